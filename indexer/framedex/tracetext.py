@@ -17,7 +17,8 @@ The format, version 1, is UTF-8 text, line by line:
       4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
 
 A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
-` at PATH:LINE` (the path of a source map is no file: docs/source-map.md) or, where no source is known,
+` at PATH:LINE` (the path of a source map is no file: docs/source-map.md; nor is what Python calls code of no file,
+`<string>` or `<frozen os>`) or, where no source is known,
 ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is exact, `inlined`, and `returning`. An `or` line
 below gives one more candidate. A stack that could not be merged has two such sections, headed `native frames, ...` and
 `Python frames, ...`, and a header line `unmerged: REASON`. A merged one whose outermost frames are missing has a header
@@ -44,7 +45,7 @@ from framedex.plaintext import printable
 if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, Section, Trace
 
-_BEFORE_PATH = re.compile(r" at ([/A-Za-z0-9])(?=(?<=/)|[\w.-]*@)", re.ASCII)
+_BEFORE_PATH = re.compile(r" at ([</A-Za-z0-9])(?=(?<=[</])|[\w.-]*@)", re.ASCII)
 HEADING = "framedex trace, format 1"
 
 _OWN_TITLES = {
@@ -115,6 +116,8 @@ def _function(frame: FrameRow) -> str:
 
 def _place(frame: FrameRow) -> str:
     labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
+    if frame.stated is not None:
+        return f"at {printable(frame.stated)}{labels}"
     if frame.location is not None:
         return f"at {_target(frame.location)}{labels}"
     return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"

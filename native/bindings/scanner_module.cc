@@ -74,9 +74,9 @@ std::vector<line_scanner::Range> ranges(const Columns& columns) {
 
 void keep(line_scanner::LineMemory& memory, line_scanner::Situation before, const py::bytes& line, bool by_form,
           line_scanner::Situation next, bool has_frame, const Columns& counted, const Columns& names,
-          const Columns& paths) {
+          const Columns& paths, bool depends_on_frame) {
   memory.keep(before, std::string_view(line), by_form,
-              {next, has_frame, ranges(counted), ranges(names), ranges(paths)});
+              {next, has_frame, ranges(counted), ranges(names), ranges(paths), depends_on_frame});
 }
 
 py::object followed_frame(const line_scanner::LineMemory& memory) {
@@ -103,7 +103,13 @@ PYBIND11_MODULE(_scanner, module) {
       .def_property_readonly("followed_frame", &followed_frame)
       .def("read", &line_scanner::LineMemory::read, py::arg("next"), py::arg("number"))
       .def("keep", &keep, py::arg("before"), py::arg("line"), py::arg("by_form"), py::arg("next"), py::arg("has_frame"),
-           py::arg("counted"), py::arg("names"), py::arg("paths"))
+           py::arg("counted"), py::arg("names"), py::arg("paths"), py::arg("depends_on_frame") = false)
+      .def(
+          "read_frame",
+          [](line_scanner::LineMemory& memory, line_scanner::Situation before, const py::bytes& line) {
+            memory.read_frame(before, std::string_view(line));
+          },
+          py::arg("before"), py::arg("line"))
       .def(
           "keep_note",
           [](line_scanner::LineMemory& memory, line_scanner::Situation before, const py::bytes& line,

@@ -134,6 +134,7 @@ std::optional<Unknown> LineMemory::follow(std::string_view text, size_t position
     }
     ++number_;
     if (kept->outcome.has_frame) {
+      set_last_frame(*kept, content);
       if (!frame_) frame_.emplace();
       frame_->before = situation_;
       frame_->number = number_;
@@ -182,6 +183,16 @@ void LineMemory::keep_note(Situation before, std::string_view line, std::string 
   notes_[key_] = std::move(note);
 }
 
+void LineMemory::read_frame(Situation before, std::string_view line) {
+  const Kept* kept = find(before, line);
+  if (kept != nullptr) {
+    set_last_frame(*kept, line);
+    return;
+  }
+  last_frame_.assign(1, kAsItIs);
+  last_frame_.append(line);
+}
+
 void LineMemory::know_names(const std::vector<std::string>& texts) {
   names_.clear();
   lost_paths_.clear();
@@ -199,6 +210,7 @@ void LineMemory::clear() {
   outcomes_.clear();
   notes_.clear();
   frame_.reset();
+  last_frame_.clear();
   weight_ = 0;
   next_id_ = 0;
 }
@@ -270,6 +282,16 @@ void LineMemory::set_note_key(const Kept& kept, std::string_view line) {
   for (const Range& range : kept.outcome.counted) {
     append_bytes(key_, static_cast<uint32_t>(range.end - range.begin));
     key_.append(line.substr(range.begin, range.end - range.begin));
+  }
+  if (kept.outcome.depends_on_frame) key_.append(last_frame_);
+}
+
+void LineMemory::set_last_frame(const Kept& kept, std::string_view line) {
+  last_frame_.assign(1, kByForm);
+  append_bytes(last_frame_, kept.id);
+  for (const Range& range : kept.outcome.counted) {
+    append_bytes(last_frame_, static_cast<uint32_t>(range.end - range.begin));
+    last_frame_.append(line.substr(range.begin, range.end - range.begin));
   }
 }
 

@@ -22,14 +22,16 @@ namespace framedex::line_scanner {
 using Situation = uint32_t;
 
 // What a line of some form is in some situation. `counted` are the bytes on which its note depends; none: it has no
-// note. What has `names`, of functions, and `paths` has a note only if one of the names is known, or one of the paths
-// is not known to lead nowhere.
+// note. One that `depends_on_frame` has one that depends on the last frame before it, too: that calls from there. What
+// has `names`, of functions, and `paths` has a note only if one of the names is known, or one of the paths is not known
+// to lead nowhere.
 struct Outcome {
   Situation next;
   bool has_frame;  // the last frame is now one of this line
   std::vector<Range> counted;
   std::vector<Range> names;
   std::vector<Range> paths;
+  bool depends_on_frame = false;
 };
 
 // The last frame, if it was followed and not read: what it is tells its line, read in the situation before it.
@@ -81,6 +83,9 @@ class LineMemory {
   // Keeps the note of a line whose outcome is kept.
   void keep_note(Situation before, std::string_view line, std::string note);
 
+  // The last frame is now one of a line that was read in the situation `before`; told after its own note is kept.
+  void read_frame(Situation before, std::string_view line);
+
   // Takes all words of these texts for names that are known; any other is not, from now on. Of paths nothing is known.
   void know_names(const std::vector<std::string>& texts);
 
@@ -109,6 +114,7 @@ class LineMemory {
   bool has_known_name(std::string_view text) const;
   void set_key(Situation situation, std::string_view line);
   void set_note_key(const Kept& kept, std::string_view line);
+  void set_last_frame(const Kept& kept, std::string_view line);
   bool was_met();
 
   const LineScanner& scanner_;
@@ -127,6 +133,7 @@ class LineMemory {
   Situation situation_ = 0;
   size_t number_ = 0;
   std::optional<FollowedFrame> frame_;
+  std::string last_frame_;  // what tells it: the bytes of its line that count, or the line
 };
 
 }  // namespace framedex::line_scanner

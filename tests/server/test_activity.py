@@ -14,6 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
+from framedex.index.file.version import VERSION
 from tests.server.asking import Connect, ask, open_document, own, plain, settled
 from tests.server.recording import HOSTILE, Recording, record, write_hostile_index, write_index
 
@@ -114,7 +115,7 @@ async def test_an_index_of_an_older_version_is_made_anew_from_the_editor(tmp_pat
         connection.execute("PRAGMA user_version = 5")
     client = await connect(tmp_path)
     (listed,) = (await answer(client, "indexes"))["indexes"]
-    assert "has version 5; this framedex reads version 6" in listed["problem"]
+    assert f"has version 5; this framedex reads version {VERSION}" in listed["problem"]
 
     action = listed["action"]
     await client.workspace_execute_command_async(types.ExecuteCommandParams(action["command"], action["arguments"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,7 @@ from framedex.binaries.dwarf import Line, Lines
 from framedex.binaries.elf import Elf
 from framedex.binaries.extents import FunctionExtents
 from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
+from framedex.binaries.linkage import Linkage
 from framedex.binaries.names import readable
 from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
 from framedex.model import NativeSymbol
@@ -20,6 +22,7 @@ from framedex.model import NativeSymbol
 if TYPE_CHECKING:
     from framedex.binaries.code import FunctionCode
 
+_LONGEST_TEXT = 256  # bytes; of a longer one the beginning is no text of its own
 _LARGEST_FUNCTION = 1 << 20  # bytes; more is data, or a damaged size
 
 
@@ -65,6 +68,11 @@ class Binary:
         return symbols is not None and symbols.names_exports_only and lines is None
 
     @property
+    def compiler(self) -> str:
+        """What compiled it: clang, gcc, or empty where it does not say; clang if there are parts by both."""
+        return self._elf.compiler if self._elf else ""
+
+    @property
     def debug_link(self) -> str | None:
         """The name that its debug file has, None where it says nothing of one."""
         link = self._elf.debug_link if self._elf else None
@@ -99,20 +107,48 @@ class Binary:
     def code_around(self, address: int) -> FunctionCode | None:
         """The machine code of the function that holds an address; None of other machines than x86-64."""
         symbol = self._function(address)
-        if self._elf is None or symbol is None or not self._elf.is_x86_64:
+        symbols = self.symbols
+        if self._elf is None or symbol is None or symbols is None or not self._elf.is_x86_64:
             return None
         if symbol.start not in self._code:
             from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few runs of the index need it
 
-            end = min(symbol.end, symbol.start + _LARGEST_FUNCTION)
-            self._code[symbol.start] = FunctionCode(self._elf.content(symbol.start, end), symbol.start)
+            parts = symbols.parts_of(symbol)
+            read = [
+                (self._elf.content(part.start, min(part.end, part.start + _LARGEST_FUNCTION)), part.start)
+                for part in parts
+            ]
+            code = FunctionCode(*read[0], rest=read[1:], is_pointer=self._linkage.is_pointer)
+            self._code |= {part.start: code for part in (*parts, symbol)}
         return self._code[symbol.start]
 
     def function_at(self, address: int) -> str:
-        """The demangled name of the function that begins at an address, empty where none does."""
+        """The demangled name of the function that begins at an address, empty where none does.
+
+        Also of the one to which a stub there leads, or a pointer that the dynamic linker fills.
+        """
         symbols = self.symbols
-        symbol = symbols.starting_at(address) if symbols and 0 < address < 1 << 64 else None
-        return demangle(symbol.mangled) if symbol else ""
+        if symbols is None or self._elf is None or not 0 < address < 1 << 64:
+            return ""
+        symbol = symbols.starting_at(address)
+        return demangle(symbol.mangled if symbol else self._linkage.name_behind(address))
+
+    def functions_at(self, address: int) -> tuple[str, ...]:
+        """`function_at`, and the names of equal functions that the linker has put at the same address."""
+        symbols = self.symbols
+        folded = symbols.all_at(address) if symbols and 0 < address < (1 << 64) - 1 else ()
+        return tuple(dict.fromkeys(map(demangle, folded))) or tuple(filter(None, (self.function_at(address),)))
+
+    @property
+    def compilers(self) -> tuple[str, ...]:
+        """What compiled it, in its own words, each once: `GCC: (Debian 12.2.0-14) 12.2.0`, `clang version 19.1.7`."""
+        return self._elf.compilers if self._elf else ()
+
+    def text_at(self, address: int) -> bytes:
+        """The text that begins at an address and ends with a NUL, empty where there is none or a long one."""
+        content = self._elf.content(address, address + _LONGEST_TEXT) if self._elf else b""
+        text, end, _ = content.partition(b"\0")
+        return text if end else b""
 
     def ffi_handler(self, address: int) -> HandlerCode | None:
         """What can be told of the XLA FFI handler whose C function holds an ELF virtual address."""
@@ -138,6 +174,11 @@ class Binary:
     def _function(self, address: int) -> ElfSymbol | None:
         symbols = self.symbols
         return symbols.find(address) if symbols and 0 <= address < 1 << 64 else None
+
+    @cached_property
+    def _linkage(self) -> Linkage:
+        assert self._elf is not None
+        return Linkage(self._elf)
 
     @property
     def _contents(self) -> _Contents:

@@ -39,12 +39,13 @@ _CLONE = re.compile(
 
 
 def demangle(mangled: str) -> str:
-    """The C++ name of a symbol without compiler suffixes; names that are not mangled C++ only lose their suffixes."""
+    """The C++ name of a symbol without compiler suffixes and version; others only lose their suffixes."""
     plain = without_suffix(mangled)
-    if len(plain) > _LONGEST or not _MANGLED.fullmatch(plain):
+    unversioned = plain.partition("@")[0]
+    if len(plain) > _LONGEST or not _MANGLED.fullmatch(unversioned):
         return plain
     for demangler in _demanglers():
-        text = demangler(plain)
+        text = demangler(unversioned)
         if text:
             return text
     return plain

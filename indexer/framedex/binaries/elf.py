@@ -121,6 +121,13 @@ class Elf:
             return None
         return os.fsdecode(name), int.from_bytes(checksum, "little" if self._elf.little_endian else "big")
 
+    @cached_property
+    def compiler(self) -> str:
+        """clang or gcc by what they leave in `.comment`, clang where both did: gcc's start-up code is in all files."""
+        section = self.section(".comment")
+        content = bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
+        return "clang" if b"clang version" in content else "gcc" if b"GCC: " in content else ""
+
     @property
     def has_debug_lines(self) -> bool:
         return bool(self.section(".debug_info", ".zdebug_info") and self.section(".debug_line", ".zdebug_line"))
@@ -138,6 +145,19 @@ class Elf:
     def unwind_header(self) -> int | None:
         """The address of `.eh_frame_hdr`, which programs find by a segment."""
         return next((int(s["p_vaddr"]) for s in self._segments if s["p_type"] == "PT_GNU_EH_FRAME"), None)
+
+    @property
+    def dynamic_segment(self) -> tuple[int, int] | None:
+        """The address and the size of what tells the dynamic linker what to do, None of a static binary."""
+        found = (s for s in self._segments if s["p_type"] == "PT_DYNAMIC")
+        return next(((int(s["p_vaddr"]), int(s["p_filesz"])) for s in found), None)
+
+    @property
+    def compilers(self) -> tuple[str, ...]:
+        """What its object files say they were compiled by (`.comment`), each once: `GCC: (Debian 12.2.0-14) 12.2.0`."""
+        section = self.section(".comment")
+        content = bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
+        return tuple(dict.fromkeys(text.decode("utf-8", "replace") for text in content.split(b"\0") if text))
 
     def symbols(self, kind: str) -> RawSymbols | None:
         """The symbol table of a kind (`SHT_SYMTAB`, `SHT_DYNSYM`), None where there is none."""

@@ -125,7 +125,7 @@ def split_parameters(text: str) -> tuple[str, ...]:
 def _readable_part(part: Part, is_scope: bool) -> str:
     text = part.text
     if part.arguments is not None:
-        arguments = _INLINE_PREFIX.sub("", part.arguments)
+        arguments = INLINE_NAMESPACES.sub("", part.arguments)
         keep = len(arguments) <= _LONGEST_ARGUMENTS and "(" not in arguments
         text += f"<{arguments}>" if keep else "<...>"
     if is_scope and part.parameters is not None and not part.is_lambda:
@@ -135,7 +135,7 @@ def _readable_part(part: Part, is_scope: bool) -> str:
 
 # Inline namespaces of libc++, libstdc++, abseil and the NDK: part of the symbol, never written by people.
 _INLINE = compiled_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
-_INLINE_PREFIX = compiled_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
+INLINE_NAMESPACES = compiled_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
 _STRING = compiled_on_use(
     r"std::(?:__\w+::)?basic_string<char, std::(?:__\w+::)?char_traits<char>, std::(?:__\w+::)?allocator<char> ?>"
 )
@@ -277,7 +277,7 @@ class _Scanner:
             if text[i] == "(" and end > i and not is_type:
                 break
             i = end + 1
-        kind = _INLINE_PREFIX.sub("", " ".join(text[match.end() : i].split()))
+        kind = INLINE_NAMESPACES.sub("", " ".join(text[match.end() : i].split()))
         self.path.append(Part("operator " + kind))
         return i
 

@@ -60,6 +60,11 @@ def spelled(text: str) -> Spelling:
     return Spelling(_without_untold(_NAMED_VALUES.sub("", name) if name.endswith(")") else name), was_cut)
 
 
+def without_version(symbol: str) -> str:
+    """A symbol without the version that a library gives it: `fclose@@GLIBC_2.2.5`."""
+    return _VERSION.sub("", symbol)
+
+
 def _without_untold(name: str) -> str:
     """The name without an empty parameter list, which absl and glog print for whatever parameters.
 

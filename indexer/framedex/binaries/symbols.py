@@ -6,10 +6,12 @@ out one by one when asked for. Layouts: the ELF-64 gABI (`Elf64_Sym`, `Elf32_Sym
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,11 @@ from framedex.binaries.mini_debug_info import SECTION, embedded_file
 _STT_FUNC, _STT_FILE, _STT_GNU_IFUNC = 2, 4, 10
 _STB_LOCAL, _STB_GLOBAL = 0, 1
 _SHN_UNDEF, _SHN_LORESERVE = 0, 0xFF00
+_SPLIT_OFF = re.compile(rb"\.(?:cold|part\.)")
+_PART = re.compile(r"(?:\.cold(?:\.\d+)?|\.part\.\d+)+$")
+_MOST_PARTS = 16
+_MOST_NAMED = 1 << 10  # functions of one name: those of files that are their own
+_LONGEST_NAME = 1 << 16
 _HIGHEST = np.iinfo(np.uint64).max
 
 
@@ -35,6 +42,13 @@ class ElfSymbol:
     unit: str | None
 
 
+class _ByName(NamedTuple):
+    """The places of the names of functions in order, and the function of each."""
+
+    names: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.intp]
+
+
 class SymbolTable:
     """What the symbol tables of a binary tell: its functions ordered by address, and the names of its objects."""
 
@@ -43,7 +57,7 @@ class SymbolTable:
         self.names_exports_only = names_exports_only
         self._tables = tables
         self._begin = list(accumulate((len(table.strings) for table in tables), initial=0))  # of each one's strings
-        functions = _one_for_each_address(
+        functions, self._folded = _one_for_each_address(
             [_functions(table, begin) for table, begin in zip(tables, self._begin, strict=False)]
         )
         self._starts, self._names, self._units = functions.starts, functions.names, functions.units
@@ -67,6 +81,74 @@ class SymbolTable:
         """The function that begins at `address`."""
         i = int(np.searchsorted(self._starts, np.uint64(address)))
         return self[i] if i < len(self) and self._starts[i] == address else None
+
+    def all_at(self, address: int) -> list[str]:
+        """The mangled names of all functions that begin at an address: a linker folds equal functions into one."""
+        own = self.starting_at(address)
+        if own is None:
+            return []
+        others = slice(*np.searchsorted(self._folded.starts, np.array((address, address + 1), np.uint64)))
+        return list(dict.fromkeys((own.mangled, *map(self._text, self._folded.names[others].tolist()))))
+
+    def parts_of(self, symbol: ElfSymbol) -> list[ElfSymbol]:
+        """The function that a symbol is of and what compilers split off it (`f.cold`, `f.part.0`), in that order."""
+        name = _whole(symbol.mangled)
+        parts = [self[i] for i in self._split.get(name, ()) if not symbol.unit or self[i].unit == symbol.unit]
+        if not parts:
+            return [symbol]
+        whole = [symbol] if symbol.mangled == name else self._whole_of(symbol, name)
+        return [*whole, *parts][:_MOST_PARTS]
+
+    def named(self, mangled: str) -> list[ElfSymbol]:
+        """The functions of this very name; where several share an address, under the name that the table gives it.
+
+        None where there are more than 1,024.
+        """
+        text = mangled.encode("utf-8", "surrogateescape")
+        return self._where(re.compile(b"\0(?=" + re.escape(text) + b"\0)"), _MOST_NAMED)
+
+    def containing(self, part: str, most: int) -> list[ElfSymbol]:
+        """The functions whose mangled names have a part, none if there are more than `most`."""
+        return self._where(re.compile(re.escape(part.encode())), most)
+
+    def _whole_of(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
+        """The function of a name that something was split off from, nothing where no machine code is left of it."""
+        return [each for each in self.named(name) if each.unit in (None, part.unit)][:1]
+
+    @cached_property
+    def _split(self) -> dict[str, list[int]]:
+        """What was split off functions, by the name of each."""
+        found: dict[str, list[int]] = {}
+        for i in self._rows_where(_SPLIT_OFF):
+            name = self[i].mangled
+            if (whole := _whole(name)) != name:
+                found.setdefault(whole, []).append(i)
+        return found
+
+    def _where(self, text: re.Pattern[bytes], most: int) -> list[ElfSymbol]:
+        rows = list(islice(self._rows_where(text), most + 1))
+        return [self[i] for i in rows] if len(rows) <= most else []
+
+    def _rows_where(self, text: re.Pattern[bytes]) -> Iterator[int]:
+        """The functions in whose names a text is found, each once; one of a zero byte is before the name."""
+        seen: set[int] = set()
+        for table, begin in zip(self._tables, self._begin, strict=False):
+            for match in text.finditer(table.strings):
+                at = match.end() if match.group() == b"\0" else match.start()
+                before = bytes(table.strings[max(at - _LONGEST_NAME, 0) : at])
+                first = at - len(before) + before.rfind(b"\0") + 1  # linkers let names share their ends
+                rows = slice(*np.searchsorted(self._by_name.names, (begin + first, begin + at + 1)))
+                fresh = [i for i in self._by_name.rows[rows].tolist() if i not in seen]
+                seen.update(fresh)
+                yield from fresh
+
+    @cached_property
+    def _by_name(self) -> _ByName:
+        """Those of folded functions lead to the function that stands for their address."""
+        names = np.concatenate((self._names, self._folded.names))
+        rows = np.concatenate((np.arange(len(self)), np.searchsorted(self._starts, self._folded.starts)))
+        order = np.argsort(names, kind="stable")
+        return _ByName(names[order], rows[order])
 
     def objects(self, prefix: str) -> dict[int, str]:
         """The mangled names that begin so, of functions and data, by address."""
@@ -125,6 +207,11 @@ def read_symbols(elf: Elf, debug: Elf | None = None, extents: FunctionExtents | 
     return SymbolTable(tables, extents or FunctionExtents(elf), names_exports_only=not named)
 
 
+def _whole(mangled: str) -> str:
+    """The name of the function that a part was split off from; clones that are whole keep theirs."""
+    return _PART.sub("", mangled)
+
+
 class _Functions(NamedTuple):
     """Columns with a row for each function. `names` and `units` are places in all tables' strings, -1 for none."""
 
@@ -174,23 +261,27 @@ def _units(
     return np.where(before >= 0, raw["name"][files[before]].astype(np.int64) + begin, -1)
 
 
-def _one_for_each_address(tables: Sequence[_Functions]) -> _Functions:
-    """All functions by address, one at each: the widest, and a global one before a local one."""
+def _one_for_each_address(tables: Sequence[_Functions]) -> tuple[_Functions, _Functions]:
+    """All functions by address, one at each: the widest, and a global one before a local one. Then the others."""
     if not tables:
         nothing = np.empty(0, np.uint64)
-        return _Functions(nothing, nothing, nothing, *(np.empty(0, np.int64) for _ in range(3)))
+        none = _Functions(nothing, nothing, nothing, *(np.empty(0, np.int64) for _ in range(3)))
+        return none, none
     together = tables[0] if len(tables) == 1 else _Functions(*map(np.concatenate, zip(*tables, strict=True)))
     order = np.lexsort((together.ranks, ~together.sizes, together.starts))
     first = np.ones(len(order), bool)
     first[1:] = together.starts[order[1:]] != together.starts[order[:-1]]
-    chosen = order[first]
+    return _rows(together, order[first]), _rows(together, order[~first])
+
+
+def _rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Functions:
     return _Functions(
-        together.starts[chosen],
-        together.sizes[chosen],
-        together.limits[chosen],
-        together.ranks[chosen],
-        together.names[chosen],
-        together.units[chosen],
+        functions.starts[rows],
+        functions.sizes[rows],
+        functions.limits[rows],
+        functions.ranks[rows],
+        functions.names[rows],
+        functions.units[rows],
     )
 
 

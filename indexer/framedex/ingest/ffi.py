@@ -49,7 +49,7 @@ class _SiteNaming:
     """Names the frames of sites, which have a file, a line and a qualified name, but no first line."""
 
     def __init__(self, capture: Capture) -> None:
-        self._paths = Paths(capture.metadata.cwd or "")
+        self._paths = Paths.of(capture)
         self._codes: dict[tuple[str, str], list[int]] = {}
         for code in capture.codes:
             self._codes.setdefault((code.filename, code.qualname), []).append(max(code.first_line, 1))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -26,12 +27,13 @@ from framedex.model import (
     PythonFrame,
     Role,
 )
-from framedex.releases import Origins
+from framedex.releases import Origins, python_libraries
 from framedex.sources import processors, short_name
-from framedex.whereabouts.files import is_of_a_process
+from framedex.whereabouts.files import is_here, is_of_a_process
 from framedex.whereabouts.rules import BUILD_FOLDER
 
 _OUTSIDE = "[outside every module]"
+_FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 
 
 class Namer:
@@ -49,7 +51,7 @@ class Namer:
         """
         origins = origins or Origins()
         found, problems = self._resolve(capture)
-        paths = Paths(capture.metadata.cwd or "")
+        paths = Paths.of(capture)
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
@@ -70,7 +72,7 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             named = _Found(binary.resolve([found.implementation])[0])
-            paths = Paths(capture.metadata.cwd or "")
+            paths = Paths.of(capture)
             implementation = _native_records(capture, at_entry, named, paths, origins or Origins())[0]
         return signature_of(found.type_arguments), implementation
 
@@ -120,11 +122,21 @@ _NOTHING = _Found()
 
 
 class Paths:
-    """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`."""
+    """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`.
 
-    def __init__(self, folder: str) -> None:
+    Relative ones are below `folder`. `libraries` are the folders of Python's own library: of one, what an interpreter
+    has built in (`<frozen importlib._bootstrap>`) was made from its file there.
+    """
+
+    def __init__(self, folder: str, libraries: Collection[str] = ()) -> None:
         self._folder = folder
+        self._libraries = libraries
         self._known: dict[str, str | None] = {}
+
+    @classmethod
+    def of(cls, capture: Capture) -> Paths:
+        """Those of a capture."""
+        return cls(capture.metadata.cwd or "", python_libraries(capture))
 
     def real(self, name: str) -> str | None:
         if name not in self._known:
@@ -132,13 +144,24 @@ class Paths:
         return self._known[name]
 
     def _real(self, name: str) -> str | None:
-        if not name or name.startswith("<") or "\0" in name:
+        if not name or "\0" in name:
             return None
+        if name.startswith("<"):
+            return self._frozen(name)
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
         if not os.path.isabs(path):  # noqa: PTH117
             return None
         # Bazel's builds record what was below the compiler's working folder: here it would be ours.
         return storable(os.path.normpath(path) if is_of_a_process(path) else os.path.realpath(path))
+
+    def _frozen(self, name: str) -> str | None:
+        """The file that a module built into the interpreter was made from: in several libraries nobody can tell."""
+        module = _FROZEN.fullmatch(name)
+        if module is None or len(self._libraries) != 1:
+            return None
+        beginning = f"{next(iter(self._libraries))}/{module[1].replace('.', '/')}"
+        found = next(filter(is_here, (f"{beginning}.py", f"{beginning}/__init__.py")), None)
+        return None if found is None else storable(os.path.realpath(found))
 
     def compiled(self, name: str) -> str | None:
         """The path of a file name from debug information; a relative one is taken to be below `BUILD_FOLDER`."""
@@ -168,13 +191,13 @@ def python_record(
         short_name=short_name(name),
         symbol=name,
         mangled="",
-        module=path or filename,
+        module=filename if path is None or filename.startswith("<") else path,
         unit="",
         first_line=first_line,
         location=None if path is None else Location(path, first_line, How.EXACT),
     )
     location = None if path is None or line <= 0 else Location(path, line, How.EXACT)
-    return FrameRecord(function, None, instruction, 0, location, returning)
+    return FrameRecord(function, None, instruction, 0, location, returning, max(line, 0))
 
 
 def _python_role(filename: str, qualname: str) -> Role:

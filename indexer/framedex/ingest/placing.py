@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 from framedex.binaries.names import parse_name
 from framedex.index.write.records import Placement, UnplacedFunction
@@ -14,7 +15,7 @@ from framedex.ingest.released import BinarySources, Released
 from framedex.model import GENERATING, How, Language, Location, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match, match_generated
-from framedex.sources.matching import Candidate
+from framedex.sources.matching import Candidate, ClassesNamed
 from framedex.sources.names import key_of
 
 _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
@@ -32,6 +33,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
     missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
     definitions_for = _definitions_of(tables)
     placements = []
+    classes_named = _classes_named(tables)
     sources_of: dict[int, BinarySources] = {}
     with progress.task("Finding definitions", len(functions)) as advance:
         for function in functions:
@@ -40,7 +42,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
             if function.record.language is Language.PYTHON:
                 placement: Placement | None = _place_python(function, definitions)
             else:
-                placement = _place_native(function, definitions, missing)
+                placement = _place_native(function, definitions, missing, classes_named)
                 placement = placement or _place_generated(function, of_function)
                 if placement is None and (sources := _release_sources(function, released)):
                     placement = _place_released(function, sources)
@@ -76,6 +78,16 @@ def _definitions_of(tables: SourceTables) -> Callable[[UnplacedFunction], Callab
     return definitions_for
 
 
+def _classes_named(tables: SourceTables) -> ClassesNamed:
+    """Gives the classes of a last name; many parameters have types of the same few names."""
+
+    @cache
+    def classes_named(name: str) -> Collection[str]:
+        return {found.name for _, found in tables.definitions(name, "cpp") if found.kind == "class"}
+
+    return classes_named
+
+
 def _place_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> Placement:
     """Where a Python function is: its code object has the first line (its decorators'), its definition the last."""
     location = function.record.location
@@ -92,12 +104,15 @@ def _place_python(function: UnplacedFunction, definitions: Sequence[Candidate]) 
 
 
 def _place_native(
-    function: UnplacedFunction, definitions: Sequence[Candidate], missing: tuple[str, ...]
+    function: UnplacedFunction,
+    definitions: Sequence[Candidate],
+    missing: tuple[str, ...],
+    classes_named: ClassesNamed,
 ) -> Placement | None:
     candidates = _around(function.seen_at, definitions) or definitions
     here = [found for found in candidates if not found[0].startswith(missing)]
     for fitting in (here, candidates) if missing else (candidates,):
-        how, found = match(_symbol(function), fitting)
+        how, found = match(_symbol(function), fitting, classes_named=classes_named)
         if how is not None and found:
             return _placement(function, how, found)
     return None

@@ -6,23 +6,20 @@ gets the places that were found, and which maps those are in.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from operator import getitem
 from pathlib import Path, PurePosixPath
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from framedex.index.write.records import FunctionRecord
 from framedex.index.write.sources import SourceTables
 from framedex.model import SourceMapInfo
-from framedex.model.places import prefix_in
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
+from framedex.releasemaps.combined import Asked, CombinedMaps
 from framedex.releasemaps.reader import SHIPPED
 from framedex.releases import BinaryOrigin, is_named_by_xla
 from framedex.sourcemap import SourceMapError
-from framedex.sources.calls import Span, WrittenCall, WrittenCalls
 from framedex.sources.matching import Candidate
 
 _Answer = TypeVar("_Answer")
@@ -48,12 +45,6 @@ def owe_to_release_maps(tables: SourceTables, path: Path | None = None) -> None:
             tables.owe_to_release_maps(state)
     except (OSError, SourceMapError):
         return
-
-
-class _Asked(Protocol):
-    """Gives what maps answer; None where they are damaged."""
-
-    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None: ...
 
 
 class Released:
@@ -102,24 +93,12 @@ class Released:
         return BinarySources(maps, origin, self.asked) if maps else None
 
 
-class BinarySources:
+class BinarySources(CombinedMaps):
     """The sources that a binary was built from, or the nearest to them, in release maps. Asked as source trees are."""
 
-    def __init__(
-        self,
-        maps: Sequence[tuple[SourceMapInfo, ReleaseMap]],
-        origin: BinaryOrigin,
-        asked: _Asked,
-    ) -> None:
-        self._maps, self._origin, self._asked = maps, origin, asked
-
-    def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
-        """The definitions with this short name in files of a language; with a symbol's key those that may be its."""
-        return [
-            (info.prefix + path, definition)
-            for info, source_map in self._maps
-            for path, definition in self._asked(partial(source_map.definitions, short_name, key, language)) or ()
-        ]
+    def __init__(self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], origin: BinaryOrigin, asked: Asked) -> None:
+        super().__init__(maps, asked)
+        self._origin = origin
 
     def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Candidate]:
         """The C++ definitions that a function with this key may have.
@@ -131,29 +110,6 @@ class BinarySources:
         if self._origin.is_known or not function.unit.endswith(_COMPILED):
             return found
         return [each for each in found if not each[0].endswith(_COMPILED) or _file_name(each[0]) == function.unit]
-
-    def holding(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
-        """The maps that these files are in, each with the release that it is of."""
-        prefixes = set(map(prefix_in, paths))
-        return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
-
-    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
-        """The calls of a file by function."""
-        prefix = prefix_in(path)
-        source_map = next(source_map for info, source_map in self._maps if info.prefix == prefix)
-        found = self._asked(partial(source_map.written, path.removeprefix(prefix))) or {}
-        return WrittenCalls(
-            {span: span for span in found}, lambda span: self._asked(partial(getitem, found, span)) or ()
-        )
-
-    def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
-        """The names that each C++ function of a short name calls; see `Bodies`."""
-        found = [
-            calls
-            for _, source_map in self._maps
-            for calls in self._asked(partial(source_map.calls_in_bodies, short_name, is_member, most, longest)) or ()
-        ]
-        return found if len(found) <= most else []
 
 
 def _file_name(path: str) -> str:

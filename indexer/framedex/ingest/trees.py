@@ -83,24 +83,26 @@ def read_files(
     advance: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Read these files, and keep each batch as soon as it is done."""
-    macros = _learn(store, paths)
-    for batch in _batches(extract_files(paths, macros)):
-        with store.transaction():
-            report.definitions += store.sources.replace_files(batch, roots)
-            for file in batch:
-                report.parsed += 1
-                report.problems.extend(f"{file.path}: {problem}" for problem in file.problems)
-                advance(1)
+    trees: dict[str, list[str]] = {}
+    for path in paths:
+        trees.setdefault(roots.get(path, ""), []).append(path)
+    for root, own in trees.items():
+        _learn(store, root, own)
+    for root, own in trees.items():
+        for batch in _batches(extract_files(own, store.sources.macros(root))):
+            with store.transaction():
+                report.definitions += store.sources.replace_files(batch, roots)
+                for file in batch:
+                    report.parsed += 1
+                    report.problems.extend(f"{file.path}: {problem}" for problem in file.problems)
+                    advance(1)
 
 
-def _learn(store: Store, paths: Sequence[str]) -> str:
-    """The macros that these files, and those read before, define."""
-    known = store.sources.macros()
-    learnt = learn_macros([path for path in paths if language_of(path) == "cpp"])
-    if new := set(learnt.splitlines()) - set(known.splitlines()):
+def _learn(store: Store, root: str, paths: Sequence[str]) -> None:
+    """Remember the macros that these files of the tree at `root` define."""
+    if learnt := learn_macros([path for path in paths if language_of(path) == "cpp"]):
         with store.transaction():
-            store.sources.add_macros("\n".join(sorted(new)))
-    return known + "".join(f"{macro}\n" for macro in new)
+            store.sources.add_macros(root, learnt)
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:

@@ -100,9 +100,10 @@ class Place:
 class TextFrame:
     """A frame, from column `start` of line `first_line` to column `end` of line `last_line`, half-open.
 
-    `address` is as printed: `call_address` is what to look up. `offset` counts from the start of the binary `module`.
-    `labels` are other words about it: how its line is known, or the operation of a compiled program. `outward` are the
-    callers of a place that one line names with its whole stack, nearest first. `number` is the frame's own, if it has.
+    `address` is as printed: `call_address` is what to look up. `offset` counts from the start of the binary `module`,
+    `function_offset` from that of the function. `labels` are other words about it: how its line is known, or the
+    operation of a compiled program. `outward` are the callers of a place that one line names with its whole stack,
+    nearest first. `number` is the frame's own, if it has.
     """
 
     format: Format
@@ -119,6 +120,7 @@ class TextFrame:
     is_return_address: bool = False
     module: str = ""
     offset: int | None = None
+    function_offset: int | None = None
     build_id: str = ""
     labels: tuple[str, ...] = ()
     outward: tuple[Place, ...] = ()

@@ -93,6 +93,7 @@ def outline(frame: TextFrame) -> Hashable:
     return (
         *(frame.format, frame.language, frame.number if frame.number in (0, 1) else frame.number is None),
         *(bool(frame.function), bool(frame.module), frame.offset is None, frame.address is None),
+        frame.function_offset is None,
         *((bool(place.line), bool(place.column), bool(place.function)) if place is not None else ()),
         *(frame.is_return_address, frame.is_alternative, bool(frame.build_id)),
     )

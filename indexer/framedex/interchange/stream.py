@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers
 from framedex.interchange.model import Format, Part, PartKind, TextFrame
+from framedex.interchange.placing.inward import called_from
 from framedex.interchange.situations import Situation, Situations, alike, outline
 from framedex.interchange.text.escapes import without_escapes
 from framedex.model import Language
@@ -42,15 +43,17 @@ class _Counted(NamedTuple):
     counted: Spans
     names: Spans
     paths: Spans
+    depends_on_frame: bool = False
+    """And on the frame before it, which this one calls."""
 
 
 class Notes(Protocol):
     """What there is to say of the frames on a line; nothing is an empty note."""
 
-    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
-        """The note, if it is known already."""
+    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+        """The note, if it is known already; `inward` is the frame that the first one calls, where the log tells."""
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         """The note, which may take a while."""
 
 
@@ -76,6 +79,20 @@ class _Read(NamedTuple):
 
     frames: Sequence[TextFrame]
     is_typical: bool
+    inward: TextFrame | None = None
+    """The frame before, which the first of these calls."""
+
+
+class _Taken(NamedTuple):
+    """What there is to note on a line, as in `_Read`, and what is to be kept of it.
+
+    `is_kept`: its note; `has_frame`: the last frame is now one of it.
+    """
+
+    frames: Sequence[TextFrame] = ()
+    inward: TextFrame | None = None
+    is_kept: bool = False
+    has_frame: bool = False
 
 
 class NotedLog:
@@ -162,21 +179,24 @@ class NotedLog:
             shown = max(shown, begin)
             line, before = text[begin:stop], self._memory.situation
             if words is None:
-                frames, is_kept = self._line(line, has_outcome, is_worth_keeping)
+                taken = self._line(line, has_outcome, is_worth_keeping)
             else:
-                frames, is_kept = self._frames_of_words(words), False
-            note = self._notes.known(frames) if frames else b""
+                taken = _Taken(self._frames_of_words(words))
+            frames = taken.frames
+            note = self._notes.known(frames, taken.inward) if frames else b""
             if note is None:
                 yield b"".join((*pieces, text[shown:stop]))
                 pieces, shown = [], stop
-                note = self._notes.found(frames)
+                note = self._notes.found(frames, taken.inward)
             if frames and self._knows_names and not note:
                 self._learn_paths(frames)
             if words is not None:
                 self._of_words.keep(words, note, sum(map(len, words)) + len(note))
-            elif is_kept:
+            elif taken.is_kept:
                 self._memory.keep_note(before, line, note)
                 self._forget_if_much()
+            if taken.has_frame:
+                self._memory.read_frame(before, line)
             if note:
                 pieces += text[shown:stop], note
                 shown = stop
@@ -207,32 +227,33 @@ class NotedLog:
     def _catch_up(self) -> None:
         self._situations.catch_up(lambda number, line: self._read(number, line, _text(line) or ""))
 
-    def _line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> tuple[Sequence[TextFrame], bool]:
-        """The frames that a line has, or completes, and whether their note is to be kept."""
+    def _line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> _Taken:
+        """The frames that a line has, or completes, and what is to be kept."""
         text = _text(line)
         if text == "":
-            return (), False
+            return _Taken()
         self._catch_up()
         number = self._memory.number
         if text is None:
             self._lines.close()
             self._situations.read(number)
-            return (), False
+            return _Taken()
         known = self._releases.count
         self._releases.take(text)
         before, situation = self._situations.present, self._memory.situation
         read = self._read(number + 1, line, text)
         after = self._situations.read(number + 1)
-        if self._releases.count != known:
-            self._situations.clear(number + 1)  # notes depend on them
-            return read.frames, False
-        if has_outcome or not is_worth_keeping or not read.is_typical:
-            return read.frames, has_outcome and is_worth_keeping
-        by_form = not _MAY_STATE.search(text) and self._is_of_its_form(before, number + 1, line, read)
         last = self._lines.state.last
         has_frame = last is not None and last is not before.state.last
+        taken = _Taken(read.frames, read.inward, has_outcome and is_worth_keeping, has_frame)
+        if self._releases.count != known:
+            self._situations.clear(number + 1)  # notes depend on them
+            return taken._replace(is_kept=False)
+        if has_outcome or not is_worth_keeping or not read.is_typical:
+            return taken
+        by_form = not _MAY_STATE.search(text) and self._is_of_its_form(before, number + 1, line, read)
         self._memory.keep(situation, line, by_form, after, has_frame, *self._counted(read.frames, line, text))
-        return read.frames, True
+        return taken._replace(is_kept=True)
 
     def _is_of_its_form(self, before: Situation, number: int, line: bytes, read: _Read) -> bool:
         """Whether another line of the same form is read like this one, so that the form decides."""
@@ -252,18 +273,19 @@ class NotedLog:
         if not possible:
             return _Counted([], [], [])
         parts = [part for frame in possible for part in frame.parts]
+        calls = any(map(_may_call, possible))
         if not text.isascii() or text.encode() != line or not all(map(_is_told, possible)):
-            return _Counted([(0, len(line))], [], [])
-        if any(frame.offset is not None or frame.build_id for frame in possible):  # which is no part
+            return _Counted([(0, len(line))], [], [], calls)
+        if any(_is_in_binary(frame) or frame.build_id for frame in possible):  # which is no part
             addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
-            return _Counted(_between(addresses, len(line)), [], [])
+            return _Counted(_between(addresses, len(line)), [], [], calls)
         counted = [(part.start, part.end) for part in parts if part.kind in _TEXTS]
         if unnoted is None or not all(map(unnoted.goes_by_name, possible)):
-            return _Counted(counted or [(0, len(line))], [], [])
+            return _Counted(counted or [(0, len(line))], [], [], calls)
         native = [part for frame in possible if frame.language is Language.NATIVE for part in frame.parts]
         names = [(part.start, part.end) for part in native if part.kind is PartKind.FUNCTION]
         paths = [(part.start, part.end) for part in parts if part.kind is PartKind.PATH]
-        return _Counted(counted, names, paths)
+        return _Counted(counted, names, paths, calls)
 
     def _read(self, number: int, line: bytes, text: str) -> _Read:
         """Read a line, whose text is that without what is written over and without colours."""
@@ -279,7 +301,10 @@ class NotedLog:
         if meaning.piece.format is Format.PLAIN:
             self._lines.close()  # a stack of places goes on only where there are more of them
         frames = [frame for frame in meaning.piece.frames if _tells_more(frame, None, text)]
-        return _Read(frames, is_near and not meaning.piece.depends_on_values)
+        inward = None
+        if frames and before is not None and not meaning.begins and meaning.piece.innermost_first:
+            inward = called_from(frames[0], before)
+        return _Read(frames, is_near and not meaning.piece.depends_on_values, inward)
 
     def _frames_of_words(self, words: Sequence[bytes]) -> Sequence[TextFrame]:
         pieces = (self._places.piece(0, word.decode("utf-8", "surrogateescape"), inside=False) for word in words)
@@ -297,9 +322,19 @@ def _shape(frame: TextFrame) -> object:
     return frame.start, frame.end, frame.parts, outline(frame)
 
 
+def _may_call(frame: TextFrame) -> bool:
+    """Whether what a frame calls tells more of where it is."""
+    return frame.language is Language.NATIVE and (frame.place is None or not frame.place.line)
+
+
+def _is_in_binary(frame: TextFrame) -> bool:
+    """Whether a frame says where in its binary it is."""
+    return frame.offset is not None or frame.function_offset is not None
+
+
 def _is_told(frame: TextFrame) -> bool:
     """Whether all that a note on a frame depends on stands on its line, its function and its place in parts."""
-    if frame.outward or frame.first_line != frame.last_line or (frame.offset is not None and frame.address is None):
+    if frame.outward or frame.first_line != frame.last_line or (_is_in_binary(frame) and frame.address is None):
         return False
     kinds = {part.kind for part in frame.parts}
     place = frame.place

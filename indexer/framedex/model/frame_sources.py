@@ -15,7 +15,7 @@ class LinesFrom(StrEnum):
     RELEASE_MAP = "release map"  # one that framedex ships, of the very release that was recorded
     NEAREST_RELEASE = "nearest release"  # one that framedex ships, of another release
     DEBUG_INFORMATION = "debug information"  # its file is not here
-    CODE_OBJECT = "code object"  # Python's own line; its file is not here
+    CODE_OBJECT = "code object"  # Python's own line; its file is not here, or there is none
     NAME_ONLY = "name only"
     NO_NAME = "no name"
 

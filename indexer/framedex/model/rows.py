@@ -52,7 +52,8 @@ class FrameRow:
     """A frame of a stack, as shown: its function, the line where it stood, and the other lines it could be.
 
     `inlined`: a function that the compiler inlined into the next frame outward. `returning`: a Python function that has
-    ended, while what it held is being destroyed.
+    ended, while what it held is being destroyed. `line` is the one that was recorded, 0 where none was: Python code of
+    no file (`<string>`) has it too.
     """
 
     id: int
@@ -63,6 +64,13 @@ class FrameRow:
     offset: int
     inlined: bool
     returning: bool = False
+    line: int = 0
+
+    @property
+    def stated(self) -> str | None:
+        """Where it stands in Python's own words, as a traceback has them, if they name no file: `<string>:3`."""
+        is_no_file = self.function.language is Language.PYTHON and self.function.module.startswith("<")
+        return f"{self.function.module}:{self.line}" if is_no_file and self.line else None
 
     @property
     def is_readable(self) -> bool:

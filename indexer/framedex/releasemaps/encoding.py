@@ -11,14 +11,14 @@ from framedex.releasemaps.columns import differences, pack, unpack
 from framedex.releasemaps.versions import (
     ABSENT,
     BETWEEN_NUMBERS,
-    CALL_KINDS,
     IS_LAST,
     IS_MEMBER,
     KINDS,
+    kind_number,
     unsigned,
 )
 from framedex.sources.bodies import names_called
-from framedex.sources.calls import WrittenCall, arranged, line_starts
+from framedex.sources.calls import WrittenCall, calls_of, line_starts
 from framedex.sources.sites import call_sites
 
 _BETWEEN = "\0"  # of two texts
@@ -126,7 +126,7 @@ def _stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _Stored:
     stored = tuple(
         _Call(
             call.line - line_before,
-            CALL_KINDS.index(call.kind) | IS_MEMBER * call.is_member | IS_LAST * call.is_last,
+            kind_number(call.kind) | IS_MEMBER * call.is_member | IS_LAST * call.is_last,
             call.callee,
             call.arguments,
             BETWEEN_NUMBERS.join(map(str, sorted(call.numbers))) or None,
@@ -139,9 +139,10 @@ def _stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _Stored:
 def _calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: Sequence[str]) -> Sequence[WrittenCall]:
     """The calls of a definition in the order of their evaluation. What macros call are names: nothing parses them."""
     name, _, kind, parameters, line, end_line, is_const, _, sites = row
+    definition = Definition(name, kind, parameters, line, end_line, bool(is_const), call_sites(sites))
     if kind != "macro":
-        return arranged(text, starts, call_sites(sites))
-    names = names_called(lines, Definition(name, kind, parameters, line, end_line, is_const))
+        return calls_of(text, starts, definition)
+    names = names_called(lines, definition)
     return [WrittenCall(line, "call", each, None) for each in sorted(names.elements())]
 
 

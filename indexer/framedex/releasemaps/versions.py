@@ -24,9 +24,11 @@ KINDS = (
 )
 """What a definition can be: as in `Definition`, but for what is only declared, which no symbol stands for."""
 
-CALL_KINDS = ("call", "argument", "new", "braces", "variable", "initializer", "operator")
+CALL_KINDS = ("call", "argument", "new", "braces", "variable", "initializer", "operator", "destroy", "delete")
 IS_MEMBER, IS_LAST = 1 << 3, 1 << 4
 """What is added to the number of a call's kind: see `WrittenCall`."""
+
+_LOW, _HIGH = 7, 1 << 5  # where the number of a call's kind is: its lower bits, and the one above them
 
 BETWEEN_NUMBERS = ","
 """Stands between the whole numbers that are arguments of one call, in the text that they are kept as."""
@@ -158,7 +160,7 @@ class FileVersions:
             numbers = frozenset(map(int, self._text(passed).split(BETWEEN_NUMBERS))) if passed else frozenset()
             yield WrittenCall(
                 line,
-                CALL_KINDS[flags & (IS_MEMBER - 1)],
+                CALL_KINDS[flags & _LOW | (8 if flags & _HIGH else 0)],
                 self._text(callee),
                 arguments - 1 if arguments else None,
                 numbers,
@@ -175,6 +177,12 @@ class FileVersions:
     def _text(self, number: int) -> str:
         _check(number > 0, "a text is missing")
         return self._strings[number - 1]
+
+
+def kind_number(kind: str) -> int:
+    """The number of a call's kind as it is kept."""
+    number = CALL_KINDS.index(kind)
+    return number & _LOW | (_HIGH if number > _LOW else 0)
 
 
 def unsigned(difference: int) -> int:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.releases.builds import Build, find_builds, known_releases, release_commits
+    from framedex.releases.builds import Build, find_builds, known_releases, python_libraries, release_commits
     from framedex.releases.origins import NO_ORIGIN, BinaryOrigin, Origins, is_named_by_xla
     from framedex.releases.repository import public_url, published, url_template
 
@@ -19,6 +19,7 @@ __all__ = [
     "known_releases",
     "public_url",
     "published",
+    "python_libraries",
     "release_commits",
     "url_template",
 ]
@@ -26,7 +27,7 @@ __all__ = [
 __getattr__ = exports(
     __name__,
     {
-        "builds": ("Build", "find_builds", "known_releases", "release_commits"),
+        "builds": ("Build", "find_builds", "known_releases", "python_libraries", "release_commits"),
         "origins": ("NO_ORIGIN", "BinaryOrigin", "Origins", "is_named_by_xla"),
         "repository": ("public_url", "published", "url_template"),
     },

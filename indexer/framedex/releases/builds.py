@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,7 +62,7 @@ def known_releases() -> Sequence[str]:
 
 def find_builds(capture: Capture) -> list[Build]:
     """The components whose code was seen in a capture."""
-    paths = dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
+    paths = _paths(capture)
     launch = capture.metadata.launch
     told = launch.packages if launch else {}
     builds: dict[Build, None] = {}
@@ -74,6 +74,15 @@ def find_builds(capture: Capture) -> list[Build]:
     if python := release_of_python(capture.metadata.python or ""):
         builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
     return list(builds)
+
+
+def python_libraries(capture: Capture) -> Collection[str]:
+    """The folders of Python's own library that a capture's interpreter has; several where nobody can tell which."""
+    return _libraries(_paths(capture))
+
+
+def _paths(capture: Capture) -> Mapping[str, None]:
+    return dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
 
 
 def _libraries(paths: Mapping[str, None]) -> Mapping[str, None]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from framedex.model import Definition, is_local
 from framedex.regularfile import read_regular, read_regular_text
-from framedex.sources.callline import Called
-from framedex.sources.calls import Span, WrittenCall, kinds_called, known_calls, written_calls
+from framedex.sources.callers import Called
+from framedex.sources.calls import Span, WrittenCall, is_macro, kinds_called, known_calls, written_calls
+from framedex.sources.implicit import implied_names, members_held
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -19,6 +20,7 @@ Candidate = tuple[str, Definition]
 _MOST_NAMESAKES = 12  # a name that more functions have says nothing
 _LONGEST = 400  # lines; nothing longer is inlined
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
+_NO_CALL = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
 
 
 class Bodies:
@@ -62,9 +64,12 @@ class Bodies:
             self._reached[key] = 0  # for recursion
             bodies = self._bodies(name, is_member)
             self._reached[key] = max((body[called.name] for body in bodies), default=0) or int(
-                hops > 1
-                and any(
-                    self._reaches(inner, False, called, hops - 1) for body in bodies for inner in body if inner != name
+                any(
+                    # What a macro writes is no hop: it stands where the macro does.
+                    (is_macro(inner) or hops > 1) and self._reaches(inner, False, called, hops - (not is_macro(inner)))
+                    for body in bodies
+                    for inner in body
+                    if inner != name
                 )
             )
         return self._reached[key]
@@ -77,17 +82,37 @@ class Bodies:
         return self._names[key]
 
     def _find_calls_in_bodies(self, name: str, is_member: bool, most: int, longest: int) -> Sequence[Counter[str]]:
-        kinds = kinds_called(is_member)
-        found = [c for c in self._definitions(name) if c[1].kind in kinds]
-        return [self._called_in(*c, longest) for c in found] if len(found) <= most else []
+        found = self._destroying(name) if name.startswith("~") else self._calling(name, is_member)
+        return [self._called_in(name, *c, longest) for c in found] if len(found) <= most else []
 
-    def _called_in(self, path: str, definition: Definition, longest: int) -> Counter[str]:
+    def _calling(self, name: str, is_member: bool) -> list[Candidate]:
+        kinds = kinds_called(is_member) | {"class"}
+        return [c for c in self._definitions(name) if c[1].kind in kinds and "::~" not in c[1].name]
+
+    def _destroying(self, name: str) -> list[Candidate]:
+        """The destructors of this name, and their classes, the members of which they destroy."""
+        found = self._definitions(name[1:])
+        return [c for c in found if c[1].kind == "class" or (c[1].kind == "method" and c[1].name.endswith(f"::{name}"))]
+
+    def _called_in(self, name: str, path: str, definition: Definition, longest: int) -> Counter[str]:
         if definition.end_line - definition.line > longest:
             return Counter()
         if not is_local(path):
             calls = self.written(path).get((definition.line, definition.end_line), ())
             return Counter(call.callee for call in calls)
-        return names_called(self._lines(path), definition)
+        lines = self._lines(path)
+        if definition.kind == "class":
+            members = members_held(_text_of(lines, definition).encode())
+            return Counter(f"~{each}" for each in members) if name.startswith("~") else members
+        return names_called(lines, definition) + implied_names(_text_of(lines, definition).encode(), definition)
+
+
+def bodies_in_trees(
+    definitions: Callable[[str, str], Sequence[Candidate]], definitions_in: Callable[[str], Sequence[Definition]]
+) -> Bodies:
+    """The calls in indexed sources: `definitions` gives those of a short name and language, `definitions_in` those of a
+    file with their calls."""
+    return Bodies(lambda name: definitions(name, "cpp"), lambda path: calls_written_in(path, definitions_in(path)))
 
 
 def calls_written_in(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
@@ -97,9 +122,16 @@ def calls_written_in(path: str, definitions: Sequence[Definition]) -> Mapping[Sp
 
 def names_called(lines: Sequence[str], definition: Definition) -> Counter[str]:
     """The names that look called in the lines of a definition, with how often, but its own."""
-    body = "\n".join(lines[definition.line - 1 : definition.end_line])
+    body = _text_of(lines, definition)
     own = short_of(tuple(definition.name.split("::")))
-    return Counter(called for called in _CALL.findall(body) if called not in _KEYWORDS and called != own)
+    found = _CALL.findall(body)
+    if definition.kind == "macro":
+        found += filter(is_macro, _NO_CALL.findall(body))
+    return Counter(called for called in found if called not in _KEYWORDS and called != own)
+
+
+def _text_of(lines: Sequence[str], definition: Definition) -> str:
+    return "\n".join(lines[definition.line - 1 : definition.end_line])
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))

@@ -13,6 +13,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from framedex.model import CallSite, Definition
+from framedex.sources.gcclines import GccLines
+from framedex.sources.implicit import implied_calls
 
 _Found = TypeVar("_Found")
 
@@ -22,6 +24,8 @@ Span = tuple[int, int]
 BODIES = frozenset(("function", "method", "macro"))
 """The kinds of definitions whose calls another function can make by having them inlined."""
 
+_FUNCTIONS = BODIES - {"macro"}
+
 _FARTHEST = 1 << 14  # bytes from a name to the end of its arguments
 _SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEMPLATE_ARGUMENTS = re.compile(rb"\s*<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>")
@@ -29,11 +33,21 @@ _QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
 _PIECES = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
-_NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|false)\s*(?=[),])")
+_UNREAD = re.compile(rb"//[^\n]*|/\*.*?\*/|(?m:^)[ \t]*#(?:[^\n\\]|\\.)*", re.S)  # comments and directives
+_WORD = re.compile(rb"\w*")
+_KEYWORDS = frozenset((b"return", b"else", b"do", b"throw", b"new", b"delete", b"case", b"co_await", b"co_return"))
+_NUMBER = re.compile(
+    rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)|true|false|nullptr|NULL|'(?:[^'\\\n]|\\[ntr0\\'])')\s*(?=[),])"
+)
+_NAMED = {b"true": 1, b"false": 0, b"nullptr": 0, b"NULL": 0}
+_LITERAL = re.compile(rb'"((?:[^"\\\n]|\\.)*)"')
+_ESCAPE = re.compile(rb"\\(.)", re.S)
+_ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0"}
 _MEMBER = re.compile(r"(?:->|\.)\w+(?:<.*>)?$")
 _END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
 _RETURN = re.compile(rb"[^;{}]*\breturn\b")
 _LONGEST_STATEMENT = 1 << 10  # bytes
+_LONGEST_QUALIFIERS = 200  # bytes
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
@@ -51,8 +65,11 @@ def kinds_called(is_member: bool) -> frozenset[str]:
 class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
-    `kind` is that of the `CallSite`. `numbers` are those that are arguments. `is_last`: it ends what its function does,
-    so that it can have been compiled to a jump. `is_member`: it is one of an object's functions, or of its pointers.
+    `kind` is that of the `CallSite`, or of the `ImpliedCall` where nobody wrote a call. `numbers` are those that are
+    arguments. `is_last`: it ends what its function does, so that it can have been compiled to a jump. `is_member`: it
+    is one of an object's functions, or of its pointers. `is_qualified`: a namespace or class is named before it.
+    `gcc_lines` are the lines, likeliest first, where it happens in what gcc compiled; none where that is `line`, which
+    is clang's. `texts` are the literals in the arguments and, of a macro, the arguments, which it can turn into texts.
     """
 
     line: int
@@ -62,6 +79,14 @@ class WrittenCall:
     numbers: frozenset[int] = frozenset()
     is_last: bool = False
     is_member: bool = False
+    texts: frozenset[bytes] = frozenset()
+    is_qualified: bool = False
+    gcc_lines: tuple[int, ...] = ()
+
+    @property
+    def is_of_macro(self) -> bool:
+        """Whether this looks like the use of a macro, which no namespace and no object has."""
+        return self.kind == "call" and not self.is_member and not self.is_qualified and is_macro(self.callee)
 
 
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
@@ -90,22 +115,40 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
 def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls in a text. Those in the arguments of a macro are on the line of the macro."""
     starts = line_starts(source)
-    inside = (each for each in definitions if each.line < len(starts))
-    return WrittenCalls(_sites(inside), partial(arranged, source, starts))
+    inside = {(each.line, each.end_line): each for each in definitions if each.line < len(starts)}
+    calling = {span: each for span, each in inside.items() if each.calls or each.kind in _FUNCTIONS}
+    return WrittenCalls(calling, partial(calls_of, source, starts))
+
+
+def calls_of(source: bytes, starts: Sequence[int], definition: Definition) -> list[WrittenCall]:
+    """The calls of one function or lambda in the order of their evaluation, those included that are not written.
+
+    `starts` are the text's `line_starts`.
+    """
+    calls = [*_placed(source, starts, definition.calls)]
+    if definition.kind in _FUNCTIONS:
+        calls += [
+            (place.position, WrittenCall(place.line, place.kind, place.callee, 0))
+            for place in implied_calls(source, starts, definition, definition.calls)
+        ]
+    return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
 def known_calls(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
-    return WrittenCalls(_sites(definitions), _without_text)
-
-
-def _sites(definitions: Iterable[Definition]) -> dict[Span, Sequence[CallSite]]:
-    return {(each.line, each.end_line): each.calls for each in definitions if each.calls}
+    return WrittenCalls({(each.line, each.end_line): each.calls for each in definitions if each.calls}, _without_text)
 
 
 def _without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
     return [
-        WrittenCall(site.line, site.kind, site.callee, None, is_member=_MEMBER.search(site.written) is not None)
+        WrittenCall(
+            site.line,
+            site.kind,
+            site.callee,
+            None,
+            is_member=_MEMBER.search(site.written) is not None,
+            is_qualified=site.written.endswith(f"::{site.callee}"),
+        )
         for site in sites
     ]
 
@@ -115,28 +158,44 @@ def line_starts(source: bytes) -> list[int]:
     return [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
 
 
-def arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
-    """The calls of one function or lambda in the order of their evaluation. `starts` are the text's `line_starts`."""
-    calls = []
+def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> Iterator[tuple[int, WrittenCall]]:
+    """The calls that somebody wrote, each with the place of its end in the text."""
     macro_end, macro_line = 0, 0
+    gcc = GccLines(source, starts)
     for site in sorted(sites, key=lambda site: (site.line, site.column)):
         if site.line >= len(starts):
             continue
         at = starts[site.line] + site.column - 1
         end, arguments = _extent(source, at, site)
         line = site.line
+        is_member = source[at - 1 : at] == b"." or source[at - 2 : at] == b"->"
+        qualifiers = b"" if is_member else _qualifiers(source, at)
+        gcc_lines = gcc.lines(site, at, end)
         if at < macro_end:
             line = macro_line
+            gcc_lines = (line,)
         elif site.kind == "call":
             # A debugger has the name of a method, but the beginning of a function's, which may be qualified.
-            line -= _lines_of_qualifiers(source, at)
-            if is_macro(site.callee):
+            line -= qualifiers.count(b"\n")
+            if is_macro(site.callee) and not qualifiers and not is_member:
                 macro_end, macro_line = end, site.line
+                gcc_lines = (line,)
         numbers = _numbers(source[at:end]) if arguments else frozenset()
+        texts = _texts(source[at:end], is_macro(site.callee)) if arguments else frozenset()
         is_last = site.kind == "call" and _is_last(source, at, end)
-        is_member = source[at - 1 : at] == b"." or source[at - 2 : at] == b"->"
-        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers, is_last, is_member)))
-    return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
+        call = WrittenCall(
+            line,
+            site.kind,
+            site.callee,
+            arguments,
+            numbers,
+            is_last,
+            is_member,
+            texts,
+            bool(qualifiers),
+            () if gcc_lines == (line,) else gcc_lines,
+        )
+        yield end, call
 
 
 def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
@@ -144,6 +203,8 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
     end = at + len(site.callee.encode())
     if site.kind in ("operator", "argument"):
         return at, None
+    if site.kind == "variable" and (name := _WORD.match(source, at)):  # the class is named before it
+        end = name.end()
     if match := _TEMPLATE_ARGUMENTS.match(source, end):
         end = match.end()
     while source[end : end + 1].isspace():
@@ -181,9 +242,24 @@ def _numbers(arguments: bytes) -> frozenset[int]:
     return frozenset(_value(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
 
 
+def _texts(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
+    """The texts in the arguments of a call, as the compiler has them."""
+    found = {_ESCAPE.sub(_unescaped, text) for text in _LITERAL.findall(call)} if b'"' in call else set()
+    if is_of_macro:
+        inside = call.partition(b"(")[2][:-1]
+        found |= {b" ".join(text.split()) for text in (inside, *inside.split(b","))}
+    return frozenset(found)
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return _ESCAPED.get(match[1], match[1])
+
+
 def _value(text: bytes) -> int:
-    if text in (b"true", b"false"):
-        return int(text == b"true")
+    if text in _NAMED:
+        return _NAMED[text]
+    if text.startswith(b"'"):
+        return ord(_ESCAPE.sub(_unescaped, text[1:-1]))
     return int(text, 16 if b"x" in text.lower() else 10)
 
 
@@ -192,8 +268,18 @@ def _is_in_template(text: bytes) -> bool:
     return bool(re.search(rb"\w<[^<>()]*$", text))
 
 
-def _lines_of_qualifiers(source: bytes, at: int) -> int:
-    if source[at - 1 : at] not in (b":", b" ", b"\n"):
-        return 0
-    match = _QUALIFIED.search(source, max(at - 200, 0), at)
-    return match.group().count(b"\n") if match else 0
+def _qualifiers(source: bytes, at: int) -> bytes:
+    """The namespaces and classes that are named before a name, with the space between."""
+    if source[at - 1 : at] not in (b":", b" ", b"\n", b"\t"):
+        return b""
+    begins = source.rfind(b"\n", 0, max(at - _LONGEST_QUALIFIERS, 0)) + 1
+    match = _QUALIFIED.search(_UNREAD.sub(_blank, source[begins:at]))
+    if match is None:
+        return b""
+    found = match.group()
+    return found[found.index(b"::") :] if _WORD.findall(found)[0] in _KEYWORDS else found
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    """As many lines without what is in them."""
+    return b"\n" * match.group().count(b"\n") or b" "

@@ -10,7 +10,7 @@ from framedex.whereabouts.files import FoundFile, found_file, is_of_a_process
 
 LANGUAGES = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"), "cpp"),
-    **dict.fromkeys((".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp"), "cpp"),
+    **dict.fromkeys((".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tcc", ".tpp"), "cpp"),
     **dict.fromkeys((".py", ".pyi"), "python"),
     ".proto": "protobuf",
     ".td": "tablegen",

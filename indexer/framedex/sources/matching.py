@@ -8,24 +8,36 @@ further, and a rule that would leave none is passed over. Nothing is guessed: of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
 from framedex.model import Definition, How, NativeSymbol
 from framedex.sources.generated import generating_names
-from framedex.sources.names import is_module, key_of, path_of
+from framedex.sources.names import is_of_macro, key_of, path_of
+from framedex.sources.types import Known, Type, fit, is_pack
 
 Candidate = tuple[str, Definition]
 """The path of a source file and a definition in it."""
 
+
+def _no_classes(_: str) -> Collection[str]:
+    return ()
+
+
 _MOST = 8  # more candidates than a reader would go through say nothing
 
 
+ClassesNamed = Callable[[str], Collection[str]]
+"""The qualified names of the classes in the sources that have this last name."""
+
+
 def match(
-    symbol: NativeSymbol, candidates: Sequence[Candidate], most: int = _MOST
+    symbol: NativeSymbol, candidates: Sequence[Candidate], most: int = _MOST, classes_named: ClassesNamed = _no_classes
 ) -> tuple[How | None, tuple[Candidate, ...]]:
     """The definition of `symbol` among those with its short name (`short_name(symbol.symbol)`), at most so many.
+
+    `classes_named` tells a parameter whose type is a class, and so no other type, from one whose type may be a typedef.
 
     `How.DEFINITION` with the one definition; `How.CLASS` with the class of an implicit member; `How.CANDIDATES` with
     those that cannot be told apart, the likelier first; None with none.
@@ -39,18 +51,25 @@ def match(
     if key[-1] == LAMBDA:
         return _lambda(symbol, name, _same_path(symbol, key, candidates), candidates, most)
     functions = _same_path(symbol, key, [c for c in candidates if c[1].kind in ("function", "method")])
-    has_parameters = name.parameters is not None and not is_module(key[-1])
-    fitting = [c for c in functions if _takes(c[1], _parameters(name))] if has_parameters else functions
+    has_parameters = name.parameters is not None and not is_of_macro(key[-1])
+    parameters = _parameters(name) if has_parameters else ()
+    fitting = [c for c in functions if _takes(c[1], parameters)] if has_parameters else functions
+    possible = _of_types(name, parameters, _of_constness(name, fitting), classes_named)
+    fitting = [each for each, _ in possible]
     if _is_implicit(name, fitting):
         classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
         if classes or fitting:  # without its class: what is written of this name is not what the compiler made
             return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
     if name.key[-1].startswith("operator "):
         fitting = _keep_all(fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:])
+        possible = [each for each in possible if each[0] in fitting]
     if fitting and name.parameters is None:  # nothing was told by which overloads could be told apart
         return _outcome(_narrow(symbol, [*_of_unit(symbol, fitting), *_implicit(symbol, name, key, candidates)]), most)
-    if fitting:
-        return _outcome(_narrow(symbol, _best_types(name, _of_constness(name, _of_unit(symbol, fitting)))), most)
+    if possible:
+        reachable = _reachable(symbol, possible)
+        found = _narrow(symbol, _of_unit(symbol, _best(reachable or possible)))
+        # Of another unit than the symbol's: its own definition may not have been found.
+        return _outcome(found, most) if reachable else (How.CANDIDATES, found[:most])
     # The name is right but no parameter list is: macros in it, or an overload that was not found.
     return (How.CANDIDATES, _narrow(symbol, functions)[:most]) if functions else (None, ())
 
@@ -108,7 +127,8 @@ def _implicit(
 def _outcome(candidates: tuple[Candidate, ...], most: int) -> tuple[How | None, tuple[Candidate, ...]]:
     if not candidates:
         return None, ()
-    return (How.DEFINITION if len(candidates) == 1 else How.CANDIDATES), candidates[:most]
+    is_certain = len(candidates) == 1 and not _ELSEWHERE.search(candidates[0][0])
+    return (How.DEFINITION if is_certain else How.CANDIDATES), candidates[:most]
 
 
 def _lambda(
@@ -204,9 +224,49 @@ def _of_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate
     return _keep_all(candidates, lambda _, definition: definition.is_const == name.is_const)
 
 
-def _best_types(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The definitions whose parameter types share the most words with the symbol's."""
-    return _alike(name.parameters or (), candidates)
+def _of_types(
+    name: Name, parameters: tuple[str, ...], candidates: Sequence[Candidate], classes_named: ClassesNamed
+) -> list[tuple[Candidate, float]]:
+    """The definitions whose parameters may have the symbol's types, each with how well they fit."""
+    if not parameters:
+        return [(each, 0) for each in candidates]
+    arguments = [argument for part in name.parts if part.arguments for argument in split_parameters(part.arguments)]
+    around = tuple(part.text for part in name.parts[:-1])
+    known = Known(lambda written: _is_class(written, around, classes_named), frozenset(arguments))
+    if all(each[1].parameters is None for each in candidates):  # made by macros
+        return [(each, 0) for each in candidates]
+    fits = [(each, fit(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]
+    certain = [(each, found.score) for each, found in fits if found and not found.is_doubtful]
+    if certain or len(candidates) > 1:
+        return certain
+    # A typedef may hide a class, and where there is one definition only, it is more likely that one does.
+    return [(each, found.score) for each, found in fits if found]
+
+
+def _is_class(written: Type, around: tuple[str, ...], classes_named: ClassesNamed) -> bool:
+    """Whether a name means a class where it is written: one that is around, or one in a scope that is."""
+    if not written.scope and written.name in around:
+        return True
+    for path in map(path_of, classes_named(written.name)):
+        scope = _without_anonymous(path[: -1 - len(written.scope)])
+        if path[-1 - len(written.scope) : -1] == written.scope and scope == around[: len(scope)]:
+            return True
+    return False
+
+
+def _reachable(symbol: NativeSymbol, scored: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
+    """Those that the symbol's translation unit can have: in its own file, or in one that may be included."""
+    if symbol.unit is None:
+        return scored
+    unit = PurePosixPath(symbol.unit).name
+    if not _UNIT.search(unit) or unit.startswith("unity_"):  # an object file's, or one that includes others (CMake)
+        return scored
+    return [each for each in scored if PurePosixPath(each[0][0]).name == unit or not _UNIT.search(each[0][0])]
+
+
+def _best(scored: Sequence[tuple[Candidate, float]]) -> list[Candidate]:
+    most = max((score for _, score in scored), default=0)
+    return [each for each, score in scored if score > most - _EQUAL]
 
 
 def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -219,14 +279,22 @@ def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list
 
 def _narrow(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The definitions, the nearest to the symbol's unit first; tests and stubs only where there is nothing else."""
-    kept = _keep_all(candidates, lambda path, _: not _OTHER.search(str(path)))
+    here = _keep_all(candidates, lambda path, _: not _ELSEWHERE.search(str(path)))
+    kept = _keep_all(here, lambda path, _: not _OTHER.search(str(path)))
     stem = PurePosixPath(symbol.unit).stem if symbol.unit else None
     ordered = sorted(kept, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line))
     by_place = {(path, definition.line): (path, definition) for path, definition in reversed(ordered)}
     return tuple(reversed(by_place.values()))
 
 
-_OTHER = re.compile(r"(?:_test|_stub|_mock|_fake|_benchmark|_fuzz)\w*\.\w+$|/(?:tests?|testing|mocks?|stubs?)/")
+_UNIT = re.compile(r"\.(?:c|cc|cpp|cxx|c\+\+|C|m|mm|cu)$")
+_OTHER = re.compile(
+    r"(?:_test|_stub|_mock|_fake|_benchmark|_fuzz)(?:s|er|ing|_?(?:util|lib|base|case|common|helper|main)\w*)?\.\w+$"
+    r"|/(?:tests?|testing|mocks?|stubs?|examples?|samples?|docs?)/"
+)
+
+# Of systems whose programs are no ELF files: by the custom of naming files and folders.
+_ELSEWHERE = re.compile(r"(?:^|[/_.-])(?:win(?:32|64|dows)|macos|osx|darwin|msvc)(?=[/_.-])", re.I)
 
 
 def _keep(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
@@ -251,9 +319,14 @@ def _definition_parameters(definition: Definition) -> tuple[str, ...] | None:
 
 
 def _takes(definition: Definition, parameters: tuple[str, ...]) -> bool:
-    """Whether the definition has as many parameters; one with a pack takes any number beyond the others."""
+    """Whether the definition has as many parameters; one with a pack takes any number beyond the others.
+
+    Of a function that a macro makes the parameters are not written, so it may take any.
+    """
+    if definition.parameters is None:
+        return True
     own = _definition_parameters(definition) or ()
-    fixed = [p for p in own if "..." not in p]
+    fixed = [p for p in own if not is_pack(p)]
     if len(fixed) < len(own) and own[-1] != "...":
         return len(parameters) >= len(fixed)
     return len(own) == len(parameters)
@@ -267,6 +340,7 @@ _SAME = {  # as written -> as a demangler prints it
 }
 _MAIN = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+::)*(\w+)")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
+_EQUAL = 1e-6  # of sums
 _DEEPEST = 8  # template arguments inside template arguments
 
 

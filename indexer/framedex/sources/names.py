@@ -9,7 +9,7 @@ _PLAIN = compiled_on_use(r"[\w:]+")
 # nanobind has renamed the function that NB_MODULE defines; the extractor gives it the older name.
 _CONVERSION = compiled_on_use(r"operator (?!new\b|delete\b|co_await\b)")
 _MODULE = compiled_on_use(r"nanobind_\w+_exec")
-_MODULES = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+")
+_MODULES = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+|TestBody")
 
 
 def short_name(name: str) -> str:
@@ -37,8 +37,8 @@ def _comparable(part: str) -> str:
     return f"{part}_impl" if _MODULE.fullmatch(part) else part
 
 
-def is_module(function: str) -> bool:
-    """Whether this is the function of a module macro, whose parameters are written as something else."""
+def is_of_macro(function: str) -> bool:
+    """Whether this is the function of a macro (of a module, of a test), whose parameters are written as others."""
     return _MODULES.fullmatch(function) is not None
 
 

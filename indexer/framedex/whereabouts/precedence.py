@@ -30,6 +30,9 @@ class KnownNames(Protocol):
     def files_named(self, name: str) -> Sequence[str]:
         """The files of this name, in any folder: real paths, and those of source maps."""
 
+    def files_of_frozen(self, module: str) -> Sequence[str]:
+        """The files from which recorded interpreters have a module built in: `<frozen importlib._bootstrap>`."""
+
 
 class KnownSources(Protocol):
     """What an index knows of source trees."""
@@ -97,8 +100,11 @@ class Whereabouts:
         return list(dict.fromkeys(map(os.path.realpath, (*map(str, self._sources), *roots))))
 
     def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
-        if name.startswith("<") or "\0" in name:
+        if "\0" in name:
             return ()
+        if name.startswith("<"):
+            found = self._index.names.files_of_frozen(name) if self._index is not None else ()
+            return found if len(found) == 1 and is_here(found[0]) else ()
         if by_rule := self.rules.there(name):
             return (by_rule,)
         literal = self._literally(name)

@@ -57,10 +57,22 @@ std::vector<std::string> words(std::string_view text) {
   return found;
 }
 
+// `a`, `b` of `a::b`.
+std::vector<std::string> parts(std::string_view path) {
+  std::vector<std::string> found;
+  for (size_t i = 0; i <= path.size();) {
+    const size_t stop = std::min(path.find("::", i), path.size());
+    if (stop > i) found.emplace_back(path.substr(i, stop - i));
+    i = stop + 2;
+  }
+  return found;
+}
+
 class CppExtraction {
  public:
-  CppExtraction(const CppSyntax& syntax, std::string_view source, std::string_view file_name, Scrubbed& scrubbed)
-      : syntax_(syntax), source_(source), file_name_(file_name), scrubbed_(scrubbed) {
+  CppExtraction(const CppSyntax& syntax, std::string_view source, std::string_view file_name, const MacroTable& macros,
+                Scrubbed& scrubbed)
+      : syntax_(syntax), source_(source), file_name_(file_name), macros_(macros), scrubbed_(scrubbed) {
     // Ordered by where they begin, the first at the back.
     for (MacroNamespace& found : scrubbed.namespaces) {
       lost_.push_back({static_cast<uint32_t>(found.begin), static_cast<uint32_t>(found.end), found.path, false});
@@ -90,6 +102,7 @@ class CppExtraction {
   const CppSyntax& syntax_;
   std::string_view source_;
   std::string_view file_name_;
+  const MacroTable& macros_;
   Scrubbed& scrubbed_;
   Extraction found_;
   Scopes scopes_;
@@ -198,8 +211,8 @@ void CppExtraction::add_namespace(TSNode node) {
     part.remove_prefix(skip_space(part, 0));
     part = part.substr(0, part.find_last_not_of(' ') + 1);
     if (!starts_with(part, "inline ") && !part.empty()) {
-      path = joined(std::move(path), part);
-      lookup = part;
+      lookup = macros_.name(part);
+      path = joined(std::move(path), lookup);
     }
     i = stop + 2;
   }
@@ -249,14 +262,15 @@ bool CppExtraction::add_function(TSNode node) {
   const bool is_friend = ts_node_start_byte(node) < friend_end_;
   const Scope& outer = is_friend ? scopes_.around_classes() : scopes_.inner();
   const bool is_in_class = outer.kind == ScopeKind::kClass;
-  if (name.path.size() == 1 && !is_in_class && is_shouted(name.path[0]) && is_null(child(node, syntax_.type))) {
-    name.path = macro_path(name.path[0], declared.parameters);
-  }
+  const bool is_of_macro =
+      name.path.size() == 1 && !is_in_class && is_shouted(name.path[0]) && is_null(child(node, syntax_.type));
+  if (is_of_macro) name.path = macro_path(name.path[0], declared.parameters);
   std::string path = name.is_global ? "" : outer.path;
   for (const std::string& part : name.path) path = joined(std::move(path), part);
   const char* kind = is_in_class || name.path.size() > 1 ? "method" : "function";
   std::string lookup = lookup_of(name.path, outer);
-  const int definition = add(path, lookup, kind, node, declared.parameters);
+  // What stands between the parentheses of a macro is no parameter of the function that it makes.
+  const int definition = add(path, lookup, kind, node, is_of_macro ? TSNode{} : declared.parameters);
   found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
   scopes_.enter({ts_node_end_byte(node), ScopeKind::kFunction, definition, std::move(path), std::move(lookup)});
   return true;
@@ -267,6 +281,10 @@ bool CppExtraction::add_function(TSNode node) {
 std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSNode parameters) const {
   const std::string text = is_null(parameters) ? "" : on_one_line(text_of(source_, parameters));
   const std::vector<std::string> arguments = words(text);
+  if (text.size() > 2) {
+    const std::string made = macros_.function(macro, std::string_view(text).substr(1, text.size() - 2));
+    if (!made.empty()) return parts(made);
+  }
   if (macro.find("TEST") != std::string::npos && arguments.size() >= 2) {
     return {arguments[0] + "_" + arguments[1] + "_Test", "TestBody"};
   }
@@ -389,7 +407,7 @@ Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::st
   const std::string_view text = expanded.empty() ? source : expanded;
   Scrubbed scrubbed = scrub(text, macros);
   const SyntaxTree tree(syntax.grammar, scrubbed.text, workspace);
-  Extraction found = CppExtraction(syntax, text, file_name, scrubbed).run(tree.root());
+  Extraction found = CppExtraction(syntax, text, file_name, macros, scrubbed).run(tree.root());
   for (Definition& macro : calling_macros(source)) found.definitions.push_back(std::move(macro));
   return found;
 }

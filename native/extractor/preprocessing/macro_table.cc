@@ -1,6 +1,8 @@
 #include "extractor/preprocessing/macro_table.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <unordered_set>
 #include <vector>
 
@@ -128,6 +130,45 @@ bool is_blank(std::string_view body) {
   return true;
 }
 
+// Whether a macro's body is the head of a statement or declaration, without which what follows parses as well: `try`,
+// `catch (e)`, `if (false)`, `template <typename T>`.
+bool is_head(std::string_view body) {
+  const size_t begin = skip_space(body, 0), end = word_end(body, begin);
+  const std::string_view word = body.substr(begin, end - begin), rest = body.substr(skip_space(body, end));
+  if (word == "try") return rest.empty();
+  if (word == "template") {
+    return !rest.empty() && rest[0] == '<' && rest[rest.find_last_not_of(' ')] == '>' &&
+           rest.find_first_of(";{}") == std::string_view::npos;
+  }
+  if (rest.empty() || rest[0] != '(' || (word != "catch" && word != "if")) return false;
+  const size_t closed = closing(rest, 0);
+  if (closed == std::string_view::npos || skip_space(rest, closed) != rest.size()) return false;
+  std::string inside = on_one_line(rest.substr(1, closed - 2));
+  inside.erase(std::remove(inside.begin(), inside.end(), ' '), inside.end());
+  return word == "catch" || inside == "true" || inside == "false" || inside == "0" || inside == "1";
+}
+
+// Whether a macro's body closes a block that it does not open, or opens one that it does not close.
+bool is_unbalanced(std::string_view body) {
+  int depth = 0;
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (body[i] == '"') {
+      i = std::max(string_end(body, i), i + 1) - 1;
+    } else if (body[i] == '{') {
+      ++depth;
+    } else if (body[i] == '}' && --depth < 0) {
+      return true;
+    }
+  }
+  return depth > 0;
+}
+
+// The path of a macro's namespace is a name, one of its arguments, or another macro's call.
+bool is_path(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_word(c) || is_space(c) || std::strchr(":$(),", c) != nullptr; });
+}
+
 // `a::b` of `namespace a { inline namespace v1 { namespace b {`; false for any other body.
 bool opens_namespaces(std::string_view body, std::string& opened) {
   size_t i = skip_space(body, 0);
@@ -139,13 +180,21 @@ bool opens_namespaces(std::string_view body, std::string& opened) {
       i = skip_space(body, end);
       end = word_end(body, i);
     }
-    if (body.substr(i, end - i) != "namespace") return false;
+    const std::string_view word = body.substr(i, end - i);
+    if (word == "export" || word == "extern") {  // `export {`, `extern "C" {`: a block that names nothing
+      size_t block = skip_space(body, end);
+      if (block < body.size() && body[block] == '"') block = skip_space(body, string_end(body, block));
+      if (block >= body.size() || body[block] != '{') return false;
+      i = skip_space(body, block + 1);
+      continue;
+    }
+    if (word != "namespace") return false;
     const size_t brace = body.find('{', end);
     if (brace == std::string_view::npos) return false;
-    const std::string name = on_one_line(body.substr(end, brace - end));
-    for (char c : name) {
-      if (!is_word(c) && c != ':') return false;
-    }
+    std::string name = on_one_line(body.substr(end, brace - end));
+    if (!is_path(name)) return false;
+    if (!name.empty() && name[0] == ' ') name.erase(0, 1);
+    while (!name.empty() && name.back() == ' ') name.pop_back();
     if (!is_inline) opened += (opened.empty() ? "" : "::") + (name.empty() ? "(anonymous namespace)" : name);
     i = skip_space(body, brace + 1);
   }
@@ -158,6 +207,153 @@ bool closes_namespaces(std::string_view body) {
     if (c != '}' && c != ';' && !is_space(c)) return false;
   }
   return true;
+}
+
+constexpr size_t kLongestPattern = 300;    // characters of what names something
+constexpr size_t kLongestFunction = 4000;  // characters of a body that ends with a function's head
+constexpr int kDeepest = 8;                // macros that call macros
+
+// The parts between commas, outside of brackets, without blanks around them.
+std::vector<std::string> arguments_of(std::string_view text) {
+  std::vector<std::string> found;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    if (c == '"' && i < text.size()) {
+      i = std::max(string_end(text, i), i + 1) - 1;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && (depth <= 0 || i == text.size())) {
+      std::string part = on_one_line(text.substr(begin, i - begin));
+      if (!part.empty() && part[0] == ' ') part.erase(0, 1);
+      found.push_back(std::move(part));
+      begin = i + 1;
+    }
+  }
+  return found;
+}
+
+// A macro's body with `$1` for its first parameter, and what is pasted together in one piece.
+std::string pattern_of(std::string_view body, std::string_view parameters) {
+  const std::vector<std::string> names = arguments_of(parameters);
+  std::string pattern;
+  for (size_t i = 0; i < body.size();) {
+    if (body.substr(i, 2) == "##") {
+      while (!pattern.empty() && is_space(pattern.back())) pattern.pop_back();
+      i = skip_space(body, i + 2);
+    } else if (const size_t end = word_end(body, i); end > i) {
+      const std::string_view word = body.substr(i, end - i);
+      const auto found = std::find(names.begin(), names.end(), word);
+      const auto index = static_cast<size_t>(found - names.begin());
+      if (index < names.size() && index < 9) {
+        pattern += '$';
+        pattern += static_cast<char>('1' + index);
+      } else {
+        pattern += word;
+      }
+      i = end;
+    } else {
+      pattern += body[i++];
+    }
+  }
+  return pattern;
+}
+
+// Where the bracket that closes at `closing` opens; npos where it does not.
+size_t opening_of(std::string_view text, size_t closing, char open, char close) {
+  int depth = 0;
+  for (size_t i = closing + 1; i-- > 0;) {
+    if (text[i] == close) ++depth;
+    if (text[i] == open && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// The name of the function whose head a body ends with, `void $1$2::run() const`; all of a body that is but the call of
+// a macro, `OTHER($1, $2)`. Empty for any other.
+std::string function_of(std::string_view body) {
+  const size_t last = body.find_last_of(";{}");
+  if (last != std::string_view::npos && body[last] == '{') return {};
+  std::string_view head = last == std::string_view::npos ? body : body.substr(last + 1);
+  const size_t closing = head.rfind(')');
+  if (closing == std::string_view::npos) return {};
+  for (std::string_view rest = head.substr(closing + 1); !rest.empty();) {
+    const size_t begin = skip_space(rest, 0), end = word_end(rest, begin);
+    const std::string_view word = rest.substr(begin, end - begin);
+    if (!word.empty() && word != "const" && word != "override" && word != "noexcept" && word != "final") return {};
+    if (word.empty() && begin < rest.size()) return {};
+    rest.remove_prefix(end);
+  }
+  const size_t opening = opening_of(head, closing, '(', ')');
+  if (opening == std::string_view::npos) return {};
+  std::string name;  // from its end
+  size_t i = opening;
+  while (i > 0 && is_space(head[i - 1])) --i;
+  const size_t name_end = i;
+  while (i > 0) {
+    const char c = head[i - 1];
+    if (c == '>' || c == ')') {
+      const size_t begin = opening_of(head, i - 1, c == '>' ? '<' : '(', c);
+      if (begin == std::string_view::npos) return {};
+      if (c == ')') name.insert(0, head.substr(begin, i - begin));
+      i = begin;
+    } else if (is_word(c) || c == ':' || c == '$') {
+      name.insert(name.begin(), c);
+      --i;
+    } else {
+      break;
+    }
+  }
+  if (i == name_end) return {};
+  const bool has_type = skip_space(head, 0) < i;
+  if (has_type) return name;
+  if (!is_shouted(name)) return {};
+  return name + std::string(head.substr(opening, closing + 1 - opening));
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && !is_digit(text[0]) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == ':' || c == '$'; });
+}
+
+// `a` of `a __attribute__((visibility("hidden")))`.
+std::string_view without_attribute(std::string_view text) {
+  const size_t end = word_end(text, 0), next = skip_space(text, end);
+  return end > 0 && next > end && is_blank(text.substr(next)) ? text.substr(0, end) : text;
+}
+
+// A text with arguments for `$1`, `$2`.
+std::string filled(std::string_view pattern, const std::vector<std::string>& arguments) {
+  std::string text;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '$' && i + 1 < pattern.size() && pattern[i + 1] >= '1' && pattern[i + 1] <= '9') {
+      const auto index = static_cast<size_t>(pattern[++i] - '1');
+      if (index < arguments.size()) text += arguments[index];
+    } else {
+      text += pattern[i];
+    }
+  }
+  return text;
+}
+
+// `NAMESPACE_BEGIN`, `X_BEGIN_NAMESPACE` of a tree whose definitions are not here.
+MacroEffect namespace_convention(std::string_view name) {
+  if (name.find("NAMESPACE") == std::string_view::npos || !is_shouted(name)) return MacroEffect::kNone;
+  const auto has = [&](std::string_view word) {
+    return ends_with(name, std::string("NAMESPACE_").append(word)) ||
+           ends_with(name, std::string(word).append("_NAMESPACE"));
+  };
+  if (has("BEGIN") || has("OPEN")) return MacroEffect::kOpenNamespace;
+  return has("END") || has("CLOSE") ? MacroEffect::kCloseNamespace : MacroEffect::kNone;
+}
+
+// Whether a macro is but a name, perhaps one that users may define, where the other is known to change the structure.
+bool is_weaker(const MacroTable::Macro& macro, const MacroTable::Macro& other) {
+  return macro.effect >= MacroEffect::kFunction && other.effect != MacroEffect::kNone &&
+         other.effect < MacroEffect::kFunction;
 }
 
 }  // namespace
@@ -182,27 +378,39 @@ void MacroTable::learn(std::string_view source) {
     }
     std::string text(line.substr(body));
     for (size_t i = text.find("\\\n"); i != std::string::npos; i = text.find("\\\n", i)) text.replace(i, 2, " ");
-    learn_definition(line.substr(start, end - start), has_parameters, on_one_line(text));
+    const std::string_view parameters = has_parameters ? line.substr(end + 1, body - end - 2) : std::string_view();
+    learn_definition(line.substr(start, end - start), has_parameters, parameters, on_one_line(text));
   }
 }
 
-void MacroTable::learn_definition(std::string_view name, bool has_parameters, std::string_view body) {
+void MacroTable::learn_definition(std::string_view name, bool has_parameters, std::string_view parameters,
+                                  std::string_view body) {
   Macro macro;
+  const bool may_name = is_shouted(name) && body.size() < kLongestFunction;
+  const std::string pattern = may_name && has_parameters ? pattern_of(body, parameters) : std::string(body);
   // Without parameters, an empty macro is an include guard or a switch, which no declaration uses.
-  if (is_blank(body)) {
+  if (is_blank(body) || is_head(body)) {
     macro.effect = has_parameters ? MacroEffect::kBlankArguments : MacroEffect::kBlank;
-  } else if (!has_parameters && opens_namespaces(body, macro.opened)) {
+  } else if (opens_namespaces(pattern, macro.path)) {
     macro.effect = MacroEffect::kOpenNamespace;
-  } else if (!has_parameters && closes_namespaces(body)) {
+  } else if (closes_namespaces(body)) {
     macro.effect = MacroEffect::kCloseNamespace;
+  } else if (may_name && is_name(without_attribute(pattern))) {
+    macro = {MacroEffect::kName, std::string(without_attribute(pattern))};
+  } else if (may_name && has_parameters) {
+    macro.path = function_of(pattern);
+    if (!macro.path.empty() && macro.path.size() < kLongestPattern) macro.effect = MacroEffect::kFunction;
   }
   Votes& votes = votes_[std::string(name)];
   if (macro.effect == MacroEffect::kNone) {
-    ++votes.ordinary;
+    // `} namespace b {`, for another way of building, says nothing of how the others are to be read.
+    if (!is_unbalanced(body)) ++votes.ordinary;
   } else {
     ++votes.special;
-    shapes_.set(shape(name));
-    if (votes.macro.effect == MacroEffect::kNone || !body.empty()) votes.macro = std::move(macro);
+    if (macro.effect < MacroEffect::kFunction) shapes_.set(shape(name));
+    if (votes.macro.effect == MacroEffect::kNone || (!body.empty() && !is_weaker(macro, votes.macro))) {
+      votes.macro = std::move(macro);
+    }
   }
 }
 
@@ -211,7 +419,7 @@ void MacroTable::merge(const MacroTable& other) {
     Votes& mine = votes_[name];
     mine.special += votes.special;
     mine.ordinary += votes.ordinary;
-    if (mine.macro.effect == MacroEffect::kNone) mine.macro = votes.macro;
+    if (mine.macro.effect == MacroEffect::kNone || is_weaker(mine.macro, votes.macro)) mine.macro = votes.macro;
   }
   shapes_ |= other.shapes_;
 }
@@ -220,21 +428,115 @@ size_t MacroTable::shape(std::string_view name) {
   return (static_cast<unsigned char>(name[0]) << 6 | (name.size() & 63)) & ((1 << 14) - 1);
 }
 
+// Of as many, what changes the structure counts: without it, nothing around it can be read.
+bool MacroTable::is_special(const Votes& votes) {
+  const MacroEffect effect = votes.macro.effect;
+  const bool is_structure =
+      effect == MacroEffect::kBlank || effect == MacroEffect::kOpenNamespace || effect == MacroEffect::kCloseNamespace;
+  return votes.special + (is_structure ? 1 : 0) > votes.ordinary && votes.special > 0;
+}
+
+// What was learnt of a name.
+MacroTable::Macro MacroTable::chosen(std::string_view name) const {
+  const auto found = votes_.find(std::string(name));
+  return found != votes_.end() && is_special(found->second) ? found->second.macro : Macro{};
+}
+
 MacroTable::Macro MacroTable::find(std::string_view name) const {
   if (is_assignment(name)) return {MacroEffect::kAssign, {}};
   if (shapes_.test(shape(name))) {
-    const auto found = votes_.find(std::string(name));
-    if (found != votes_.end() && found->second.special > found->second.ordinary) return found->second.macro;
+    Macro macro = chosen(name);
+    macro.is_learnt = true;
+    if (macro.effect != MacroEffect::kNone && macro.effect < MacroEffect::kFunction) return macro;
+  }
+  if (name.size() > 9 && is_upper(name[0])) {
+    if (const MacroEffect effect = namespace_convention(name); effect != MacroEffect::kNone) return {effect, "$1"};
   }
   const bool may_be_known = is_upper(name[0]) || name[0] == '_' || name[0] == 'a';
   return {may_be_known && is_attribute(name) ? MacroEffect::kBlankArguments : MacroEffect::kNone, {}};
 }
 
+std::string MacroTable::function(std::string_view name, std::string_view arguments) const {
+  const Macro macro = chosen(name);
+  if (macro.effect != MacroEffect::kFunction) return {};
+  const Macro made = expanded(macro, arguments_of(arguments));
+  return is_name(made.path) ? made.path : std::string();
+}
+
+std::string MacroTable::path(const Macro& macro, std::string_view arguments) const {
+  const std::vector<std::string> written = arguments_of(arguments);
+  std::string path;
+  for (size_t i = 0; i <= macro.path.size();) {
+    const size_t stop = std::min(macro.path.find("::", i), macro.path.size());
+    const std::string part = name(filled(macro.path.substr(i, stop - i), written));
+    if (!part.empty()) path += (path.empty() ? "" : "::") + part;
+    i = stop + 2;
+  }
+  return path;
+}
+
+std::string MacroTable::name(std::string_view word) const {
+  if (votes_.empty() || !is_shouted(word)) return std::string(word);
+  const Macro made = expanded({MacroEffect::kName, std::string(word)}, {});
+  return is_name(made.path) ? made.path : std::string(word);
+}
+
+// A macro with its arguments, and with those that it calls written out. Its effect is that of the last of them where it
+// is nothing but a call of it.
+MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std::string>& arguments) const {
+  std::string text = filled(macro.path, arguments);
+  MacroEffect effect = macro.effect;
+  for (int hop = 0; hop < kDeepest && text.size() < kLongestPattern; ++hop) {
+    std::string next;
+    bool has_changed = false;
+    for (size_t i = 0; i < text.size();) {
+      const size_t end = word_end(text, i);
+      const Macro inner = end > i ? chosen(std::string_view(text).substr(i, end - i)) : Macro{};
+      size_t after = end;
+      std::vector<std::string> values;
+      const size_t opening = skip_space(text, end);
+      if (opening < text.size() && text[opening] == '(') {
+        const size_t closed = closing(text, opening);
+        if (closed != std::string::npos && inner.effect != MacroEffect::kNone) {
+          values = arguments_of(std::string_view(text).substr(opening + 1, closed - opening - 2));
+          after = closed;
+        }
+      }
+      const bool names = inner.effect == MacroEffect::kName || inner.effect == MacroEffect::kFunction;
+      if (names || (i == 0 && after == text.size() && inner.effect == MacroEffect::kOpenNamespace)) {
+        next += filled(inner.path, values);
+        if (i == 0 && after == text.size()) effect = inner.effect;
+        has_changed = true;
+        i = after;
+      } else {
+        next.append(text, i, end > i ? end - i : 1);
+        i = end > i ? end : i + 1;
+      }
+    }
+    text = std::move(next);
+    if (!has_changed) break;
+  }
+  return {effect, std::move(text)};
+}
+
 std::string MacroTable::serialize() const {
   std::string text;
   for (const auto& [name, votes] : votes_) {
-    if (votes.special <= votes.ordinary) continue;
-    text += name + ' ' + std::to_string(static_cast<int>(votes.macro.effect)) + ' ' + votes.macro.opened + '\n';
+    if (!is_special(votes)) continue;
+    Macro macro = votes.macro;
+    for (int hop = 0; hop < kDeepest && macro.effect == MacroEffect::kName; ++hop) {  // `#define A B`, B an attribute
+      const Macro named = chosen(macro.path);
+      if (named.effect == MacroEffect::kNone || named.effect == MacroEffect::kFunction) break;
+      macro = named;
+    }
+    if (macro.effect == MacroEffect::kFunction) {  // most are ordinary: what they call names nothing
+      std::vector<std::string> parameters;
+      for (char digit = '1'; digit <= '9'; ++digit) parameters.push_back({'$', digit});
+      macro = expanded(macro, parameters);
+      const bool names = is_name(macro.path) && macro.path.find('$') != std::string::npos;
+      if (!names || macro.effect == MacroEffect::kBlank) continue;
+    }
+    text += name + ' ' + std::to_string(static_cast<int>(macro.effect)) + ' ' + macro.path + '\n';
   }
   return text;
 }
@@ -247,9 +549,9 @@ MacroTable MacroTable::parse(std::string_view text) {
     const size_t name = line.find(' '), effect = line.find(' ', name + 1);
     if (effect == std::string_view::npos) continue;
     const int number = std::atoi(std::string(line.substr(name + 1, effect - name - 1)).c_str());
-    if (number <= 0 || number > static_cast<int>(MacroEffect::kCloseNamespace)) continue;
+    if (number <= 0 || number > static_cast<int>(MacroEffect::kName)) continue;
     if (name == 0) continue;
-    table.shapes_.set(shape(line.substr(0, name)));
+    if (number < static_cast<int>(MacroEffect::kFunction)) table.shapes_.set(shape(line.substr(0, name)));
     table.votes_[std::string(line.substr(0, name))] = {
         {static_cast<MacroEffect>(number), std::string(line.substr(effect + 1))}, 1, 0};
   }

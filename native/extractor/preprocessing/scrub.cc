@@ -11,8 +11,9 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
-constexpr int kMostUnclosed = 100;        // after so many the file is nonsense, and each costs a scan that long
+constexpr size_t kLongestCall = 1 << 15;     // bytes; what has no closing parenthesis within these is no macro call
+constexpr size_t kLongestParameters = 4000;  // bytes of a template's parameters
+constexpr int kMostUnclosed = 100;           // after so many the file is nonsense, and each costs a scan that long
 
 // A call's closing parenthesis and the commas between its arguments.
 struct Call {
@@ -59,9 +60,11 @@ class Scrubber {
   void defining_macro(size_t at, size_t name_end);
   size_t known_word(std::string_view name, size_t at);
   bool is_unknown_attribute(std::string_view name, size_t end) const;
+  bool is_access(size_t end) const;
   size_t mocked_method(size_t at, size_t opening);
   size_t flag(size_t at, size_t opening);
   size_t instantiation(size_t at, size_t after);
+  size_t template_parameters(size_t opening);
   void array_of_pointers(size_t after);
   void moved_capture(size_t at);
   void braced_capture(size_t opening);
@@ -210,8 +213,9 @@ size_t Scrubber::word(size_t position) {
       return end;
     case MacroEffect::kBlankArguments: {
       size_t stop = end;
-      const size_t opening = name[0] == '_' ? skip_space(source_, end) : end;
-      if (at(opening) == '(') {
+      const size_t opening = skip_space(source_, end);
+      const bool is_pointer = at(opening + 1) == '*';  // `void X_API (*callback)(int)`
+      if (at(opening) == '(' && (opening == end || name[0] == '_' || (macro.is_learnt && !is_pointer))) {
         if (const Call arguments = call(opening)) stop = arguments.end + 1;
       }
       blank(position, stop);
@@ -223,17 +227,30 @@ size_t Scrubber::word(size_t position) {
       }
       break;
     case MacroEffect::kOpenNamespace:
-      open_namespace(position, macro.opened);
-      blank(position, end);
-      return end;
-    case MacroEffect::kCloseNamespace:
-      close_namespace(position);
-      blank(position, end);
-      return end;
+    case MacroEffect::kCloseNamespace: {
+      const Call arguments = at(end) == '(' ? call(end) : Call{};
+      const size_t stop = arguments ? arguments.end + 1 : end;
+      if (macro.effect == MacroEffect::kCloseNamespace) {
+        close_namespace(position);
+      } else {
+        open_namespace(position, macros_.path(macro, arguments ? source_.substr(end + 1, stop - end - 2) : ""));
+      }
+      blank(position, stop);
+      return stop;
+    }
+    case MacroEffect::kFunction:
+    case MacroEffect::kName:
     case MacroEffect::kNone:
       break;
   }
   if (is_shouted(name)) {
+    if (is_access(end)) {
+      const size_t stop = skip_space(source_, end) + 1;
+      blank(position, stop);
+      last_ = ':';
+      previous_ = {};
+      return stop;
+    }
     if (was_line_start && at(end) == '(') {
       defining_macro(position, end);
       if (const size_t after = line_macro(position, end)) return after;
@@ -260,9 +277,20 @@ size_t Scrubber::known_word(std::string_view name, size_t position) {
   if (name == "class" || name == "struct" || name == "union") {
     declares_class_ = previous_ != "enum" && last_ != '<' && last_ != ',';
   } else if (name == "template") {
-    return instantiation(position, end);
+    const size_t opening = skip_space(source_, end);
+    return at(opening) == '<' ? template_parameters(opening) : instantiation(position, end);
   } else if (name == "std" && source_.substr(end, 7) == "::move(") {
     moved_capture(position);
+  } else if (name == "noexcept") {  // noexcept(noexcept(...)): nothing there is called
+    const size_t opening = skip_space(source_, end);
+    const Call condition = at(opening) == '(' ? call(opening) : Call{};
+    const size_t inside = skip_space(source_, opening + 1);
+    if (!condition || inside == condition.end) return 0;
+    blank(inside, condition.end);
+    result_.text[inside] = '0';
+    last_ = ')';
+    previous_ = {};
+    return condition.end + 1;
   } else if (name == "new") {
     array_of_pointers(end);
   } else if (name == "operator" && (last_ == '.' || (last_ == '>' && source_.substr(position - 2, 2) == "->"))) {
@@ -284,12 +312,27 @@ bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
          at(word_end(source_, next)) == '(';
 }
 
+// Whether a name in capitals that ends here is an access specifier, `PRIVATE_UNLESS_TESTED:`.
+bool Scrubber::is_access(size_t end) const {
+  if (in_class_.empty() || !in_class_.back() || std::strchr(";{}:", last_) == nullptr) return false;
+  const size_t colon = skip_space(source_, end);
+  return at(colon) == ':' && at(colon + 1) != ':';
+}
+
+// Whether a name says TEST as a word: a macro of the kind makes functions. `DOCTEST_MSVC_SUPPRESS` does not.
+bool is_of_test(std::string_view name) {
+  for (size_t i = name.find("TEST"); i != std::string_view::npos; i = name.find("TEST", i + 1)) {
+    if (i == 0 || name[i - 1] == '_') return true;
+  }
+  return false;
+}
+
 // Blanks a macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or
 // anything of the kind among the members of a class. Returns the position behind it, 0 for anything else.
 size_t Scrubber::line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
-  if (name.find("TEST") != std::string_view::npos || name.find("MODULE") != std::string_view::npos ||
+  if (is_of_test(name) || name.find("MODULE") != std::string_view::npos ||
       name.find("BENCHMARK") != std::string_view::npos || name == "MOCK_METHOD") {
     return 0;
   }
@@ -297,7 +340,11 @@ size_t Scrubber::line_macro(size_t position, size_t name_end) {
   if (!arguments) return 0;
   size_t after = arguments.end + 1;
   while (at(after) == ' ' || at(after) == '\t') ++after;
-  const bool is_member = !in_class_.empty() && in_class_.back() && at(after) == ';';
+  // No function is called with a type, and no statement stands before a namespace.
+  const size_t first = skip_space(source_, name_end + 1), following = skip_space(source_, after + 1);
+  const bool is_declaration = is_builtin_type(source_.substr(first, word_end(source_, first) - first)) ||
+                              source_.substr(following, 10) == "namespace ";
+  const bool is_member = at(after) == ';' && (is_declaration || (!in_class_.empty() && in_class_.back()));
   if (!is_member && at(after) != '\n') return 0;
   const char next = at(skip_space(source_, after));
   if (!is_member && !is_word(next) && std::strchr("~/}[#", next) == nullptr) return 0;
@@ -379,6 +426,39 @@ size_t Scrubber::instantiation(size_t position, size_t after) {
   last_ = ';';
   previous_ = {};
   return end + 1;
+}
+
+// `template <typename T, enable_if_t<a && !b> = 0>` -> `template <    >`: nothing of these is kept, and the grammar
+// refuses many of their defaults and macros. Returns the position behind them, 0 where they do not end.
+size_t Scrubber::template_parameters(size_t opening) {
+  const size_t limit = std::min(source_.size(), opening + kLongestParameters);
+  int angles = 0, brackets = 0;
+  for (size_t i = opening; i < limit; ++i) {
+    const char c = source_[i];
+    if (const size_t end = c == '/' ? comment_end(source_, i) : i; end > i) {
+      i = end - 1;
+    } else if (c == '"' || c == '#' || c == ';' || c == '{') {
+      return 0;
+    } else if (c == '\'') {
+      i = character_end(source_, i) - 1;
+    } else if (c == '(' || c == '[') {
+      ++brackets;
+    } else if (c == ')' || c == ']') {
+      if (--brackets < 0) return 0;
+    } else if (brackets == 0 && (c == '<' || c == '>')) {
+      if (at(i + 1) == '=' || (c == '<' && at(i + 1) == '<')) {
+        ++i;
+      } else if (c == '<') {
+        ++angles;
+      } else if (source_[i - 1] != '-' && --angles == 0) {
+        blank(opening + 1, i);
+        last_ = '>';
+        previous_ = {};
+        return i + 1;
+      }
+    }
+  }
+  return 0;
 }
 
 // `new char*[n]`, `new const T[n]`: the `*` and the `const` go.

@@ -23,7 +23,8 @@ from framedex_server.markup import Markup
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame, TextStack
-    from framedex.interchange.placing.resolve import Binaries, Found, Resolver
+    from framedex.interchange.placing.binaries import Binaries
+    from framedex.interchange.placing.resolve import Found, Resolver
     from framedex.model import Location
     from framedex.whereabouts.precedence import Whereabouts
 
@@ -114,7 +115,7 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
         finder = resolver(session, uri, index, session.binaries, document)
         if stack := document.stack_around(frame.first_line):
             finder.of_stack((each, document.source_of(each)) for each in stack.frames)
-        return finder.find(frame, document.source_of(frame))
+        return finder.find(frame, document.source_of(frame), document.called_by(frame))
 
     # Without an index, paths and binaries that are here still are.
     return await session.ask(about, find) or await session.run(lambda: find(None))
@@ -142,7 +143,9 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
         if source:
             yield markup.code(source)
     elif frame.place is not None:
-        yield f"{markup.code(f'{frame.place.path}:{frame.place.line}')}: no such file here"
+        is_of_no_file = frame.place.path.startswith("<")  # `<string>`: Python made that code, or has it built in
+        missing = "" if is_of_no_file else ": no such file here"
+        yield f"{markup.code(f'{frame.place.path}:{frame.place.line}')}{missing}"
     elif frame.call_address is not None:
         yield f"call at {frame.call_address:#x}: no source is known"
     for candidate in found.candidates[:_MOST_SHOWN]:

@@ -29,8 +29,8 @@ from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange.placing.binaries import Binaries
     from framedex.interchange.placing.checkouts import Checkouts
-    from framedex.interchange.placing.resolve import Binaries
     from framedex.sources.outline import Outlines
 
 Answer = TypeVar("Answer")
@@ -233,7 +233,7 @@ class Session:
     @cached_property
     def binaries(self) -> Binaries:
         """The binaries that frames of logs name."""
-        from framedex.interchange.placing.resolve import Binaries  # reads ELF: most sessions never meet such a frame
+        from framedex.interchange.placing.binaries import Binaries  # reads ELF: most sessions never meet such a frame
 
         return Binaries()
 

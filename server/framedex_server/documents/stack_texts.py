@@ -49,6 +49,16 @@ class StackText:
 
         return quoted_source(frame, self.lines)
 
+    def called_by(self, frame: TextFrame) -> TextFrame | None:
+        """The frame that a frame calls, where the text has it."""
+        from framedex.interchange.placing.inward import inward_frames
+
+        stack = self.stack_around(frame.first_line)
+        if stack is None:
+            return None
+        inward = inward_frames(stack.frames, stack.innermost_first)
+        return next((called for each, called in zip(stack.frames, inward, strict=True) if each is frame), None)
+
     def frames_on(self, line: int) -> tuple[TextFrame, ...]:
         """The frames on a 0-based line, from left to right."""
         return tuple(self._by_line.get(line, ()))

@@ -95,6 +95,10 @@ def _frame(frame: FrameRow, uri_of: Uri) -> str:
 
 def _place(frame: FrameRow, uri_of: Uri) -> str:
     place = frame.location
+    if frame.stated is not None:
+        text = _code(frame.stated)
+        is_there = place is not None and is_here(place.path)
+        return f"at {_MARKUP.link(text, f'{uri_of(place.path)}#L{place.line}')}" if place and is_there else f"at {text}"
     if place is None:
         return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
     text = _code(f"{_short(place.path)}:{place.line}")

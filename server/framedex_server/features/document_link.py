@@ -52,12 +52,12 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
     finder = resolver(session, uri, index, None, document)
     symbols: set[str] = set()
     links: list[types.DocumentLink] = []
-    for frame, source in _frames(document, finder):
+    for frame, source, called in _frames(document, finder):
         if frame.place is None:
             symbols.add(frame.function)
             if len(symbols) > MOST_SYMBOLS:
                 continue
-        location = finder.find(frame, source).location
+        location = finder.find(frame, source, called).location
         if location is not None and (location.url is not None or is_here(location.path)):
             links += [_link(session, where, location) for where in _ranges(session, document, frame)]
         if len(links) >= MOST_LINKS:
@@ -65,12 +65,18 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
     return links[:MOST_LINKS]
 
 
-def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str]]:
-    """The frames with the source that is quoted for each; `finder` is told of each stack before its first one."""
+def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str, TextFrame | None]]:
+    """The frames with the source that is quoted for each, and the frame that each calls.
+
+    `finder` is told of each stack before its first one.
+    """
+    from framedex.interchange.placing.inward import inward_frames
+
     for stack in document.reading.stacks:
         frames = [(frame, document.source_of(frame)) for frame in stack.frames]
         finder.of_stack(frames)
-        yield from frames
+        inward = inward_frames(stack.frames, stack.innermost_first)
+        yield from ((*each, called) for each, called in zip(frames, inward, strict=True))
 
 
 def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:

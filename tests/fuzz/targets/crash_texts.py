@@ -50,10 +50,10 @@ def _told(frame: TextFrame) -> tuple[object, ...]:
 class _Silent:
     """Notes that say nothing."""
 
-    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
+    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         return None
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         return b""
 
 
@@ -63,7 +63,7 @@ class _Telling(_Silent):
     def __init__(self) -> None:
         self.told: set[tuple[object, ...]] = set()
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         self.told.update(map(_told, frames))
         return f" <{[_told(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
 

@@ -20,8 +20,10 @@ def run(data: bytes) -> None:
     for found in binary.resolve(addresses):
         assert all(symbol.name is not None and symbol.line >= 0 for symbol in found)
     for address in addresses:
-        binary.code_around(address)
+        code = binary.code_around(address)
         binary.function_at(address)
+        for call in code.calls[:_MOST] if code is not None else ():
+            assert binary.function_at(call.target) or not binary.functions_at(call.target)
         binary.function_start(address)
         binary.ffi_handler(address)
     assert all(isinstance(problem, str) for problem in binary.problems)

@@ -37,3 +37,19 @@ def test_the_jump_of_a_switch_is_no_call() -> None:
     code = FunctionCode(bytes.fromhex("48630482" + "4801d0" + "ffe0"), _AT)
 
     assert code.calls == []
+
+
+def test_the_flow_has_what_runs_first_before_what_is_first_in_memory() -> None:
+    """je +7; call; jmp +5; call; call; ret: of two branches each has one call, and both lead to the last."""
+    code = FunctionCode(bytes.fromhex("7407e800010000eb05e800010000e800010000c3"), _AT)
+    flow = code.flow
+    of_call = {call: i for i, (calls, _) in enumerate(flow) for call in calls}
+    assert sorted(flow[of_call[2]][1]) == sorted([of_call[0], of_call[1]])
+    assert flow[of_call[0]][1] == flow[of_call[1]][1] == [0]
+
+
+def test_addresses_and_numbers_that_are_passed_are_those_since_the_last_call() -> None:
+    """lea rdi,[rip+16]; xor esi,esi; push 3; call; lea rdi,[rsp+8]; call."""
+    code = FunctionCode(bytes.fromhex("488d3d1000000031f66a03e800010000488d7c2408e800010000c3"), _AT)
+    assert (code.addresses(0), code.addresses(1)) == ([_AT + 23], [])
+    assert code.numbers(0) == [0, 3]

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,8 +18,8 @@ import pytest
 
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
-from framedex.interchange import read
-from framedex.interchange.placing.resolve import Resolver
+from framedex.interchange import TextFrame, read
+from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.whereabouts.precedence import Whereabouts
 from framedex.whereabouts.rules import PathRule
 from tests.indexer.privileges import run_without_privileges
@@ -282,13 +282,17 @@ def test_a_terminal_with_links_gets_one_for_a_file_and_its_line(tmp_path: Path) 
     assert native == "a.py:1: native"
 
 
+def _finding(resolver: Resolver) -> Callable[[TextFrame, TextFrame | None], Found]:
+    return lambda frame, inward: resolver.find(frame, inward=inward)
+
+
 @pytest.mark.parametrize("links", [True, False])
 def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bool) -> None:
     name = "a\x1b]0;x\x07 $(touch pwned);'\"\u202e\udcff.cc"
     (tmp_path / name).write_text("int x;\n")
     text = f"    #0 0x12 in main /build/{name}:1\n"
     resolver = Resolver(None, Whereabouts([PathRule("/build", tmp_path)]))
-    notes = SourceNotes(resolver.find, Terminal(colors=False, links=links, host="host"), "utf-8")
+    notes = SourceNotes(_finding(resolver), Terminal(colors=False, links=links, host="host"), "utf-8")
     note = notes.found(list(read(text).frames())).decode()
     bare = re.sub(r"\x1b\]8;;[!-~]*\x1b\\", "", note)  # our own links, whose targets have visible ASCII only
     assert bare == f" → {tmp_path}/a\\x1b]0;x\\x07 $(touch pwned);'\"\\u202e\\udcff.cc:1"
@@ -297,7 +301,7 @@ def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bo
 
 def test_an_encoding_without_arrows_gets_ascii() -> None:
     notes = SourceNotes(
-        Resolver(None, Whereabouts([PathRule("/build/é.cc", Path(__file__))])).find,
+        _finding(Resolver(None, Whereabouts([PathRule("/build/é.cc", Path(__file__))]))),
         Terminal(colors=False, links=False),
         "ascii",
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,26 @@ def test_nothing_changed_means_nothing_is_read(project: Project, tree: Path) -> 
     project.ingest(tree).close()
 
     assert _update(project).parsed == 0
+
+
+def test_a_macro_of_one_tree_does_not_change_how_another_is_read(project: Project) -> None:
+    """Two libraries have a macro TEST of their own; what is read again later is read as it was."""
+    trees = []
+    for name, made in (("one", "void a##b()"), ("two", "void a##_##b##_Test()")):
+        folder = project.folder / name
+        folder.mkdir()
+        (folder / "test.h").write_text(f"#define TEST(a, b) {made}\n")
+        (folder / f"{name}.cc").write_text("TEST(Suite, name) {}\n")
+        trees.append(folder)
+    project.ingest(*trees).close()
+    for folder in trees:
+        _rewrite(folder / f"{folder.name}.cc", "\nTEST(Suite, name) {}\n")
+
+    _update(project)
+
+    with closing(sqlite3.connect(project.index)) as connection:
+        names = connection.execute("SELECT name FROM definitions WHERE kind = 'function' ORDER BY name").fetchall()
+    assert [name for (name,) in names if name.startswith("Suite")] == ["Suite_name_Test", "Suitename"]
 
 
 def test_a_removed_file_takes_its_places_with_it(project: Project, tree: Path) -> None:

@@ -77,10 +77,10 @@ class _Seen:
     def __init__(self) -> None:
         self.frames: list[TextFrame] = []
 
-    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
+    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         return None
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         self.frames.extend(frames)
         return b""
 

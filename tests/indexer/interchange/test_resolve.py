@@ -11,7 +11,8 @@ from elftools.elf.sections import SymbolTableSection
 from framedex.binaries import Binary
 from framedex.index import Index
 from framedex.interchange import read
-from framedex.interchange.placing.resolve import Binaries, Found, Resolver
+from framedex.interchange.placing.binaries import Binaries
+from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import How
 from framedex.whereabouts.precedence import Whereabouts
 from framedex.whereabouts.rules import PathRule

@@ -31,10 +31,10 @@ class Names:
 
     seen: list[tuple[TextFrame, ...]] = field(default_factory=list)
 
-    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
+    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         return None
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         self.seen.append(tuple(frames))
         return b"".join(OPEN + _name(frame).encode("utf-8", "surrogateescape") + CLOSE for frame in frames)
 
@@ -182,7 +182,7 @@ def test_a_line_that_is_too_long_is_passed_over_however_it_comes() -> None:
 )
 def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
     class Silent(Names):
-        def found(self, frames: Sequence[TextFrame]) -> bytes:
+        def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
             return b""
 
     log = NotedLog(Silent())
@@ -216,7 +216,7 @@ def test_what_is_remembered_of_lines_changes_no_note(seed: int) -> None:
 class Told(Names):
     """Notes all that a text tells of a frame."""
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         return OPEN + repr([_told(frame) for frame in frames]).encode("utf-8", "backslashreplace") + CLOSE
 
 

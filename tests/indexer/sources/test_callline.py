@@ -1,13 +1,19 @@
 """Lines of calls, from a body as written and as compiled."""
 
+import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from framedex.model import How
+from framedex.model import Definition, How
 from framedex.sources import parse_file
-from framedex.sources.callline import Called, Caller, call_line, called
+from framedex.sources.bodies import Bodies
+from framedex.sources.callers import Called, Caller, called
+from framedex.sources.callline import call_line
 from framedex.sources.calls import WrittenCall, written_calls
+from framedex.sources.implicit import implied_calls, implied_names, members_held
 
 SOURCE = """\
 #define CHECK_OK(x) if (!Ok(x)) Fail(__LINE__)
@@ -46,7 +52,7 @@ def compiled(folder: Path, *names: str) -> Caller:
     path.write_text(SOURCE)
     calls = [Called(name, "call", None) for name in names]
     sites = written_calls(SOURCE.encode(), parse_file(path).definitions)
-    return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]))
+    return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]), compiler="clang")
 
 
 def reaches(site: WrittenCall, callee: Called, hops: int) -> bool:
@@ -80,7 +86,7 @@ def test_a_call_is_found_by_its_name(caller: Caller, symbol: str, how: How | Non
     assert (found, lines[:1]) == (how, (line,) if line else ())
 
 
-@pytest.mark.parametrize("symbol", ["Thing::~Thing()", "f()::$_0::operator()() const", "Thing::operator bool()", ""])
+@pytest.mark.parametrize("symbol", ["f()::$_0::operator()() const", "Thing::operator bool()", ""])
 def test_what_is_not_called_by_name_is_not_looked_for(symbol: str) -> None:
     assert called(symbol) is None
 
@@ -137,3 +143,141 @@ def test_numbers_among_the_arguments_tell_calls_apart(tmp_path: Path) -> None:
     for passed, line in (([0x80, 1], 4), ([0xFFFFFFFE], 5)):
         caller = numbered(tmp_path, "Emit", passed)
         assert call_line(caller, Called("Emit", "call", None), 0, reaches)[1][0] == line
+
+
+_SCOPES = """\
+struct Held { ~Held(); };
+struct Owner : Base { Held held; ~Owner(); Owner(int a); };
+Owner::~Owner() {
+  Stop();
+}
+Owner::Owner(int a)
+    : a_(a) {
+  Start();
+}
+void scopes(Thing* thing, Other* other) {
+  Guard outer(1);
+  if (Check()) {
+    Guard inner;
+    auto made = std::make_unique<Thing>(2);
+    return;
+  }
+  delete other;
+  static Forever forever;
+  Argument(Temporary(3));
+  Owner owner(4);
+  Put("text", 5);
+}
+"""
+
+
+def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[How | None, tuple[int, ...]]:
+    """The line of a call that is not written as one, in the function of these lines."""
+    path = folder / "scopes.cc"
+    path.write_text(_SCOPES)
+    definitions = parse_file(path).definitions
+    bodies = Bodies(lambda name: [(str(path), each) for each in definitions if name in each.name], lambda _: {})
+    callee = called(symbol)
+    assert callee is not None
+    caller = Caller(span, written_calls(_SCOPES.encode(), definitions), (), lambda _: ((), ()))
+    return call_line(caller, callee, None, bodies.reaches)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "lines"),
+    [
+        ("ns::Guard::~Guard()", (16, 22)),  # the closing braces of both scopes, not the lines of the variables
+        ("Thing::~Thing()", (16,)),
+        ("Other::~Other()", (17,)),
+        ("Temporary::~Temporary()", (19,)),
+        ("Held::~Held()", (22,)),
+        ("operator delete(void*)", (17,)),
+    ],
+)
+def test_a_destructor_runs_where_a_scope_ends_or_something_is_deleted(
+    tmp_path: Path, symbol: str, lines: tuple[int, ...]
+) -> None:
+    how, found = scope_line(tmp_path, (10, 22), symbol)
+    assert tuple(sorted(found)) == lines and how in (How.RANKED, How.INLINED_HOP)
+
+
+def test_members_and_bases_are_made_and_destroyed_by_what_is_written_of_their_class(tmp_path: Path) -> None:
+    assert scope_line(tmp_path, (3, 5), "Held::~Held()") == (How.INLINED_HOP, (5,))
+    assert scope_line(tmp_path, (3, 5), "Base::~Base()") == (How.INLINED_HOP, (5,))
+    how, lines = scope_line(tmp_path, (6, 9), "Held::Held()")
+    assert how is How.INLINED_HOP and set(lines) == {6, 7}  # as clang has it, and as gcc has it
+
+
+def test_an_operator_is_no_fact_since_built_in_types_have_it_too(tmp_path: Path) -> None:
+    path = tmp_path / "operators.cc"
+    path.write_text(text := "void f(int a, int b, T t) {\n  a = b;\n}\n")
+    caller = Caller((1, 3), written_calls(text.encode(), parse_file(path).definitions), (), lambda _: ((), ()))
+    callee = called("T::operator=(T const&)")
+    assert callee is not None
+    assert call_line(caller, callee, None, reaches) == (How.RANKED, (2,))
+
+
+@pytest.mark.parametrize(
+    ("compiler", "how", "lines"),
+    [("clang", How.SINGLE, (5,)), ("gcc", How.RANKED, (4, 5)), ("", How.RANKED, (5, 4))],
+)
+def test_an_argument_on_a_line_of_its_own_can_have_the_line_of_the_call_that_it_is_for_by_gcc(
+    tmp_path: Path, compiler: str, how: How, lines: tuple[int, ...]
+) -> None:
+    source = "\nint Outer(int);\nint body() {\n  return Outer(\n      Inner());\n}\n"
+    path = tmp_path / "argument.cc"
+    path.write_text(source)
+    sites = written_calls(source.encode(), parse_file(path).definitions)
+    caller = Caller((3, 6), sites, (), lambda _: ((), ()), compiler=compiler)
+    assert call_line(caller, Called("Inner", "call", None), None, reaches) == (how, lines)
+
+
+def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncertain(tmp_path: Path) -> None:
+    source = "int body() {\n  CHECK_OK(1);\n  Fail(2);\n}\n"
+    path = tmp_path / "macro.cc"
+    path.write_text(source)
+    sites = written_calls(source.encode(), parse_file(path).definitions)
+    fail = Called("Fail", "call", None)
+    caller = Caller((1, 4), sites, (fail,), lambda _: ((), ()), compiler="clang")
+    assert call_line(caller, fail, 0, reaches) == (How.RANKED, (3, 2))
+
+
+def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
+    source = "int body() {\n#if 1\n#endif  // a::\n  Called();\n  return\n      ::Global();\n}\n"
+    path = tmp_path / "comment.cc"
+    path.write_text(source)
+    (calls,) = written_calls(source.encode(), parse_file(path).definitions).values()
+    assert [(call.callee, call.line) for call in calls] == [("Called", 4), ("Global", 6)]
+
+
+def test_texts_that_are_passed_tell_calls_of_one_callee_apart(tmp_path: Path) -> None:
+    source = (
+        'void body() {\n  Log("first\\n");\n  Log("second" " half");\n  CHECK_THAT(a < b);\n  CHECK_THAT(a > b);\n}\n'
+    )
+    path = tmp_path / "texts.cc"
+    path.write_text(source)
+    sites = written_calls(source.encode(), parse_file(path).definitions)
+    for name, text, line in [("Log", b"first\n", 2), ("Log", b"second half", 3), ("CHECK_THAT", b"a > b", 5)]:
+        callee = Called(name, "call", None)
+        caller = Caller((1, 6), sites, [callee], lambda _: ((), ()))
+        told = replace(caller, texts=partial(_passing, text))
+        assert call_line(told, callee, 0, reaches)[1][0] == line
+
+
+def _passing(text: bytes, _: int) -> set[bytes]:
+    return {text}
+
+
+@pytest.mark.parametrize(
+    "text", [b"delete abc;\n", b"/* ", b'R"(', b"{ auto a = b();\n", b"\n", b"a<b ", b"auto a = <"]
+)
+def test_a_function_of_a_hostile_text_is_read_in_linear_time(text: bytes) -> None:
+    """Each of these took minutes or hours, as the square of its length."""
+    source = b"void f() {\n" + text * (300_000 // len(text)) + b"\n}\n"
+    lines = source.count(b"\n")
+    definition = Definition("f", "function", None, 1, lines)
+    starts = [0, *(match.start() for match in re.finditer(rb"^", source, re.M))]
+
+    list(implied_calls(source, starts, definition, ()))
+    implied_names(source, definition)
+    members_held(source)

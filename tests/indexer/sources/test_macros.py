@@ -82,3 +82,96 @@ def test_macros_are_learnt_from_their_definitions(tmp_path: Path) -> None:
 
     assert [row[0] for row in found.definitions] == ["mine::inner::f", "g"]
     assert found.errors == 0 and "ORDINARY" not in macros
+
+
+def names_in_tree(tmp_path: Path, macros: str, text: str) -> list[str]:
+    header, source = tmp_path / "macros.h", tmp_path / "file.cc"
+    header.write_text(macros)
+    source.write_text(text)
+    (found,) = extract_files([str(source)], learn_macros([str(header), str(source)]))
+    return [row[0] for row in found.definitions if row[2] not in ("declaration", "macro", "initializer")]
+
+
+def test_macros_with_arguments_open_the_namespaces_that_a_header_says(tmp_path: Path) -> None:
+    macros = (
+        "#define NS_IN(name) namespace name {\n#define NS_OUT(name) }\n"
+        "#define NS_TWO(a, b) namespace a { namespace b {\n"
+        '#define LIB_NS lib __attribute__((visibility("hidden")))\n'
+    )
+    text = (
+        "NS_IN(LIB_NS)\nNS_IN(detail)\nvoid f() {}\nNS_OUT(detail)\nvoid g() {}\nNS_OUT(LIB_NS)\n"
+        "namespace LIB_NS { void h() {} }\nNS_TWO(a, b)\nvoid k() {}\n"
+    )
+    assert names_in_tree(tmp_path, macros, text) == ["lib::detail::f", "lib::g", "lib::h", "a::b::k"]
+
+
+def test_namespaces_are_opened_by_convention_where_no_header_says_it(tmp_path: Path) -> None:
+    text = "LIB_NAMESPACE_BEGIN(detail)\nvoid f() {}\nLIB_NAMESPACE_END(detail)\nvoid g() {}\n"
+    assert names_in_tree(tmp_path, "", text) == ["detail::f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("macros", "text", "name"),
+    [
+        (
+            "#define CHECKS(x, y) void x##y(void); Adder r##x##y(x##y, #x); void x##y(void)",
+            "CHECKS(Foo, bar) {}",
+            "Foobar",
+        ),
+        (
+            "#define JOIN(a, b) a##_##b##_Case\n"
+            "#define CASES_(a, b, base) class JOIN(a, b) : base { void run(); }; void JOIN(a, b)::run()\n"
+            "#define CASES(a, b) CASES_(a, b, Base)",
+            "CASES(Foo, bar) {}",
+            "Foo_bar_Case::run",
+        ),
+    ],
+)
+def test_a_body_behind_a_macro_belongs_to_the_function_that_a_header_names(
+    tmp_path: Path, macros: str, text: str, name: str
+) -> None:
+    assert names_in_tree(tmp_path, macros, text) == [name]
+
+
+def test_a_macro_of_declarations_before_a_namespace_does_not_hide_its_name(tmp_path: Path) -> None:
+    text = 'LIB_FLAG(bool, verbose, false, "say more");\n\nnamespace lib {\nvoid f() {}\n}\n'
+    assert names_in_tree(tmp_path, "", text) == ["lib::f"]
+
+
+@pytest.mark.parametrize(
+    ("macros", "text", "names"),
+    [
+        ("", "template <typename T, ENABLE_IF(!std::is_same<T, char>::value)>\nvoid f(T) {}\n", ["f"]),
+        ("", "template <class T, enable_if_t<A<T>::value && !B<T>::value, int> = 0> void f(T) {}\n", ["f"]),
+        ("", "template <int N, bool B = (N < 4)> void f() {}\ntemplate <int N> void g() {}\n", ["f", "g"]),
+        (
+            "#define TPL template<template<class> class A, class B>",
+            "TPL\nclass C : Base<A> {\n  void m() {}\n};\n",
+            "C",
+        ),
+        ("", "class C {\n  LIB_PRIVATE_UNLESS_TESTED:\n  void m() {}\n};\n", "C"),
+        (
+            "#define LIB_TRY try\n#define LIB_CATCH(e) catch (e)",
+            "void f() { LIB_TRY { g(); } LIB_CATCH (...) {} }\n",
+            "f",
+        ),
+        (
+            "#define LIB_TRY try\n#define LIB_TRY if (true)\n#define LIB_TRY LIB_TRY_USER",
+            "void f() { LIB_TRY { g(); } }\n",
+            "f",
+        ),
+        (
+            "#define OPEN namespace a {\n#define OPEN } namespace b {\n#define CLOSE }\n#define CLOSE } export {",
+            "OPEN\nvoid f() {}\nCLOSE\n",
+            ["a::f"],
+        ),
+        ('#define OPEN extern "C" {\n#define OPEN\n#define CLOSE }\n#define CLOSE', "OPEN\nvoid f() {}\nCLOSE\n", "f"),
+        ("#define API OTHER_ATTR\n#define OTHER_ATTR noexcept", "struct S { S(int) API : a(0) {} };\n", ["S", "S::S"]),
+        ("", "void f() noexcept(\n    noexcept(g<T>(a && !b))) {}\n", "f"),
+    ],
+)
+def test_what_a_grammar_refuses_hides_no_function(
+    tmp_path: Path, macros: str, text: str, names: list[str] | str
+) -> None:
+    expected = {"C": ["C", "C::m"]}.get(names, [names]) if isinstance(names, str) else names
+    assert names_in_tree(tmp_path, macros, text) == expected

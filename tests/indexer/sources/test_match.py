@@ -160,3 +160,107 @@ def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definiti
 )
 def test_the_short_name_is_the_same_for_symbol_and_definition(name: str, expected: str) -> None:
     assert short_name(name) == expected
+
+
+OVERLOADS = """
+namespace shop {
+struct Coin {};
+struct Note {};
+void count(unsigned n) {}
+void count(unsigned long n) {}
+void count(uint64_t* n) {}
+void name(const std::string& text) {}
+void name(std::string&& text) {}
+void name(const char* text) {}
+void name(const char (&text)[3]) {}
+void pay(const Coin& coin) {}
+void pay(Note* note) {}
+template <typename T> void each(const T& all) {}
+template <typename T> void each(T& all) {}
+void run(std::function<void(int)> f) {}
+void run(std::function<void(int, int)> f) {}
+void both(const Money& a, const Money& b) {}
+void lone(Coin coin) {}
+void spell(TYPES_OF_ALL) {}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("symbol", "line"),
+    [
+        ("shop::count(unsigned int)", 5),
+        ("shop::count(unsigned long)", 6),
+        ("shop::count(unsigned long*)", 7),
+        ("shop::name(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>> const&)", 8),
+        ("shop::name(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>&&)", 9),
+        ("shop::name(char const*)", 10),
+        ("shop::name(char const (&) [3])", 11),
+        ("shop::pay(shop::Coin const&)", 12),
+        ("shop::pay(shop::Note*)", 13),
+        ("void shop::each<int>(int const&)", 14),
+        ("void shop::each<int>(int&)", 15),
+        ("shop::run(std::function<void (int)>)", 16),
+        ("shop::run(std::function<void (int, int)>)", 17),
+        ("shop::both(shop::Coin const&, shop::Coin const&)", 18),
+        ("shop::lone(shop::Euro)", 19),
+        ("shop::spell(int, long, char)", 20),
+    ],
+)
+def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path, symbol: str, line: int) -> None:
+    assert found_in(tmp_path, symbol) == (How.DEFINITION, [line])
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "shop::count(float)",
+        "shop::pay(shop::Euro const&)",  # Coin is a class, and so no other name of Euro
+        "shop::both(shop::Coin const&, int const&)",  # one typedef is not of two types
+    ],
+)
+def test_an_overload_that_is_not_in_the_sources_is_none_that_is(tmp_path: Path, symbol: str) -> None:
+    how, _ = found_in(tmp_path, symbol)
+    assert how is How.CANDIDATES
+
+
+def test_types_are_compared_before_overloads_in_headers_are_left_out(tmp_path: Path) -> None:
+    """Given overloads in a unit and in a header, then the symbol of the unit that has the header's types is there."""
+    texts = {"a.cc": "void put(S& s, int n) {}\n", "b.h": "inline void put(S& s, double x) {}\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    named = [(name, each) for name in texts for each in parse_file(tmp_path / name).definitions]
+    symbol = NativeSymbol("put", "put(S&, double)", "", None, 0, inlined=False, unit="a.cc")
+    how, places = match(symbol, named)
+    assert how is How.DEFINITION and [path for path, _ in places] == ["b.h"]
+
+
+def found_in(folder: Path, symbol: str) -> tuple[How | None, list[int]]:
+    """What a symbol is found to be among `OVERLOADS`."""
+    (folder / "overloads.cc").write_text(OVERLOADS)
+    every = parse_file(folder / "overloads.cc").definitions
+    named = [("overloads.cc", each) for each in every if short_name(each.name) == short_name(symbol)]
+    native = NativeSymbol(readable(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
+    how, chosen = match(
+        native,
+        named,
+        classes_named=lambda name: {d.name for d in every if d.kind == "class" and short_name(d.name) == name},
+    )
+    return how, [definition.line for _, definition in chosen]
+
+
+def test_what_is_of_another_system_is_never_certain() -> None:
+    symbol = NativeSymbol("a::read", "a::read(int)", "", None, 0, inlined=False, unit=None)
+    windows, unix = (
+        (path, Definition("a::read", "function", "(int fd)", 3, 5)) for path in ("src/io-win32.cc", "src/io-unix.cc")
+    )
+    assert match(symbol, [windows]) == (How.CANDIDATES, (windows,))
+    assert match(symbol, [windows, unix]) == (How.DEFINITION, (unix,))
+
+
+def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
+    symbol = NativeSymbol("a::read", "a::read(int)", "", None, 0, inlined=False, unit="reader.cc")
+    other = ("src/writer.cc", Definition("a::read", "function", "(int fd)", 3, 5))
+    header = ("src/reader.h", Definition("a::read", "function", "(int fd)", 3, 5))
+    assert match(symbol, [other]) == (How.CANDIDATES, (other,))
+    assert match(symbol, [other, header]) == (How.DEFINITION, (header,))

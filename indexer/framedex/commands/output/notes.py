@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
 from framedex.interchange.model import Format, PartKind, TextFrame
+from framedex.interchange.placing.inward import is_inlined_in
 from framedex.model import How, Location
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
@@ -42,7 +43,7 @@ class SourceNotes:
 
     def __init__(
         self,
-        find: Callable[[TextFrame], Found],
+        find: Callable[[TextFrame, TextFrame | None], Found],
         terminal: Terminal,
         encoding: str,
         releases: StatedReleases | None = None,
@@ -57,14 +58,17 @@ class SourceNotes:
         self._arrow = " → " if _can_write("→", encoding) else " -> "
         self._texts: Recall[Hashable, str] = Recall()
 
-    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
-        """The note on the frames of a line, where it is known without a look-up; else None."""
-        texts = [self._texts.get(self._key(frame)) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
+    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+        """The note on the frames of a line, where it is known without a look-up; else None.
+
+        `inward` is the frame that the first of them calls, if the log tells.
+        """
+        texts = [self._texts.get(self._key(*each)) for each in _with_inward(frames, inward)]
         return None if None in texts else self._joined([text for text in texts if text])
 
-    def found(self, frames: Sequence[TextFrame]) -> bytes:
-        """The note on the frames of a line; empty where there is nothing to say."""
-        texts = [self._text(frame) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+        """The note on the frames of a line, as in `known`; empty where there is nothing to say."""
+        texts = [self._text(*each) for each in _with_inward(frames, inward)]
         return self._joined([text for text in texts if text])
 
     def is_possible(self, frame: TextFrame) -> bool:
@@ -73,7 +77,8 @@ class SourceNotes:
 
     def goes_by_name(self, frame: TextFrame) -> bool:
         """Whether only its path or the name of its function can lead anywhere: it has no offset in a binary."""
-        return self._known is not None and frame.offset is None and frame.format is not Format.PY_SPY
+        is_in_binary = frame.offset is not None or frame.function_offset is not None
+        return self._known is not None and not is_in_binary and frame.format is not Format.PY_SPY
 
     def leads_nowhere(self, path: str) -> bool:
         """Whether what is known has nothing that a path could mean."""
@@ -83,12 +88,16 @@ class SourceNotes:
         """All names that are known, if they are others than at the last call."""
         return self._known.names() if self._known is not None else None
 
-    def _text(self, frame: TextFrame) -> str:
+    def _text(self, frame: TextFrame, inward: TextFrame | None) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
-        return self._texts.made(self._key(frame), length, lambda: paint(self._line(self._find(frame)), self._terminal))
+        return self._texts.made(
+            self._key(frame, inward), length, lambda: paint(self._line(self._find(frame, inward)), self._terminal)
+        )
 
-    def _key(self, frame: TextFrame) -> Hashable:
-        return self._releases.count, _what_counts(frame)
+    def _key(self, frame: TextFrame, inward: TextFrame | None) -> Hashable:
+        is_inlined = inward is not None and is_inlined_in(inward, frame)
+        called = (_what_counts(inward), is_inlined) if inward is not None and frame.place is None else None
+        return self._releases.count, _what_counts(frame), called
 
     def _line(self, found: Found) -> Line:
         shows_file = _shows_file(found)
@@ -116,6 +125,14 @@ def _can_write(character: str, encoding: str) -> bool:
         return False
 
 
+def _with_inward(frames: Sequence[TextFrame], inward: TextFrame | None) -> Iterator[tuple[TextFrame, TextFrame | None]]:
+    """The first frames of a line that say enough, each with the one that it calls."""
+    for frame in frames[:_MOST_FRAMES]:
+        if _can_be_found(frame):
+            yield frame, inward
+        inward = None
+
+
 def _can_be_found(frame: TextFrame) -> bool:
     """Whether a frame says enough to be looked for: more than an address."""
     return bool(frame.function or (frame.place and frame.place.line) or frame.offset is not None)
@@ -130,6 +147,7 @@ def _what_counts(frame: TextFrame) -> Hashable:
         frame.language,
         frame.module,
         frame.offset,
+        frame.function_offset,
         frame.build_id,
         frame.is_return_address,
         frame.labels if frame.format is Format.TRACE else (),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
-from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, text_line
+from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, stated_line, text_line
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind
 from framedex.plaintext import printable
@@ -151,6 +151,8 @@ def _frame(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
     labels = frame_labels(frame)
+    if frame.stated is not None:
+        return (Span(name, frame.function.language.value), *stated_line(frame.stated, frame.location, labels))
     if frame.location is not None:
         return (Span(name, frame.function.language.value), *place_line(frame.location, labels))
     place = Span(_address(frame), "dim", elastic=True)

@@ -130,6 +130,13 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     return (place, Span(f" [{', '.join(words)}]", "dim")) if words else (place,)
 
 
+def stated_line(stated: str, location: Location | None, labels: Sequence[str]) -> Line:
+    """A place of Python code that is of no file, as Python calls it; it leads to the file that it was made from."""
+    link = location if location is not None and is_here(location.path) else None
+    place = Span(printable(stated), "place" if link else "", replace(link, url=None) if link else None)
+    return (place, Span(f" [{', '.join(labels)}]", "dim")) if labels else (place,)
+
+
 def source_is_here(location: Location | None) -> bool:
     """Whether the file of a location is on this machine."""
     return location is not None and is_here(location.path)

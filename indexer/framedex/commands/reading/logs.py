@@ -14,8 +14,9 @@ from framedex.commands.output.console import print_error
 from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
+from framedex.interchange.placing.binaries import Binaries
 from framedex.interchange.placing.released import ReleasedSources
-from framedex.interchange.placing.resolve import Binaries, Resolver
+from framedex.interchange.placing.resolve import Resolver
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:

@@ -242,7 +242,8 @@ class Finder:
 
     @cached_property
     def _resolver(self) -> Resolver:
-        from framedex.interchange.placing.resolve import Binaries, Resolver
+        from framedex.interchange.placing.binaries import Binaries
+        from framedex.interchange.placing.resolve import Resolver
 
         return Resolver(self._index, self._where, Binaries(), self._releases)
 

@@ -15,6 +15,7 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
 from framedex.commands.reading.logs import NO_INDEX, notes_of_release, opened_resolver, standard_input, unreadable
 from framedex.interchange.detect import read
+from framedex.interchange.placing.inward import inward_frames
 from framedex.interchange.placing.quoted import quoted_source
 from framedex.interchange.text.escapes import without_escapes
 from framedex.placetext import location_labels
@@ -71,7 +72,8 @@ def _text(file: str) -> str:
 def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
     frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
     resolver.of_stack(frames)
-    return (resolver.find(*each) for each in frames)
+    inward = inward_frames(stack.frames, stack.innermost_first)
+    return (resolver.find(*each, called) for each, called in zip(frames, inward, strict=True))
 
 
 def _plain(content: bytes) -> str:
@@ -96,7 +98,8 @@ def _frame_lines(found: Found) -> Iterator[Line]:
     if found.location is not None:
         yield (name, *place_line(found.location))
     elif frame.place is not None:
-        yield (name, Span(f"{printable(frame.place.path)}:{frame.place.line}"), Span(" [not here]", "dim"))
+        missing = "" if frame.place.path.startswith("<") else " [not here]"  # code of no file: `<string>`
+        yield (name, Span(f"{printable(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
     elif frame.module and frame.offset is not None:
         yield (name, Span(f"{printable(frame.module)}+{frame.offset:#x}", "dim"))
     else:
@@ -124,6 +127,7 @@ def _document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
                 "function": found.function,
                 "language": found.frame.language,
                 "location": asdict(found.location) if found.location else None,
+                "place": asdict(found.frame.place) if found.frame.place else None,
                 "candidates": [asdict(candidate) for candidate in found.candidates],
                 "module": found.frame.module,
                 "address": found.frame.address,

@@ -137,13 +137,13 @@ class _Sources:
         if self.missed:
             yield NO_INDEX
 
-    def find(self, frame: TextFrame) -> Found:
-        """The source of a frame."""
+    def find(self, frame: TextFrame, inward: TextFrame | None = None) -> Found:
+        """The source of a frame; `inward` is the one that it calls, if the log tells."""
         nothing = Found(frame, frame.function, None)
         if self._failed:
             return nothing
         try:
-            found = self._found(frame)
+            found = self._found(frame, inward)
         except Exception:
             self._failed = True
             traceback.print_exc()
@@ -179,17 +179,17 @@ class _Sources:
         except FramedexError:
             return False
 
-    def _found(self, frame: TextFrame) -> Found:
+    def _found(self, frame: TextFrame, inward: TextFrame | None) -> Found:
         try:
             resolver = self._resolver = self._resolver or self._opened()
             with self._index.reading() if self._index is not None else nullcontext():
-                return resolver.find(frame)
+                return resolver.find(frame, inward=inward)
         except FramedexError as error:
             print_error(error)
             self._stack.close()
             self._index, self._has_bad_index = None, True
             self._resolver = resolver_by(settings_here()[0], self._file, None, self.releases)
-            return self._resolver.find(frame)
+            return self._resolver.find(frame, inward=inward)
 
     def _opened(self) -> Resolver:
         resolver, self._index = self._stack.enter_context(opened_resolver(self._index_path, self._file, self.releases))

@@ -32,11 +32,14 @@ from framedex.whereabouts.files import is_here
 # Frames that have all of this in common are told together. Python code has its file where native code has its binary.
 _GROUPS = """
     SELECT {first}, count(*), fn.language, coalesce(m.path, fn.module), coalesce(f.path, ''), fn.symbol <> '',
+           fr.recorded_line IS NOT NULL AS has_line,
            CASE WHEN fn.language = 'native' THEN substr(fn.name, 1, instr(fn.name, '::') - 1) ELSE '' END AS namespace
     FROM frames fr JOIN functions fn ON fn.id = fr.function
     LEFT JOIN modules m ON m.id = fr.module LEFT JOIN files f ON f.id = fr.file
 """
-_TOGETHER = " GROUP BY fr.module, fn.language, coalesce(m.path, fn.module), fr.file, fn.symbol <> '', namespace"
+_TOGETHER = (
+    " GROUP BY fr.module, fn.language, coalesce(m.path, fn.module), fr.file, fn.symbol <> '', has_line, namespace"
+)
 
 # From a node that has the frame down to the end of a stack, and to a capture with calls of that stack.
 _CAPTURE_OF = """
@@ -73,6 +76,7 @@ class _Group:
     module: str
     path: str
     has_name: bool
+    has_line: bool
     namespace: str
 
 
@@ -106,14 +110,16 @@ def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[Comp
 
 def _groups(reader: Reader, condition: str, *parameters: object, first: str = "min(fr.id)") -> Iterator[_Group]:
     for row in reader.each(_GROUPS.format(first=first) + condition, *parameters):
-        frame, frames, language, module, path, has_name, namespace = row
-        yield _Group(frame, frames, Language(language), module, path, bool(has_name), namespace)
+        frame, frames, language, module, path, has_name, has_line, namespace = row
+        yield _Group(frame, frames, Language(language), module, path, bool(has_name), bool(has_line), namespace)
 
 
 def _frames_of(reader: Reader, group: _Group) -> Iterator[_Group]:
     """The frames of a group of Python frames, one by one."""
-    condition = " WHERE fn.module = ? AND fr.module IS NULL AND coalesce(f.path, '') = ? GROUP BY fr.id"
-    yield from _groups(reader, condition, group.module, group.path, first="fr.id")
+    condition = (
+        " WHERE fn.module = ? AND fr.module IS NULL AND coalesce(f.path, '') = ? AND has_line = ? GROUP BY fr.id"
+    )
+    yield from _groups(reader, condition, group.module, group.path, group.has_line, first="fr.id")
 
 
 def _in_order(counts: Mapping[tuple[LinesFrom, str], list[int]]) -> tuple[SourcedFrames, ...]:
@@ -150,6 +156,8 @@ class _Places:
 
     def lines_from(self, group: _Group) -> LinesFrom:
         path = group.path
+        if not path and group.has_line:
+            return LinesFrom.CODE_OBJECT
         if not path:
             return LinesFrom.NAME_ONLY if group.has_name else LinesFrom.NO_NAME
         if is_of_nearest_release(path):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
 from framedex.model import Definition
 
 DEFINITIONS_NAMED = (
@@ -13,6 +17,20 @@ DEFINITIONS_NAMED = (
     " ORDER BY f.path, d.line"
 )
 """Rows for `definition`, by short name and language; of a file that a source tree and a map have, the tree's."""
+
+DEFINITIONS_WITH_CALLS = (
+    "SELECT d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const, c.sites FROM definitions d"
+    " LEFT JOIN call_sites c ON c.definition = d.id WHERE d.file = (SELECT id FROM files WHERE path = ?)"
+    " AND (c.sites IS NOT NULL OR d.kind IN ('function', 'method')) ORDER BY d.line, d.id"
+)
+"""Rows for `definitions_with_calls`, by the path of a file: its functions, and what else calls something."""
+
+
+def definitions_with_calls(rows: Iterable[Sequence[Any]]) -> list[Definition]:
+    """The definitions of such rows."""
+    from framedex.sources import call_sites  # the readers of an index start without what parses
+
+    return [replace(definition(*columns), calls=call_sites(sites)) for *columns, sites in rows]
 
 
 def definition(name: str, kind: str, parameters: str | None, line: int, end_line: int, is_const: int) -> Definition:

@@ -125,13 +125,15 @@ CREATE TABLE frames(
     line INTEGER,
     how TEXT,  -- as for functions
     version INTEGER REFERENCES file_versions(id),  -- as for functions
-    -- what debug information or the code object say; `file` and `line` are what it is here
+    -- what debug information or the code object say; `file` and `line` are what it is here. Of Python code that is of
+    -- no file (`<string>`) only the line
     recorded_file INTEGER REFERENCES files(id),
     recorded_line INTEGER
 );
 CREATE INDEX idx_frames_recorded_file ON frames (recorded_file);
 CREATE INDEX idx_frames_file_line ON frames (file, line);
-CREATE INDEX idx_frames_function_offset_line_is_returning ON frames (function, offset, line, is_returning);
+CREATE INDEX idx_frames_function_offset_recorded_line_is_returning
+    ON frames (function, offset, recorded_line, is_returning);
 CREATE INDEX idx_frames_module_offset_depth ON frames (module, offset, depth);
 
 -- The other places that a frame without exact line can have stood on, the likeliest first.
@@ -577,8 +579,10 @@ CREATE TABLE call_sites(
 
 -- What was learnt from the #defines of all source files, and changes how they are read.
 CREATE TABLE macros(
-    macro TEXT PRIMARY KEY
-);
+    root TEXT NOT NULL,  -- the source folder that it was read in; empty for a file of none
+    macro TEXT NOT NULL,
+    PRIMARY KEY (root, macro)
+) WITHOUT ROWID;
 
 -- Short names whose definitions or functions changed since functions were last matched: what the next run owes.
 CREATE TABLE unmatched(

@@ -139,7 +139,8 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
 def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FrameRow]]:
     wanted = json_list(ids)
     rows = reader.rows(
-        f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, {place_columns('fr')}"
+        f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, fr.recorded_line,"
+        f" {place_columns('fr')}"
         f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {place_tables('fr')} WHERE fr.id {IN_JSON}",
         wanted,
     )
@@ -162,12 +163,13 @@ def _frame_row(reader: Reader, row: Row, function: FunctionRow, candidates: Iter
     return FrameRow(
         id=row[0],
         function=function,
-        location=_published(urls, reader.location(*row[6:])),
+        location=_published(urls, reader.location(*row[7:])),
         candidates=tuple(urls.added(place) for place in places if place is not None),
         module=row[2] if row[2] is not None else function.module,
         offset=unsigned(row[3]),
         inlined=bool(row[4]),
         returning=bool(row[5]),
+        line=row[6] or 0,
     )
 
 

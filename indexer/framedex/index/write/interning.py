@@ -104,11 +104,13 @@ def _frame_id(
 ) -> int:
     function = functions[record.function]
     module = None if record.module is None else modules[record.module]
-    file, line, how = recorded = place(record.location, files)
+    file, line, how = place(record.location, files)
+    recorded_line = line if line is not None else record.line or None
     offset = signed(record.offset)
     if module is None:
-        query = "module IS NULL AND function = ? AND offset = ? AND line IS ? AND is_returning = ?"
-        key: tuple[int | None, ...] = (function, offset, line, int(record.returning))
+        query = "module IS NULL AND function = ? AND offset = ? AND recorded_line IS ?"
+        query += " AND is_returning = ? AND recorded_file IS ?"
+        key: tuple[int | None, ...] = (function, offset, recorded_line, int(record.returning), file)
     else:
         query, key = "module = ? AND offset = ? AND depth = ?", (module, offset, record.depth)
     row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
@@ -120,7 +122,7 @@ def _frame_id(
     inserted = connection.execute(
         "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how,"
         " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*what, file, line, how, *recorded[:2]),
+        (*what, file, line, how, file, recorded_line),
     ).lastrowid
     assert inserted is not None
     return inserted

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
-from framedex.index.file.definition_rows import DEFINITIONS_NAMED, definition
+from framedex.index.file.definition_rows import (
+    DEFINITIONS_NAMED,
+    DEFINITIONS_WITH_CALLS,
+    definition,
+    definitions_with_calls,
+)
 from framedex.index.file.source_map_rows import RELEASED_FILES, known_maps
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.write import placing, source_maps
@@ -25,7 +30,6 @@ from framedex.index.write.records import (
 from framedex.index.write.source_files import forget_definitions, owe, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
 from framedex.releases import BinaryOrigin
-from framedex.sources.sites import call_sites
 from framedex.whereabouts.rules import PathRule
 
 _FILES_OF_ROOT = """
@@ -222,14 +226,18 @@ class SourceTables:
         forget_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
 
-    def macros(self) -> str:
-        """What was learnt from the source files read so far, one macro a line."""
-        return "".join(f"{macro}\n" for (macro,) in self._rows("SELECT macro FROM macros ORDER BY macro"))
+    def macros(self, root: str) -> str:
+        """What was learnt from the source files read so far, one macro a line.
 
-    def add_macros(self, macros: str) -> None:
-        """Remember macros, one a line."""
-        lines = [(storable(line),) for line in macros.splitlines()]
-        self.connection.executemany("INSERT OR IGNORE INTO macros(macro) VALUES (?)", lines)
+        The last of a name counts: that of the tree at `root`, and only without one that of another tree.
+        """
+        rows = self._rows("SELECT macro FROM macros ORDER BY root = ?, root, macro", storable(root))
+        return "".join(f"{macro}\n" for (macro,) in rows)
+
+    def add_macros(self, root: str, macros: str) -> None:
+        """Remember macros of the tree at `root`, one a line."""
+        lines = [(storable(root), storable(line)) for line in macros.splitlines()]
+        self.connection.executemany("INSERT OR IGNORE INTO macros(root, macro) VALUES (?, ?)", lines)
 
     def unplaced_functions(self) -> list[UnplacedFunction]:
         """The functions whose definitions, or whose frames, changed since they were last looked up."""
@@ -288,14 +296,8 @@ class SourceTables:
         return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), unsigned(row[5]), row[6]) for row in rows]
 
     def definitions_in(self, path: str) -> list[Definition]:
-        """The definitions of a file that call something, with their calls."""
-        rows = self._rows(
-            "SELECT d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const, c.sites FROM definitions d"
-            " JOIN call_sites c ON c.definition = d.id WHERE d.file = (SELECT id FROM files WHERE path = ?)"
-            " ORDER BY d.line, d.id",
-            path,
-        )
-        return [replace(definition(*columns), calls=call_sites(sites)) for *columns, sites in rows]
+        """The functions of a file, and what else calls something in it, with their calls."""
+        return definitions_with_calls(self._rows(DEFINITIONS_WITH_CALLS, path))
 
     def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
         """The definitions of a file with their short names, without their calls."""

@@ -9,11 +9,11 @@ the one beside it stands for it; what is found so has a path that says it (`+nea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from framedex.model import How, Location
 from framedex.model.places import prefix_in
@@ -26,13 +26,16 @@ from framedex.releases.stated import FileReleases, StatedReleases
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import SourceMapInfo
-    from framedex.releasemaps import ReleaseMap, ReleaseMaps
+    from framedex.releasemaps import ReleaseMaps
+    from framedex.releasemaps.combined import CombinedMaps
     from framedex.sourcemap import SourceMapError
+    from framedex.sources.bodies import Bodies
     from framedex.sources.matching import Candidate
 
 NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
 """What names begin with that nobody has but XLA and JAX."""
 
+_Answer = TypeVar("_Answer")
 _BEGINNINGS = [(namespace,) for namespace in NAMESPACES]
 _COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the table of releases calls their commits
 _NAMED = compiled_on_use(
@@ -79,6 +82,7 @@ class ReleasedSources:
         self._of_files = FileReleases()
         self._installed = ""
         self._found_in: dict[str, SourceMapInfo] = {}
+        self._bodies_of: dict[str, Bodies] = {}
         self.problem = ""
         """What is wrong with the maps, as sentences; empty as long as nothing was met."""
         self.assumed = ""
@@ -124,6 +128,10 @@ class ReleasedSources:
             self._tell(error)
             return []
 
+    def bodies(self, path: str) -> Bodies | None:
+        """The calls in the release that a path among those definitions is of; None of any other path."""
+        return self._bodies_of.get(prefix_in(path))
+
     def published(self, location: Location) -> Location:
         """A location among those definitions with its public address."""
         info = self._found_in.get(prefix_in(location.path))
@@ -162,24 +170,35 @@ class ReleasedSources:
         self.problem = f"{error.message} {error.remedy}".strip()
 
     def _in_maps(self, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
-        found = [
-            (info.prefix + path, definition)
-            for info, source_map in self._maps(release)
-            for path, definition in source_map.definitions(short_name, key)
-        ]
+        found = self._maps(release).definitions(short_name, "cpp", key)
         if found and not release.version:
             self.assumed = self._opened().releases[-1]
         return found
 
-    def _maps_of(self, release: _Release) -> list[tuple[SourceMapInfo, ReleaseMap]]:
-        """The maps that stand for a release, with what they are for it."""
+    def _asked_of_maps(self, ask: Callable[[], _Answer]) -> _Answer | None:
+        """What the maps answer; None where they are damaged, which is told."""
+        from framedex.sourcemap import SourceMapError
+
+        try:
+            return ask()
+        except SourceMapError as error:
+            self._tell(error)
+            return None
+
+    def _maps_of(self, release: _Release) -> CombinedMaps:
+        """The maps that stand for a release, as what they are for it."""
+        from framedex.releasemaps.combined import CombinedMaps
+
         maps = self._opened()
         nearest = [maps.nearest(component, release.version or maps.releases[-1]) for component in _COMMITS]
         found = [
             (replace(each.info, is_nearest=each.is_nearest or not release.is_known), each) for each in nearest if each
         ]
-        self._found_in.update((info.prefix, info) for info, _ in found)
-        return found
+        combined = CombinedMaps(found, self._asked_of_maps)
+        bodies = combined.bodies()
+        for info, _ in found:
+            self._found_in[info.prefix], self._bodies_of[info.prefix] = info, bodies
+        return combined
 
     def _release(self, module: str) -> _Release:
         """The release that a frame in a binary is of, as far as anything says it."""

@@ -8,16 +8,20 @@ Nothing is guessed: what could be several places is handed out as candidates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.interchange.model import Format, Place, TextFrame
+from framedex.interchange.placing.binaries import Binaries, InBinary, is_made_of
+from framedex.interchange.placing.calls import Call, CallLines
+from framedex.interchange.placing.inward import is_inlined_in
 from framedex.interchange.placing.released import ReleasedSources
-from framedex.model import How, Language, Location, NativeSymbol, is_local
+from framedex.model import GENERATING, How, Language, Location, NativeSymbol, is_local
+from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
 from framedex.whereabouts.files import is_here
@@ -27,12 +31,13 @@ if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import Index
     from framedex.interchange.placing.versions import Said, Versions
+    from framedex.sources.calls import Span
     from framedex.sources.matching import Candidate
     from framedex.sources.outline import Outlines
 
 _MOST_CANDIDATES = 16
-_MOST_BINARIES = 16
 _MOST_TOGETHER = 1000  # frames of one stack
+_INTERCEPTED = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # what the sanitizers call in place of a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +55,15 @@ class Found:
     outward: tuple[Location, ...] = ()
 
 
-class Binaries:
-    """The binaries that frames name, each opened once."""
+class _Placed(NamedTuple):
+    """The places of a function, and the definitions that it can be: the file and the lines of each.
 
-    def __init__(self) -> None:
-        self._open: dict[str, Binary] = {}
+    `is_certain`: it is the only one of those.
+    """
 
-    def symbols(self, frame: TextFrame, path: str) -> tuple[NativeSymbol, ...]:
-        """What the frame's binary, which is at a path, says of its offset; nothing if that is another build of it."""
-        if frame.offset is None:
-            return ()
-        from framedex.binaries import Binary  # reads ELF and DWARF: few texts need it
-
-        if path not in self._open:
-            if len(self._open) >= _MOST_BINARIES:
-                self._open.clear()
-            self._open[path] = Binary.open(Path(path))
-        binary = self._open[path]
-        if frame.build_id and not (binary.build_id or "").startswith(frame.build_id):
-            return ()
-        return binary.resolve([frame.offset - frame.is_return_address])[0]
+    locations: tuple[Location, ...] = ()
+    definitions: tuple[tuple[str, Span], ...] = ()
+    is_certain: bool = False
 
 
 class Resolver:
@@ -98,21 +92,28 @@ class Resolver:
         self._outlines = outlines
         self.released = released or ReleasedSources(index, self._releases)
         """What the release maps know of the frames."""
-        self._symbols: Recall[tuple[str, str, object], tuple[Location, ...]] = Recall()
+        self._symbols: Recall[Hashable, _Placed] = Recall()
+        self._calls: Recall[Hashable, tuple[Location, ...]] = Recall()
+        self._of_sources: dict[Path, bool] = {}
 
-    def find(self, frame: TextFrame, source: str = "") -> Found:
+    def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
         """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged.
 
-        `source` is the line of its file, where the text quotes that (`quoted.quoted_source`).
+        `source` is the line of its file, where the text quotes that (`quoted.quoted_source`), `inward` the frame that
+        it calls, where the text has that (`inward.inward_frames`).
         """
         self.of_program(frame)
         is_shortened = frame.format is Format.PY_SPY
         locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened, source)
         function = frame.function
-        if not locations and frame.place is None:
-            function, locations = self._by_binary(frame)
-        if not locations and frame.language is Language.NATIVE and not self._is_of_a_stranger(frame):
-            locations = self._by_symbol(function, _file_name(frame.place.path) if frame.place else "", frame.module)
+        if not locations and frame.language is Language.NATIVE:
+            inside = self._in_binary(frame) if frame.place is None else None
+            locations = self._by_lines(inside) if inside is not None else ()
+            if locations and inside is not None:
+                function = inside.symbols[0].name
+            else:
+                function = function or (inside.function.symbol if inside is not None else "")
+                locations = self._by_symbol(frame, inside if inside and inside.is_compiled else None, inward)
         outward = [found[0] for place in frame.outward if (found := self._by_place(place, How.EXACT))]
         first = locations[0] if locations else None
         return Found(frame, function, first, locations[1:], tuple(outward))
@@ -185,7 +186,11 @@ class Resolver:
         found = list(locations)[:_MOST_CANDIDATES]
         if len(found) > 1:
             found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
-        published = found if self._index is None else map(self._index.published, found)
+        return self._published(found)
+
+    def _published(self, locations: Iterable[Location]) -> tuple[Location, ...]:
+        """The locations with their public addresses."""
+        published = locations if self._index is None else map(self._index.published, locations)
         return tuple(map(self.released.published, published))
 
     def _of_equal_tails(self, said: Said) -> tuple[str, ...]:
@@ -194,88 +199,190 @@ class Resolver:
             return ()
         return tuple(path for path in self._where.alike(said.path) if self._versions.bears_out(said, path))
 
-    def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
-        binary = self._binary_of(frame) if self._binaries is not None else None
-        symbols = self._binaries.symbols(frame, binary) if self._binaries is not None and binary is not None else ()
-        if not symbols:
-            return frame.function, ()
-        innermost = symbols[0]
-        if innermost.path is not None and innermost.line:
-            place = Place(innermost.path, innermost.line, function=innermost.name)
-            locations = self._by_place(place, How.EXACT, language=Language.NATIVE)
-            if locations:
-                return innermost.name, locations
-        return frame.function or symbols[-1].symbol, ()
+    def _in_binary(self, frame: TextFrame) -> InBinary | None:
+        """Where a frame is in its binary, if that is here."""
+        path = self._binary_of(frame) if self._binaries is not None else None
+        return self._binaries.find(frame, path) if self._binaries is not None and path is not None else None
 
     def _binary_of(self, frame: TextFrame) -> str | None:
-        """Where the binary of a frame is: by its path, else by its build-id, if that is all that is known."""
-        if frame.module or not frame.build_id or self._index is None:
-            return self._where.itself(frame.module) if frame.module else None
-        return next(filter(is_here, self._index.names.modules_built(frame.build_id)), None)
+        """Where the binary of a frame is: by its path, else by its build-id or file name among the recorded ones."""
+        if frame.offset is None and frame.function_offset is None:
+            return None
+        if frame.module and (path := self._where.itself(frame.module)) is not None:
+            return path
+        if self._index is None:
+            return None
+        names = self._index.names
+        if frame.build_id:
+            return next(filter(is_here, names.modules_built(frame.build_id)), None)
+        if not frame.module or "/" in frame.module:
+            return None
+        recorded = list(filter(is_here, names.modules_named(frame.module)))
+        return recorded[0] if len(recorded) == 1 else None
 
-    def _is_of_a_stranger(self, frame: TextFrame) -> bool:
+    def _by_lines(self, inside: InBinary) -> tuple[Location, ...]:
+        """The place that the debug information of a binary tells."""
+        innermost = inside.symbols[0]
+        if innermost.path is None or not innermost.line:
+            return ()
+        place = Place(innermost.path, innermost.line, function=innermost.name)
+        return self._by_place(place, How.EXACT, language=Language.NATIVE)
+
+    def _by_symbol(self, frame: TextFrame, inside: InBinary | None, inward: TextFrame | None) -> tuple[Location, ...]:
+        """The line of the call to the frame inward in a frame's function, else the places of that function."""
+        if self._is_of_a_stranger(frame, inside):
+            return ()
+        placed = self._by_name(frame, inside)
+        if not placed.definitions or inward is None:
+            return placed.locations
+        callee = self._callee(frame, inward)
+        at = (inside.binary.path, inside.address) if inside is not None else None
+        key = placed.definitions, placed.is_certain, at, callee, is_inlined_in(inward, frame)
+        length = sum(len(path) for path, _ in placed.definitions) + len(callee)
+        made = self._calls.made(key, length, lambda: self._of_call(frame, inside, inward, callee, placed))
+        return made or placed.locations
+
+    def _of_call(
+        self,
+        frame: TextFrame,
+        inside: InBinary | None,
+        inward: TextFrame,
+        callee: str,
+        placed: _Placed,
+    ) -> tuple[Location, ...]:
+        if not callee:
+            return ()
+        call = Call(placed.definitions, placed.is_certain, callee)
+        if inside is not None and not is_inlined_in(inward, frame):
+            returns_to = inside.returns_to(frame.is_return_address)
+            whole = inside.whole_name(returns_to, callee)
+            call = Call(placed.definitions, placed.is_certain, whole, inside.binary, returns_to)
+        return self._published(self._call_lines.places(call))
+
+    def _callee(self, frame: TextFrame, inward: TextFrame) -> str:
+        """The demangled name of the function that a frame calls, which `inward` is of; empty where nobody knows."""
+        from framedex.binaries.spellings import spelled, without_version
+
+        inside = None if is_inlined_in(inward, frame) else self._in_binary(inward)
+        symbol = without_version(inside.function.symbol) if inside else spelled(inward.function).symbol
+        return _INTERCEPTED.sub("", symbol)
+
+    @cached_property
+    def _call_lines(self) -> CallLines:
+        return CallLines(self._index, self.released)
+
+    def _is_of_a_stranger(self, frame: TextFrame, inside: InBinary | None) -> bool:
         """Whether a frame is of a binary that was not recorded, and its function's name proves nothing about that."""
-        if self._index is None or not frame.module or "::" in frame.function or frame.function.startswith("_Z"):
+        name = inside.function.mangled if inside is not None else frame.function
+        if self._index is None or not frame.module or "::" in name or name.startswith("_Z"):
             return False
-        return _file_name(frame.module) not in self._index.names.module_names()
+        if _file_name(frame.module) in self._index.names.module_names():
+            return False
+        return inside is None or not self._is_of_the_sources(inside.binary)
 
-    def _by_symbol(self, symbol: str, file_name: str, module: str) -> tuple[Location, ...]:
-        """The places of a symbol, in files of this name alone where a text says one."""
+    def _is_of_the_sources(self, binary: Binary) -> bool:
+        """Whether the indexed sources define most of the functions of a binary that have names as in C."""
+        if binary.path not in self._of_sources:
+            self._of_sources[binary.path] = self._index is not None and is_made_of(
+                binary, lambda name: bool(self._index and self._index.names.definitions_named(name, "cpp"))
+            )
+        return self._of_sources[binary.path]
+
+    def _by_name(self, frame: TextFrame, inside: InBinary | None) -> _Placed:
+        """The places of a frame's function, in files of the name alone that a text says, where it says one."""
+        symbol = inside.function.symbol if inside is not None else frame.function
+        file_name = _file_name(frame.place.path) if frame.place else ""
         may_be_released = self.released.may_know(symbol)
         if not symbol or symbol.startswith("<") or (self._index is None and not may_be_released):
-            return ()
-        key = symbol, file_name, (module, self.released.state()) if may_be_released else None
-        return self._symbols.made(key, len(symbol) + len(module), lambda: self._named(symbol, file_name, module))
+            return _Placed()
+        state = (frame.module, self.released.state()) if may_be_released else None
+        key = symbol, file_name, state, inside.function if inside is not None else None
+        return self._symbols.made(
+            key, len(symbol) + len(frame.module), lambda: self._named(symbol, file_name, frame.module, inside)
+        )
 
-    def _named(self, text: str, file_name: str, module: str) -> tuple[Location, ...]:
+    def _named(self, text: str, file_name: str, module: str, inside: InBinary | None) -> _Placed:
         from framedex.binaries.names import readable
         from framedex.binaries.spellings import spelled
         from framedex.interchange.placing.versions import OF_EVERY_PROGRAM
+        from framedex.sources.matching import generated_scopes, match_generated
         from framedex.sources.names import short_name
 
         def fits(path: str) -> bool:
             return not file_name or _file_name(path) == file_name
 
-        symbol, is_cut = spelled(text)
+        symbol, is_cut = (inside.function.symbol, False) if inside is not None else spelled(text)
         if not symbol:
-            return ()
+            return _Placed()
         names = self._index.names if self._index is not None else None
         name = readable(symbol)
         wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
+        if inside is not None:
+            wanted = replace(inside.function, path=None, line=0)
         places = [place for place in names.places_named(name) if fits(place.path)] if names and not is_cut else []
         defined: list[Candidate] = []
-        if names and symbol.partition("(")[0] not in OF_EVERY_PROGRAM:
+        if names and (inside is not None or symbol.partition("(")[0] not in OF_EVERY_PROGRAM):
             defined = [each for each in names.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
 
-        def known(is_readable: Callable[[str], bool]) -> tuple[Location, ...]:
-            if recorded := [place for place in places if is_readable(place.path)]:
-                return self._labelled(recorded)
-            return self._matching(wanted, [each for each in defined if is_readable(each[0])], is_cut)
+        def known(is_readable: Callable[[str], bool]) -> _Placed:
+            recorded = [place for place in places if is_readable(place.path)]
+            matching = self._matching(wanted, [each for each in defined if is_readable(each[0])], is_cut)
+            if not recorded or (inside is not None and matching.locations):
+                return matching
+            lines = {(each.path, each.line) for each in recorded if each.how in (How.DEFINITION, How.CANDIDATES)}
+            spans = [_span(each) for each in defined if (each[0], each[1].line) in lines]
+            is_certain = len(recorded) == 1 and recorded[0].how is How.DEFINITION and len(spans) == 1
+            return _Placed(self._labelled(recorded), tuple(spans), is_certain)
 
-        def released() -> tuple[Location, ...]:
+        def generated() -> _Placed:
+            """The message or record that it was generated from."""
+            if names is None or is_cut:
+                return _Placed()
+            asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATING]
+            how, found = match_generated(wanted, [each for a in asked for each in names.definitions_named(*a)])
+            if how is None or file_name:
+                return _Placed()
+            return _Placed(self._labelled(Location(path, each.line, how) for path, each in found))
+
+        def released() -> _Placed:
             definitions = self.released.definitions(symbol, module)
             return self._matching(wanted, [each for each in definitions if fits(each[0])], is_cut)
 
-        def public() -> tuple[Location, ...]:
+        def public() -> _Placed:
             """Where it was recorded, in a file that nobody has here."""
-            return self._labelled(place for place in places if place.url)
+            return _Placed(self._labelled(place for place in places if place.url))
 
         # What a text is of goes before what was recorded of another release.
-        first, last = (released, tuple) if self.released.is_stated() else (tuple, released)
-        return known(is_here) or first() or known(_is_mapped) or public() or last()
+        first, last = (released, _Placed) if self.released.is_stated() else (_Placed, released)
+        ways: tuple[Callable[[], _Placed], ...] = (
+            lambda: known(is_here),
+            first,
+            lambda: known(_is_mapped),
+            public,
+            generated,
+            last,
+        )
+        return next((placed for way in ways if (placed := way()).locations), _Placed())
 
-    def _matching(self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool) -> tuple[Location, ...]:
+    def _matching(self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool) -> _Placed:
         """The places of those definitions that a symbol is of."""
         from framedex.sources.matching import lambdas_in, match
 
         how, found = match(wanted, definitions, _MOST_CANDIDATES + 1) if definitions else (None, ())
         if how is None:
-            return ()
+            return _Placed()
         if is_cut:  # what is missing may name a lambda in it
             found = (*found, *lambdas_in(found, definitions))
         if len(found) > _MOST_CANDIDATES:  # some of them would say nothing of the others
-            return ()
-        return self._labelled(Location(path, definition.line, how) for path, definition in found)
+            return _Placed()
+        spans = () if how is How.CLASS else tuple(_span(each) for each in found if each[1].end_line > 0)
+        locations = self._labelled(Location(path, definition.line, how) for path, definition in found)
+        return _Placed(locations, spans, how is How.DEFINITION)
+
+
+def _span(defined: Candidate) -> tuple[str, Span]:
+    path, definition = defined
+    return path, (definition.line, definition.end_line)
 
 
 def _file_name(path: str) -> str:

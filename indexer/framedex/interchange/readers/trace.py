@@ -11,8 +11,8 @@ from framedex.patterns import compiled_on_use
 from framedex.plaintext import restore
 from framedex.tracetext import HEADING
 
-# Of this machine, or of a source map: `xla@5a9e73cbd925:xla/shape.cc`.
-_PATH = r"(?P<path>(?:/|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{12}[+a-z]*:).*)"
+# Of this machine, of a source map (`xla@5a9e73cbd925:xla/shape.cc`), or what Python calls code of no file (`<string>`).
+_PATH = r"(?P<path>(?:/|<|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{12}[+a-z]*:).*)"
 _LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
 _LOCATED = compiled_on_use(
     r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*?) at " + _PATH + r":(?P<line>\d{1,9})" + _LABELS

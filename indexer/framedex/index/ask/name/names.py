@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.file.definition_rows import DEFINITIONS_NAMED, definition
+from framedex.index.file.definition_rows import (
+    DEFINITIONS_NAMED,
+    DEFINITIONS_WITH_CALLS,
+    definition,
+    definitions_with_calls,
+)
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, frames_by_id, function_rows
 from framedex.model import Definition, FoundSymbol, How, Location
 
@@ -72,11 +77,30 @@ class Names:
         )
         return modified, size, not errors, [(short, definition(*columns)) for short, *columns in rows]
 
+    def calling_definitions_in(self, path: str) -> list[Definition]:
+        """The definitions of a source file that call something, with their calls, by line."""
+        return definitions_with_calls(self.reader.rows(DEFINITIONS_WITH_CALLS, path))
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """The mtime in ns and the size of a source file when it was read; None where it was not read as source."""
+        query = "SELECT s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?"
+        row = self.reader.row(query, path)
+        return None if row is None else (row[0], row[1])
+
     def files_named(self, name: str) -> list[str]:
         """The files of this name, in any folder, that frames point to or that were read as source."""
         return self.reader.memory.recall("files by name", lambda: _files_by_name(self.reader)).get(name, [])[
             :_MOST_DEFINITIONS
         ]
+
+    def files_of_frozen(self, module: str) -> list[str]:
+        """The files from which recorded interpreters have a module built in: `<frozen importlib._bootstrap>`."""
+        rows = self.reader.rows(
+            "SELECT DISTINCT f.path FROM functions fn JOIN frames fr ON fr.function = fn.id"
+            " JOIN files f ON f.id = fr.recorded_file WHERE fn.module = ? AND fn.language = 'python'",
+            module,
+        )
+        return [path for (path,) in rows] if module.startswith("<frozen ") else []
 
     def module_names(self) -> frozenset[str]:
         """The file names of the binaries that were recorded."""
@@ -89,6 +113,11 @@ class Names:
         """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
         query = "SELECT path FROM modules WHERE substr(build_id, 1, length(?1)) = ?1 ORDER BY id DESC"
         return [path for (path,) in self.reader.rows(query, build_id)]
+
+    def modules_named(self, name: str) -> list[str]:
+        """The paths at which binaries with this file name were recorded, latest first; none twice."""
+        query = "SELECT path FROM modules WHERE path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1 ORDER BY id DESC"
+        return list(dict.fromkeys(path for (path,) in self.reader.rows(query, name)))
 
     def recorded_files(self, ending: str = "") -> list[str]:
         """The files with recorded lines whose path, here or as recorded, ends with these whole components.

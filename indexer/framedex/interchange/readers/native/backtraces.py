@@ -14,6 +14,7 @@ from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.readers.native.frames import (
     Span,
     at_offset,
+    behind,
     native_frame,
     opening,
     source_spans,
@@ -108,8 +109,7 @@ def frame_of_glibc(number: int, text: str) -> TextFrame | None:
         number_of_frame = int(mark[mark.lastgroup])
     frame = native_frame(Format.BACKTRACE, number, text, (_first(spans), len(text)), spans, number=number_of_frame)
     frame = replace(frame, is_return_address=True)
-    is_of_binary = place is not None and not place["function"]
-    return at_offset(frame, int(place["offset"], 16)) if place is not None and is_of_binary else frame
+    return behind(frame, place["offset"]) if place is not None else frame
 
 
 def _of_nothing(number: int, text: str) -> TextFrame | None:

@@ -67,6 +67,13 @@ def at_offset(frame: TextFrame, offset: int, *, build_id: str = "") -> TextFrame
     return replace(frame, offset=offset, build_id=build_id.lower())
 
 
+def behind(frame: TextFrame, offset: str | None) -> TextFrame:
+    """The frame with how far it is behind the function's beginning (hex), of one without a name behind the binary's."""
+    if offset is None:
+        return frame
+    return replace(frame, function_offset=int(offset, 16)) if frame.function else at_offset(frame, int(offset, 16))
+
+
 def opening(text: str, closing: int, least: int = 0) -> int:
     """Where the parenthesis opens that closes at a column; -1 where none does from the column `least` on."""
     depth = 0

@@ -10,20 +10,21 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
+from framedex.interchange.readers.native.frames import behind
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched, with_place
 from framedex.model import Language
 from framedex.patterns import compiled_on_use
 
 _PERF = compiled_on_use(
-    r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})? "
+    r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+(?P<behind>0x[0-9a-f]{1,16}))? "
     r"\((?P<module>[/\[][^()]*|inlined)(?: \(deleted\))?\)$"
 )
 _PERF_WIDTH = 16  # of an address, with the blanks before it
 _PERF_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
 _PERF_BINARY = compiled_on_use(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
 _STRACE = compiled_on_use(
-    r"> (?P<module>/[^()]*|\[\w+\])\((?:(?P<function>[^()+\s].*)\+0x[0-9a-f]{1,16})?\) \[0x[0-9a-f]{1,16}\]"
+    r"> (?P<module>/[^()]*|\[\w+\])\((?:(?P<function>[^()+\s].*)\+(?P<behind>0x[0-9a-f]{1,16}))?\) \[0x[0-9a-f]{1,16}\]"
     r"(?: (?P<path>\S+):(?P<line>\d{1,9}))?$"
 )
 _BPF_HEADING = compiled_on_use(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
@@ -58,13 +59,21 @@ class PerfScript:
         if match is not None and match.end("address") - tab - 1 == _PERF_WIDTH:
             self._margin = Margin(line[:tab])
             self._waits = True
-            return Piece(Format.PERF, (_known(matched(Format.PERF, number, match)),))
+            return Piece(
+                Format.PERF,
+                (
+                    behind(
+                        _known(matched(Format.PERF, number, match)),
+                        match["behind"] if match["function"] != _UNKNOWN else None,
+                    ),
+                ),
+            )
         start = text.find("> ") if "[0x" in text else -1
         match = _STRACE.match(text, start) if start >= 0 else None
         if match is None:
             return None
         self._waits = False
-        return Piece(Format.STRACE, (_known(matched(Format.STRACE, number, match)),))
+        return Piece(Format.STRACE, (behind(_known(matched(Format.STRACE, number, match)), match["behind"]),))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """The last frame with the source line below it."""

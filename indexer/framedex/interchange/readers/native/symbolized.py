@@ -16,6 +16,7 @@ from framedex.interchange.model import Format, PartKind, TextFrame
 from framedex.interchange.readers.native.frames import (
     Span,
     at_offset,
+    behind,
     native_frame,
     opening,
     source_spans,
@@ -27,7 +28,9 @@ from framedex.patterns import compiled_on_use
 _BUILD_ID = compiled_on_use(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
 _OFFSET = compiled_on_use(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
 _MODULE = compiled_on_use(r"[^\s()+=,:]+\)$")
-_IN_LIBRARY = compiled_on_use(r" \+ (?:0x)?[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
+_IN_LIBRARY = compiled_on_use(
+    r" \+ (?P<behind>(?:0x)?[0-9a-f]{1,16}) \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$"
+)
 _ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
 _SOURCE_FILE = compiled_on_use(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
 _PC = compiled_on_use(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
@@ -148,7 +151,8 @@ def _torch(head: Head, number: int, text: str) -> TextFrame | None:
         spans[PartKind.ADDRESS] = match.span("address")
         spans[PartKind.MODULE] = match.span("module")
         frame = native_frame(Format.TORCH, number, text, (head.begin, len(text)), spans, number=head.number)
-        return replace(frame, is_return_address=True)
+        frame = replace(frame, is_return_address=True)
+        return behind(frame, match["behind"]) if match["behind"].startswith("0x") else frame
     column = text.rfind(" from ", head.end)
     source = source_spans(text, column + len(" from "), len(text)) if column > head.end else {}
     path = text[slice(*source[PartKind.PATH])] if source else ""

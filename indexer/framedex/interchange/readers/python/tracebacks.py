@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
+from framedex.interchange.readers.native.frames import behind
 from framedex.interchange.text.spans import matched, parts, place
 from framedex.model import Language
 from framedex.patterns import compiled_on_use
@@ -19,7 +20,7 @@ _FRAME = compiled_on_use(
 )
 _C_FRAME = compiled_on_use(
     r"""Binary file (?P<quote>["'])(?P<module>[^"]+?)(?P=quote)"""
-    r"(?:, at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)?)? \[(?P<address>0x[0-9a-f]{1,16})\]"
+    r"(?:, at (?P<function>[^+\s]*)\+?(?P<behind>0x[0-9a-f]{1,16})?)? \[(?P<address>0x[0-9a-f]{1,16})\]"
 )
 # A traceback in a string, as logs in JSON and `repr` write it: every line of it is on one.
 _IN_STRING = compiled_on_use(
@@ -145,7 +146,7 @@ class FileLines:
             address=int(match["address"], 16),
             is_return_address=True,
         )
-        return Piece(Format.FAULTHANDLER, (frame,))
+        return Piece(Format.FAULTHANDLER, (behind(frame, match["behind"]),))
 
 
 def _raised_in_string(line: str) -> str:

@@ -1,0 +1,87 @@
+"""The lines of calls in frames of texts, by the door that recorded frames go through (`sources/standing.py`).
+
+Where a frame's binary is here, its machine code tells which of the calls in the function it is, and the line is known
+as for a recorded frame. By names alone nothing is certain: the lines are candidates, and so is the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from framedex.model import How, Location, is_local
+from framedex.whereabouts.files import found_file
+
+if TYPE_CHECKING:
+    from framedex.binaries import Binary
+    from framedex.index import Index
+    from framedex.interchange.placing.released import ReleasedSources
+    from framedex.sources.bodies import Bodies
+    from framedex.sources.calls import Span
+    from framedex.sources.standing import FrameLines
+
+_MOST_ASKED = 2000  # frames, after which what was read of sources and binaries is forgotten
+
+
+class Call(NamedTuple):
+    """A call that a frame stands in: of `callee`, a demangled name, from the function that one of `definitions` is of.
+
+    Those have paths and lines; `is_certain`: the function is that of the only one. `returns_to` is its return address
+    in `binary`, which is None where that is not here.
+    """
+
+    definitions: tuple[tuple[str, Span], ...]
+    is_certain: bool
+    callee: str
+    binary: Binary | None = None
+    returns_to: int = 0
+
+
+class CallLines:
+    """Finds the lines of calls in the sources of an index and in release maps; keeps for a while what it has read."""
+
+    def __init__(self, index: Index | None, released: ReleasedSources) -> None:
+        self._index, self._released = index, released
+        self._asked = 0
+        self._lines: FrameLines | None = None
+        self._in_trees: Bodies | None = None
+
+    def places(self, call: Call) -> tuple[Location, ...]:
+        """Where a call is written, the likeliest place first; empty where that is not known."""
+        bodies = self._bodies([path for path, _ in call.definitions])
+        if bodies is None:
+            return ()
+        lines = self._frame_lines()
+        callees = [call.callee]
+        places = lines.places(call.definitions, bodies, call.binary, call.returns_to, callees, call.is_certain)
+        if not places or call.binary is not None:
+            return places
+        defined = (Location(path, first, How.CANDIDATES) for path, (first, _) in call.definitions)
+        return (*(replace(place, how=How.CANDIDATES) for place in places), *defined)
+
+    def _frame_lines(self) -> FrameLines:
+        from framedex.sources.standing import FrameLines  # few texts need it
+
+        self._asked += 1
+        if self._lines is None or self._asked > _MOST_ASKED:
+            self._lines, self._in_trees, self._asked = FrameLines(), None, 0
+        return self._lines
+
+    def _bodies(self, paths: Sequence[str]) -> Bodies | None:
+        """The calls in the sources that files are of; None where a file is another than was read."""
+        if (released := self._released.bodies(paths[0])) is not None:
+            return released
+        if self._index is None or any(is_local(path) and not self._is_as_read(path) for path in paths):
+            return None
+        if self._in_trees is None:
+            from framedex.sources.bodies import bodies_in_trees
+
+            names = self._index.names
+            self._in_trees = bodies_in_trees(names.definitions_named, names.calling_definitions_in)
+        return self._in_trees
+
+    def _is_as_read(self, path: str) -> bool:
+        assert self._index is not None
+        found, state = found_file(path), self._index.names.state_of(path)
+        return found is not None and state == (found.modified, found.size)

@@ -1,0 +1,220 @@
+"""Which of several calls as written an instruction is: the order of calls, their neighbours, and what they pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from framedex.sources.alignment import Alignment, Weights
+from framedex.sources.callers import Called, Caller, Reaches
+from framedex.sources.calls import WrittenCall
+
+MOST_HOPS = 3
+"""Through how many functions that were inlined a call is looked for."""
+
+_MOST_NEIGHBOURS = 40  # sites to look at around a candidate
+_NEARER = 0.85  # what the next neighbour in the binary counts, to the one before it
+_NEARER_WRITTEN = 0.9
+_INLINED = 1.0  # what a neighbour counts that was inlined or came from a macro
+_WAYS = 2.0  # what counts the fit of all calls that run before and after, to that of the nearest ones
+_ORDER = 0.1  # what the order of addresses counts: it decides where nothing else does
+_HOP = 0.3  # what each function more counts against one that was inlined, through which the call is reached
+_TEXT = 1.0  # what a text counts that is written in the arguments and passed: as much as a name used once
+_SHORTEST = 4  # bytes of a literal that may be a part of a text, as the preprocessor joins them
+_NUMBER = 0.25  # what a number counts that is written as an argument, and passed or not
+_ARITY = 0.5
+_LAST = 1.0  # what it counts against a call that something follows, where the machine code jumps to what it calls
+_TOLD = 1.0  # what neighbours have to tell of a call that is not written: with less, two in three are elsewhere
+_MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
+
+
+def lines_of(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
+    """The lines of calls, each once."""
+    return tuple(dict.fromkeys(site.line for site in sites))
+
+
+class CallOrder:
+    """Orders the calls written in a function by how well they fit an instruction of it."""
+
+    def __init__(self, caller: Caller, written: Sequence[WrittenCall], reaches: Reaches) -> None:
+        """`written` are all calls in the function's lines, those of its lambdas included."""
+        self._caller = caller
+        self._reaches = reaches
+        self._all = written
+        self._uses = Counter(site.callee for site in written)
+        self._compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
+        self._weights: dict[tuple[str, bool, str], float] = {}
+        self._rows: dict[str, tuple[Weights, Weights] | None] = {}
+        # Sites that are written alike weigh the same.
+        kinds: dict[tuple[str, str, bool], WrittenCall] = {}
+        for site in written:
+            kinds.setdefault((site.callee, site.kind, site.is_member), site)
+        numbers = {key: number for number, key in enumerate(kinds)}
+        self._kinds = list(kinds.values())
+        self._kind_of = [numbers[site.callee, site.kind, site.is_member] for site in written]
+
+    @cached_property
+    def _alignment(self) -> Alignment:
+        return Alignment(self._caller.flow(), self._row, len(self._all))
+
+    def _row(self, call: int) -> tuple[Weights, Weights] | None:
+        """The weights of a call as compiled, as `Alignment` wants them."""
+        callee = self._caller.compiled[call]
+        if not isinstance(callee, Called):
+            return None
+        if callee.name not in self._rows:
+            of_kinds = [self._weight(site, callee) for site in self._kinds]
+            weights = np.array(of_kinds)[self._kind_of] if of_kinds else np.zeros(0)
+            is_own = np.array([site.callee == callee.name for site in self._all])
+            self._rows[callee.name] = (weights * is_own, weights * ~is_own) if weights.any() else None
+        return self._rows[callee.name]
+
+    def ordered(
+        self,
+        callee: Called,
+        direct: Sequence[WrittenCall],
+        through: Sequence[WrittenCall],
+        instruction: int | None,
+    ) -> tuple[int, ...]:
+        """The lines of the sites, the likeliest for this instruction first.
+
+        `direct` are the calls of the callee, `through` those of functions that were inlined.
+        """
+        candidates = [site for site in self._all if site in direct or site in through]
+        if instruction is None or len(lines_of(candidates)) == 1:
+            return lines_of(candidates)
+        # CHECK, LOG and their kind pass on __LINE__.
+        passed = self._caller.numbers(instruction)
+        told = [site for site in candidates if site.line in passed and site.is_of_macro]
+        if len(lines_of(told)) == 1:
+            return lines_of([*told, *candidates])
+        compiled = self._caller.compiled
+        alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
+        shares = [self._reaches(site, callee, MOST_HOPS) if site in through else 1 for site in candidates]
+        own = self._scores(callee, instruction, alike, candidates, shares)
+        ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
+        # More than written: some were made twice, as when a loop is unrolled.
+        if len(alike) <= sum(shares) and len(alike) * len(candidates) <= _MOST_PAIRS:
+            scores = [own if i == instruction else self._scores(callee, i, alike, candidates, shares) for i in alike]
+            ordered.insert(0, _assignment(scores, shares)[alike.index(instruction)])
+        return lines_of([candidates[i] for i in ordered])
+
+    def beside(self, instruction: int | None, is_before: bool, least: float = _TOLD) -> tuple[int, ...]:
+        """The lines of the calls that an unwritten one can belong to, by what runs around it, the likeliest first; none
+        where that tells less than `least`.
+
+        `is_before`: it makes what the call is given; else it is rid of what the call gave or was given.
+        """
+        if instruction is None:
+            return ()
+        before, after = self._caller.neighbours(instruction)
+        scores = []
+        for at in range(len(self._all)):
+            between = at + (not is_before)
+            score = self._common(before, self._all[max(between - _MOST_NEIGHBOURS, 0) : between][::-1])
+            score += self._common(after, self._all[between : between + _MOST_NEIGHBOURS])
+            along = abs((at + 0.5) / len(self._all) - (instruction + 0.5) / len(self._caller.compiled))
+            scores.append((-score - _ORDER * (1 - along), at, score))
+        ordered = sorted(scores)
+        is_told = bool(ordered) and ordered[0][2] >= least
+        return lines_of([self._all[at] for _, at, score in ordered if score]) if is_told else ()
+
+    def _scores(
+        self,
+        callee: Called,
+        instruction: int,
+        alike: Sequence[int],
+        candidates: Sequence[WrittenCall],
+        shares: Sequence[int],
+    ) -> list[float]:
+        """How well each site fits this instruction, one of those alike. `shares`: how many of them each may be."""
+        called = self._caller.compiled[instruction]
+        before, after = self._caller.neighbours(instruction)
+        passed = frozenset(self._caller.numbers(instruction))
+        texts = self._caller.texts(instruction)
+        rank = self._rank(instruction, alike, candidates, shares)
+        ranks_before = 0
+        scores = []
+        for site, share in zip(candidates, shares, strict=True):
+            at = self._all.index(site)
+            score = _WAYS * self._alignment.fit(instruction, at, is_repeated=site.callee != callee.name)
+            score += self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
+            score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
+            beyond = abs(ranks_before + share / 2 - rank) - (share - 1) / 2
+            score += _ORDER * max(0.0, 1 - max(0.0, beyond))
+            score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed - {0}))  # zeros are kept
+            score += _TEXT * _in_common(site.texts, texts)
+            score += _ARITY * (isinstance(called, Called) and site.arguments == called.parameters)
+            score -= _LAST * (instruction in self._caller.jumps and not site.is_last)
+            score -= _HOP * self._hops(site, callee)
+            scores.append(score)
+            ranks_before += share
+        return scores
+
+    def _hops(self, site: WrittenCall, callee: Called) -> int:
+        """Through how many others what is called there calls the callee; 0 for itself."""
+        if site.callee == callee.name:
+            return 0
+        return next((hops for hops in range(MOST_HOPS) if self._reaches(site, callee, hops + 1)), MOST_HOPS)
+
+    def _rank(
+        self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall], shares: Sequence[int]
+    ) -> float:
+        """The place among all shares by the order of addresses: of those alike, or of all calls if none is."""
+        if len(alike) > 1:
+            return (alike.index(instruction) + 0.5) / len(alike) * sum(shares)
+        at = (instruction + 0.5) / len(self._caller.compiled) * len(self._all)
+        return sum(share for site, share in zip(candidates, shares, strict=True) if self._all.index(site) < at)
+
+    def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
+        """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
+        following = [0.0] * (len(written) + 1)
+        for i in reversed(range(len(compiled))):
+            callee = compiled[i]
+            row = [0.0] * (len(written) + 1)
+            for j in reversed(range(len(written))):
+                row[j] = max(row[j + 1], following[j])
+                if callee and (weight := self._weight(written[j], callee)):
+                    row[j] = max(row[j], weight * _NEARER**i * _NEARER_WRITTEN**j + following[j + 1])
+            following = row
+        return following[0]
+
+    def _weight(self, site: WrittenCall, callee: Called) -> float:
+        """What it says that a call is written and compiled here: by its name, or from inside what is called."""
+        key = site.callee, site.is_member, callee.name
+        if key not in self._weights:
+            if site.callee == callee.name:
+                weight = 1 / self._uses[callee.name]
+            elif site.kind != "operator" and self.is_opened(site) and self._reaches(site, callee, 1):
+                weight = _INLINED / self._uses[site.callee]
+            else:
+                weight = 0.0
+            self._weights[key] = weight
+        return self._weights[key]
+
+    def is_opened(self, site: WrittenCall) -> bool:
+        """Whether what is called there can be part of this function: a macro, or inlined at least once."""
+        return self._compiled[site.callee] < self._uses[site.callee]
+
+
+def _in_common(written: Collection[bytes], passed: Collection[bytes]) -> int:
+    """How many texts that are passed are written, whole or as a part of several."""
+    return sum(any(text == each or (len(text) >= _SHORTEST and text in each) for text in written) for each in passed)
+
+
+def _assignment(scores: Sequence[Sequence[float]], shares: Sequence[int]) -> list[int]:
+    """A site for each instruction, no more than its share for one site, taking the best pairs first."""
+    pairs = sorted(
+        ((score, -i, -j) for i, row in enumerate(scores) for j, score in enumerate(row)),
+        reverse=True,
+    )
+    chosen = [-1] * len(scores)
+    left = list(shares)
+    for _, i, j in pairs:
+        if chosen[-i] < 0 and left[-j] > 0:
+            chosen[-i] = -j
+            left[-j] -= 1
+    return chosen

@@ -1,0 +1,383 @@
+"""Whether a parameter as written in a source can be the type that a symbol's name gives.
+
+A symbol spells types out: no typedefs, no names of parameters, top-level const gone (Itanium C++ ABI, 5.1.5). A source
+has names that only a compiler can look up: typedefs, template parameters, member types. So what is compared is what
+both must share: built-in types and the standard's names for them, pointers and references, and the last names of
+classes. A name that is not known stands for anything, but for the same thing everywhere in a parameter list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from framedex.binaries.names import INLINE_NAMESPACES, split_parameters
+from framedex.patterns import compiled_on_use
+from framedex.sources.standard_types import (
+    BUILT_IN,
+    BUILT_IN_WORDS,
+    NO_TYPE,
+    OF_CHARACTERS,
+    SAME_EVERYWHERE,
+    STANDARD_CLASSES,
+)
+
+_REMEMBERED = 1 << 14  # types: those of a large library
+
+
+NONE, UNKNOWN, SAME = 0.0, 1.0, 3.0
+"""How well a written parameter fits: types that cannot be one; a name that may be a typedef or a template parameter;
+the same type. What is between is better than the one below: the same template of arguments that are not all known."""
+
+_TEMPLATE_OF_ANOTHER_NAME = 0.5  # a typedef that is a template is rarer
+_OF_ANOTHER_SCOPE = 2.75  # the scope may be another name for the same
+_REFERENCE = 0.4  # a typedef of a reference is rare
+_LAYER = 0.05  # what is written around an unknown name is the more telling, the more it is
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type taken apart. `name` is the last name of a class, or a built-in type in the words of demanglers.
+
+    `name` is empty where nothing can be said of the type. `layers` are what stands around it, the innermost first:
+    `const`, `*`, `&`, `&&`, `[]` for an array, `()` for a function, whose parameters are `parameters`. `arguments` are
+    None without template arguments.
+    """
+
+    name: str
+    scope: tuple[str, ...] = ()
+    arguments: tuple[str, ...] | None = None
+    layers: tuple[str, ...] = ()
+    parameters: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a symbol beside its parameters.
+
+    `is_class` says whether there is a class that a type as written may mean. `arguments` are the
+    template arguments of the function and of its classes; `is_template`: there are some.
+    """
+
+    is_class: Callable[[Type], bool]
+    arguments: Collection[str] = ()
+
+    @property
+    def is_template(self) -> bool:
+        return bool(self.arguments)
+
+
+class Fit(NamedTuple):
+    """How well parameters fit in all, and whether one fits only if its type is another than the class of that name."""
+
+    score: float
+    is_doubtful: bool = False
+
+
+def fit(wanted: Sequence[str], written: Sequence[str], known: Known) -> Fit | None:
+    """How well parameters as written fit those of a symbol; None if one cannot be of the symbol's type."""
+    comparison = _Comparison(known)
+    together = 0.0
+    for i, (theirs, ours) in enumerate(zip(wanted, written, strict=False)):
+        if is_pack(ours):
+            together += UNKNOWN * (len(wanted) - i)
+            break
+        found = comparison.fit(parsed(theirs), parsed(_without_default(ours)))
+        if found == NONE:
+            return None
+        together += found
+    return Fit(together, comparison.is_doubtful)
+
+
+def is_pack(parameter: str) -> bool:
+    """Whether what is written stands for any number of parameters: `Args&&... args`, or a macro of some."""
+    return ("..." in parameter and _is_pack(parameter)) or _SHOUTED.fullmatch(parameter) is not None
+
+
+@lru_cache(_REMEMBERED)
+def _is_pack(parameter: str) -> bool:
+    depth = 0
+    for i, character in enumerate(parameter):
+        depth += (character in "<([") - (character in ">)]" and parameter[i - 1 : i] != "-")
+        if not depth and parameter.startswith("...", i):
+            return True
+    return False
+
+
+class _Comparison:
+    """The types of one parameter list against those of a symbol."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self.is_doubtful = False
+        self._meanings: dict[str, Type] = {}  # what each unknown name stands for
+
+    def fit(self, wanted: Type, written: Type) -> float:
+        if not written.name or not wanted.name:
+            return UNKNOWN
+        if wanted.name == written.name:
+            return self._fit_of_namesakes(wanted, written)
+        if written.name in BUILT_IN or (written.scope == ("std",) and written.name in STANDARD_CLASSES):
+            return NONE
+        meaning = _meaning(wanted, written)
+        if meaning is None:
+            return NONE
+        self.is_doubtful |= self._known.is_class(written)
+        score = UNKNOWN if written.arguments is None else _TEMPLATE_OF_ANOTHER_NAME
+        if meaning.layers[-1:] in (("&",), ("&&",)):
+            score -= _REFERENCE
+        score += _LAYER * len(written.layers)
+        return score if written.arguments is not None or self._agrees(written, meaning) else NONE
+
+    def _fit_of_namesakes(self, wanted: Type, written: Type) -> float:
+        if wanted.layers != written.layers or not self._agrees(written, _without_layers(wanted)):
+            return NONE
+        is_elsewhere = written.scope and wanted.scope and written.scope[-1] != wanted.scope[-1]
+        best = _OF_ANOTHER_SCOPE if is_elsewhere else SAME
+        if wanted.parameters is not None and written.parameters is not None:
+            best = min(best, self._fit_of_lists(wanted.parameters, written.parameters, is_whole=True))
+        # Without arguments it is a class within itself, or no template.
+        if best != NONE and written.arguments is not None and wanted.arguments is not None:
+            best = min(best, self._fit_of_lists(wanted.arguments, written.arguments, is_whole=False))
+        return best
+
+    def _fit_of_lists(self, wanted: Sequence[str], written: Sequence[str], is_whole: bool) -> float:
+        """For template arguments, of which the last may be defaults, or for the parameters of a function type."""
+        if is_whole and len(wanted) != len(written) and not any("..." in each for each in written):
+            return NONE
+        fits = []
+        for theirs, ours in zip(wanted, written, strict=False):
+            if "..." in ours and not is_whole and _is_pack(ours):
+                break
+            fits.append(self._fit_of_arguments(theirs, ours))
+        if NONE in fits:
+            return NONE
+        if not fits or min(fits) == SAME:
+            return SAME
+        # What is no template has no template parameters among its arguments, but names of other types at most.
+        return UNKNOWN + self._known.is_template + sum(fits) / len(fits) / SAME
+
+    def _fit_of_arguments(self, wanted: str, written: str) -> float:
+        if not _VALUE.match(wanted):
+            return self.fit(parsed_argument(wanted), parsed_argument(written))
+        if _number(wanted) == _number(written):
+            return SAME
+        # A template parameter is among the symbol's own arguments; what it makes of one need not be.
+        return UNKNOWN + (_NAME.fullmatch(written) is not None) * (1 if wanted in self._known.arguments else -_LAYER)
+
+    def _agrees(self, written: Type, meaning: Type) -> bool:
+        """Whether a name stands for the same thing as before."""
+        return self._meanings.setdefault("::".join((*written.scope, written.name)), meaning) == meaning
+
+
+def _without_layers(wanted: Type) -> Type:
+    return Type(wanted.name, wanted.scope)
+
+
+def _number(value: str) -> str:
+    return value.rstrip("uUlL")
+
+
+def _meaning(wanted: Type, written: Type) -> Type | None:
+    """What an unknown name stands for where the parameter is of the wanted type; None if it is of no such."""
+    theirs, ours = list(wanted.layers), list(written.layers)
+    while ours:
+        layer = ours.pop()
+        if layer == "&&" and theirs[-1:] == ["&"] and not ours:
+            return Type(wanted.name, wanted.scope, None, tuple(theirs[:-1]))  # a forwarding reference
+        if theirs[-1:] != [layer]:
+            # `const T*` is no pointer to something that may change; but `const` says nothing of a function or array.
+            return None if layer != "const" or theirs[-1:] not in (["()"], ["[]"]) else wanted
+        theirs.pop()
+    if theirs[-1:] == ["const"]:
+        theirs.pop()
+    return Type(wanted.name, wanted.scope, None, tuple(theirs))
+
+
+@lru_cache(_REMEMBERED)
+def parsed(text: str) -> Type:
+    """Take the type of a parameter apart: as a demangler prints it, or as written with or without a name."""
+    return _Parser(text).type(is_parameter=True)
+
+
+@lru_cache(_REMEMBERED)
+def parsed_argument(text: str) -> Type:
+    """Take a type that is a template argument apart; unlike for a parameter, `const` around it tells."""
+    return _Parser(text).type(is_parameter=False)
+
+
+class _Parser:
+    """One walk over a type; whatever is not understood makes it an unknown one."""
+
+    def __init__(self, text: str) -> None:
+        self._text = INLINE_NAMESPACES.sub("", _DROPPED.sub(" ", text)).replace("decltype(nullptr)", "nullptr_t")
+        self._words: list[str] = []  # of the name, or of a built-in type
+        self._scope: list[str] = []
+        self._arguments: tuple[str, ...] | None = None
+        self._layers: list[str] = []
+        self._is_const = False
+        self._is_named = False  # the parameter's own name was seen
+        self._around: list[str] | None = None  # `&` of `char (&name)[3]`
+        self._parameters: tuple[str, ...] | None = None  # of a function
+        self._is_whole = False
+
+    def type(self, is_parameter: bool) -> Type:
+        if _LOCAL.search(self._text):
+            return _UNKNOWN
+        for token in self._tokens():
+            if self._is_whole:
+                break
+            if not self._take(token):
+                return _UNKNOWN
+        if not self._words or self._words[0] in ("auto", "decltype"):
+            return _UNKNOWN
+        layers = [*(["const"] if self._is_const else []), *self._layers]
+        if layers[-1:] == ["const"] and is_parameter:
+            layers.pop()
+        name, scope, arguments = self._name()
+        return Type(name, scope, arguments, tuple(layers), self._parameters)
+
+    def _tokens(self) -> Iterator[str]:
+        """Words, `::`, `*`, `&`, `&&`, and whole groups in brackets; at last "" where something else follows."""
+        position, text = 0, self._text
+        while match := _TOKEN.match(text, position):
+            token, position = match[1], match.end()
+            if token in _CLOSED_BY:
+                begin = match.start(1)
+                position = _closing(text, begin) + 1
+                token = text[begin:position]
+            yield token
+        if text[position:].strip():
+            yield ""
+
+    def _take(self, token: str) -> bool:
+        """Whether the token was understood."""
+        first = token[:1]
+        if token == "const":
+            return self._take_const()
+        if token in ("*", "&", "&&"):
+            self._layers.append(token)
+            return bool(self._words) and not self._is_named
+        if token == "::":
+            if self._words:
+                self._scope.append(self._words.pop())
+                self._arguments = None
+            return not self._is_named and not self._layers
+        if first == "<":
+            self._arguments = split_parameters(token[1:-1])
+            return bool(self._words) and not self._is_named
+        if first == "(":
+            return self._take_group(token[1:-1].strip())
+        if first == "[":
+            return self._take_array()
+        return bool(first) and self._take_word(token)
+
+    def _take_const(self) -> bool:
+        if not self._layers:
+            self._is_const = True
+        elif self._layers[-1] == "*":
+            self._layers.append("const")
+        return True
+
+    def _take_word(self, word: str) -> bool:
+        if word in NO_TYPE:
+            return True
+        if not self._words:
+            self._words.append(word)
+            return not self._layers
+        if word in BUILT_IN_WORDS and self._words[-1] in BUILT_IN_WORDS and not self._layers:
+            self._words.append(word)
+            return True
+        was_named, self._is_named = self._is_named, True
+        return not was_named  # of three words one is a macro
+
+    def _take_group(self, inside: str) -> bool:
+        """`(*)`, `(&name)` and `(C::*)` of a declarator, or the parameters of a function."""
+        if not self._words or self._words[0] == "decltype":
+            return False
+        if self._around is None and not self._is_named and (found := _INNER.match(inside)):
+            self._around = [layer[-2:].strip(": ") for layer in found.groups() if layer]
+            return True
+        # A function that is a parameter is a pointer to one.
+        self._layers += ["()", *(self._around or ["*"])]
+        self._parameters = split_parameters(inside)
+        self._is_whole = True
+        return True
+
+    def _take_array(self) -> bool:
+        # An array that is a parameter is a pointer to its first element.
+        self._layers += ["*"] if self._around is None else ["[]", *self._around]
+        self._is_whole = True
+        return bool(self._words)
+
+    def _name(self) -> tuple[str, tuple[str, ...], tuple[str, ...] | None]:
+        name, scope = self._words[0], tuple(self._scope)
+        if name in BUILT_IN_WORDS:
+            return _built_in(self._words), (), None
+        if name in SAME_EVERYWHERE and scope in ((), ("std",)):
+            return SAME_EVERYWHERE[name], (), None
+        return _of_characters(name, scope, self._arguments)
+
+
+def _built_in(words: Sequence[str]) -> str:
+    """`unsigned long` of `long unsigned int`, in the words of demanglers."""
+    counts = {word: words.count(word) for word in words}
+    if "double" in counts:
+        return "long double" if "long" in counts else "double"
+    for plain in ("void", "bool", "float", "wchar_t", "char8_t", "char16_t", "char32_t", "_Float16", "__bf16"):
+        if plain in counts:
+            return plain
+    sign = "unsigned " if "unsigned" in counts else ""
+    if "char" in counts:
+        return (sign or ("signed " if "signed" in counts else "")) + "char"
+    if "__int128" in counts:
+        return sign + "__int128"
+    if "short" in counts:
+        return sign + "short"
+    if longs := counts.get("long", 0):
+        return sign + ("long long" if longs > 1 else "long")
+    return sign.strip() + (" int" if sign else "int")
+
+
+def _of_characters(
+    name: str, scope: tuple[str, ...], arguments: tuple[str, ...] | None
+) -> tuple[str, tuple[str, ...], tuple[str, ...] | None]:
+    """`std::basic_ostream<char, ...>`, `std::ostream` and `std::wostream` as one template of a character."""
+    if name.startswith("basic_") and name.removeprefix("basic_") in OF_CHARACTERS:
+        return name.removeprefix("basic_"), scope, (arguments or ("",))[:1]
+    if arguments is None and name in OF_CHARACTERS:
+        return name, scope, ("char",)
+    if arguments is None and name[:1] == "w" and name[1:] in OF_CHARACTERS:
+        return name[1:], scope, ("wchar_t",)
+    return name, scope, arguments
+
+
+def _without_default(parameter: str) -> str:
+    """`int n` of `int n = 3`."""
+    if "=" not in parameter:
+        return parameter
+    return _DEFAULT.split(parameter, maxsplit=1)[0]
+
+
+def _closing(text: str, opened: int) -> int:
+    """Where the bracket at `opened` is closed, or the last character."""
+    depth, closing = 0, _CLOSED_BY[text[opened]]
+    for i in range(opened, len(text)):
+        depth += (text[i] == text[opened]) - (text[i] == closing and text[i - 1 : i] != "-")
+        if not depth:
+            return i
+    return len(text) - 1
+
+
+_UNKNOWN = Type("")
+_DROPPED = compiled_on_use(r"/\*.*?\*/|\(anonymous namespace\)::|\[\[.*?\]\]|\[abi:\w+\]")
+_DEFAULT = compiled_on_use(r"(?<![=<>!])=(?!=)")
+_SHOUTED = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # as macros are called, and types hardly ever
+_VALUE = compiled_on_use(r"-?\d|\(|true\b|false\b|'|&")
+_LOCAL = compiled_on_use(r"\)(?: const)?::|[{'$]")  # a lambda, or a class of a function: nobody else writes its name
+_INNER = compiled_on_use(r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *const\b)? *(&&?)? *(?:const\b)? *\w*$")
+_TOKEN = compiled_on_use(r"\s*(::|&&|[*&<(\[]|\w+)")
+_NAME = compiled_on_use(r"[A-Za-z_]\w*")
+_CLOSED_BY = {"(": ")", "[": "]", "<": ">"}
