@@ -18,6 +18,7 @@ from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, 
 _NEAR = 8  # calls to look at in each direction
 _FAR = 60  # blocks to walk through for them
 _LONGEST_WINDOW = 4096  # bytes to look through for what is passed
+_MOST_CASES = 1 << 17  # of all tables of a function; an interpreter's has as many
 _NEAR_LOAD = 24  # instructions to look at for the load of a pointer
 
 _BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
@@ -97,7 +98,7 @@ class FunctionCode:
                 self._entered[block.jump] = block.start
         self._entered |= {block.following: block.start for block in blocks if block.following is not None}
 
-    @property
+    @cached_property
     def calls(self) -> list[CallInstruction]:
         """Each call, ordered by address; those of what was split off come last."""
         return [self._blocks[start].calls[i] for start, i in self._places]
@@ -169,13 +170,15 @@ class FunctionCode:
 
     def _leads_to(self, block: _Block) -> Sequence[int]:
         if block.has_table:
-            return self._unentered
+            return self._cases
         return [start for start in (block.jump, block.following) if start in self._blocks]
 
     @cached_property
-    def _unentered(self) -> list[int]:
-        """The blocks that no jump leads to."""
-        return [start for start in self._blocks if start not in self._entered][1:]
+    def _cases(self) -> list[int]:
+        """The blocks that no jump leads to, so that a table must; none where that says too much of too many tables."""
+        cases = [start for start in self._blocks if start not in self._entered][1:]
+        tables = sum(block.has_table for block in self._blocks.values())
+        return cases if tables * len(cases) <= _MOST_CASES else []
 
     def before(self, call: int) -> list[int]:
         """The targets of the calls that run before a call, which is counted as in `calls`, nearest first."""

@@ -124,8 +124,7 @@ class Elf:
     @cached_property
     def compiler(self) -> str:
         """clang or gcc by what they leave in `.comment`, clang where both did: gcc's start-up code is in all files."""
-        section = self.section(".comment")
-        content = bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
+        content = self._comment
         return "clang" if b"clang version" in content else "gcc" if b"GCC: " in content else ""
 
     @property
@@ -155,9 +154,12 @@ class Elf:
     @property
     def compilers(self) -> tuple[str, ...]:
         """What its object files say they were compiled by (`.comment`), each once: `GCC: (Debian 12.2.0-14) 12.2.0`."""
+        return tuple(dict.fromkeys(text.decode("utf-8", "replace") for text in self._comment.split(b"\0") if text))
+
+    @cached_property
+    def _comment(self) -> bytes:
         section = self.section(".comment")
-        content = bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
-        return tuple(dict.fromkeys(text.decode("utf-8", "replace") for text in content.split(b"\0") if text))
+        return bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
 
     def symbols(self, kind: str) -> RawSymbols | None:
         """The symbol table of a kind (`SHT_SYMTAB`, `SHT_DYNSYM`), None where there is none."""

@@ -247,18 +247,18 @@ class _Scanner:
         elif inside in ("anonymous namespace", "anonymous", "anonymous class"):
             self.path.append(Part(ANONYMOUS))
         elif text[start] == "(":
-            if current and current.parameters is None and not text[:start].endswith("::"):
+            if current and current.parameters is None and not text.endswith("::", 0, start):
                 current.parameters = inside.strip()
             elif current is None and inside.startswith(("*", "&")) and text[end + 1 : end + 2] == "(":
                 # a function that returns a function pointer: void (*name(int))(char)
-                self.path = _Scanner(inside.lstrip("*& ")).parts()
-                return -1
+                self.text = text[:end]
+                return end - len(inside.lstrip("*& "))
         elif text[start] == "<":
-            if inside.startswith("lambda(") and (text[:start].endswith("::") or current is None):
+            if inside.startswith("lambda(") and (text.endswith("::", 0, start) or current is None):
                 self.path.append(_braced(inside))  # as GCC itself names a lambda
             elif current and current.arguments is None and current.parameters is None:
                 current.arguments = inside.strip()
-            elif inside == "unnamed" and (text[:start].endswith("::") or current is None):
+            elif inside == "unnamed" and (text.endswith("::", 0, start) or current is None):
                 self.path.append(Part(ANONYMOUS))
         return end + 1
 

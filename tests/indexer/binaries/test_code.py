@@ -53,3 +53,11 @@ def test_addresses_and_numbers_that_are_passed_are_those_since_the_last_call() -
     code = FunctionCode(bytes.fromhex("488d3d1000000031f66a03e800010000488d7c2408e800010000c3"), _AT)
     assert (code.addresses(0), code.addresses(1)) == ([_AT + 23], [])
     assert code.numbers(0) == [0, 3]
+
+
+def test_of_more_tables_than_a_function_has_nobody_follows_each_to_each_case() -> None:
+    """Given 20,000 jumps through a register, each of which could lead behind each other."""
+    flow = FunctionCode(b"\xff\xe0" * 20_000, _AT).flow
+
+    assert len(flow) == 20_000
+    assert not any(after for _, after in flow)
