@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
@@ -62,7 +63,8 @@ def match(
             return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
     if name.key[-1].startswith("operator "):
         fitting = _keep_all(fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:])
-        possible = [each for each in possible if each[0] in fitting]
+        kept = frozenset(fitting)
+        possible = [each for each in possible if each[0] in kept]
     if fitting and name.parameters is None:  # nothing was told by which overloads could be told apart
         return _outcome(_narrow(symbol, [*_of_unit(symbol, fitting), *_implicit(symbol, name, key, candidates)]), most)
     if possible:
@@ -232,7 +234,7 @@ def _of_types(
         return [(each, 0) for each in candidates]
     arguments = [argument for part in name.parts if part.arguments for argument in split_parameters(part.arguments)]
     around = tuple(part.text for part in name.parts[:-1])
-    known = Known(lambda written: _is_class(written, around, classes_named), frozenset(arguments))
+    known = Known(cache(lambda written: _is_class(written, around, classes_named)), frozenset(arguments))
     if all(each[1].parameters is None for each in candidates):  # made by macros
         return [(each, 0) for each in candidates]
     fits = [(each, fit(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]

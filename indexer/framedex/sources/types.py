@@ -8,6 +8,7 @@ classes. A name that is not known stands for anything, but for the same thing ev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,7 @@ the same type. What is between is better than the one below: the same template o
 _TEMPLATE_OF_ANOTHER_NAME = 0.5  # a typedef that is a template is rarer
 _OF_ANOTHER_SCOPE = 2.75  # the scope may be another name for the same
 _REFERENCE = 0.4  # a typedef of a reference is rare
+_DEEPEST = 32  # arguments inside arguments; what is nested deeper than that is not compared
 _LAYER = 0.05  # what is written around an unknown name is the more telling, the more it is
 
 
@@ -113,6 +115,7 @@ class _Comparison:
         self._known = known
         self.is_doubtful = False
         self._meanings: dict[str, Type] = {}  # what each unknown name stands for
+        self._depth = 0
 
     def fit(self, wanted: Type, written: Type) -> float:
         if not written.name or not wanted.name:
@@ -147,11 +150,15 @@ class _Comparison:
         """For template arguments, of which the last may be defaults, or for the parameters of a function type."""
         if is_whole and len(wanted) != len(written) and not any("..." in each for each in written):
             return NONE
+        if self._depth == _DEEPEST:
+            return UNKNOWN
+        self._depth += 1
         fits = []
         for theirs, ours in zip(wanted, written, strict=False):
             if "..." in ours and not is_whole and _is_pack(ours):
                 break
             fits.append(self._fit_of_arguments(theirs, ours))
+        self._depth -= 1
         if NONE in fits:
             return NONE
         if not fits or min(fits) == SAME:
@@ -372,12 +379,13 @@ def _closing(text: str, opened: int) -> int:
 
 
 _UNKNOWN = Type("")
-_DROPPED = compiled_on_use(r"/\*.*?\*/|\(anonymous namespace\)::|\[\[.*?\]\]|\[abi:\w+\]")
+# What is not closed is dropped to the end, and spaces are not given back, so that each takes linear time.
+_DROPPED = compiled_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
 _DEFAULT = compiled_on_use(r"(?<![=<>!])=(?!=)")
 _SHOUTED = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # as macros are called, and types hardly ever
 _VALUE = compiled_on_use(r"-?\d|\(|true\b|false\b|'|&")
 _LOCAL = compiled_on_use(r"\)(?: const)?::|[{'$]")  # a lambda, or a class of a function: nobody else writes its name
-_INNER = compiled_on_use(r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *const\b)? *(&&?)? *(?:const\b)? *\w*$")
+_INNER = compiled_on_use(r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *+const\b)? *+(&&?)? *+(?:const\b)? *+\w*$")
 _TOKEN = compiled_on_use(r"\s*(::|&&|[*&<(\[]|\w+)")
 _NAME = compiled_on_use(r"[A-Za-z_]\w*")
 _CLOSED_BY = {"(": ")", "[": "]", "<": ">"}

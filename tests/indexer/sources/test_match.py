@@ -264,3 +264,20 @@ def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
     header = ("src/reader.h", Definition("a::read", "function", "(int fd)", 3, 5))
     assert match(symbol, [other]) == (How.CANDIDATES, (other,))
     assert match(symbol, [other, header]) == (How.DEFINITION, (header,))
+
+
+def test_what_is_nested_deeper_than_anybody_writes_is_matched_as_far_as_is_compared(tmp_path: Path) -> None:
+    """Given a parameter of templates within templates, and one of functions that take functions."""
+    depth = 5_000
+    for begin, end in (("A<", ">"), ("void (", ")")):
+        symbol = f"ns::f({begin * depth}int{end * depth})"
+        native = NativeSymbol("ns::f", symbol, "", None, 0, inlined=False, unit=None)
+        written = ("a.h", Definition("ns::f", "function", f"({begin * depth}T{end * depth} x)", 3, 5))
+        assert match(native, [written]) == (How.DEFINITION, (written,))
+
+
+@pytest.mark.parametrize("parameter", ["[[" * 50_000, "/*" * 50_000, "int (*" + " " * 100_000 + "!)"])
+def test_a_parameter_that_nobody_can_read_may_be_any(parameter: str) -> None:
+    symbol = NativeSymbol("ns::f", "ns::f(int)", "", None, 0, inlined=False, unit=None)
+    written = ("a.h", Definition("ns::f", "function", f"({parameter})", 3, 5))
+    assert match(symbol, [written])[0] in (How.DEFINITION, How.CANDIDATES)
