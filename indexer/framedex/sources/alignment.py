@@ -17,6 +17,7 @@ Weights = npt.NDArray[np.float64]
 """For each call as written what it says that it is compiled somewhere; 0 where it cannot be."""
 
 _MOST_CELLS = 1 << 20  # calls as compiled times calls as written; more takes longer than a line is worth
+_MOST_STEPS = 1 << 24  # from one stretch to the next, times calls as written: numbers of eight bytes that are held
 
 
 class Stretch(NamedTuple):
@@ -39,7 +40,8 @@ class Alignment:
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}
-        if sum(len(stretch.calls) for stretch in flow) * written > _MOST_CELLS:
+        steps = sum(len(stretch.after) + 1 for stretch in flow)
+        if sum(len(stretch.calls) for stretch in flow) * written > _MOST_CELLS or steps * written > _MOST_STEPS:
             return
         nothing = np.zeros(written + 1)
         ends: list[Weights] = []

@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from framedex.model import Definition, is_local
 from framedex.regularfile import read_regular, read_regular_text
@@ -18,9 +20,17 @@ from framedex.sources.names import short_of
 Candidate = tuple[str, Definition]
 
 _MOST_NAMESAKES = 12  # a name that more functions have says nothing
+_MOST_MACROS = 256  # that what is called consists of
 _LONGEST = 400  # lines; nothing longer is inlined
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
 _NO_CALL = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
+
+
+class _Names(NamedTuple):
+    """The names that are called, and those of them that are not names of macros."""
+
+    all: frozenset[str]
+    of_functions: tuple[str, ...]
 
 
 class Bodies:
@@ -42,7 +52,8 @@ class Bodies:
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
-        self._reached: dict[tuple[str, bool, str, int], int] = {}
+        self._within: dict[tuple[str, bool], _Names] = {}
+        self._reached: dict[tuple[str, bool, str, int], bool] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
@@ -56,23 +67,33 @@ class Bodies:
 
         Of functions of one name, that which calls it most often counts; through others it is 1, or 0 for not at all.
         """
-        return self._reaches(site.callee, site.is_member, called, hops)
+        bodies = self._bodies(site.callee, site.is_member)
+        direct = max((body[called.name] for body in bodies), default=0)
+        return direct or int(self._reaches(site.callee, site.is_member, called.name, hops))
 
-    def _reaches(self, name: str, is_member: bool, called: Called, hops: int) -> int:
-        key = name, is_member, called.name, hops
+    def _reaches(self, name: str, is_member: bool, called: str, hops: int) -> bool:
+        within = self._names_within(name, is_member)
+        if hops == 1 or called in within.all:
+            return called in within.all
+        key = name, is_member, called, hops
         if key not in self._reached:
-            self._reached[key] = 0  # for recursion
-            bodies = self._bodies(name, is_member)
-            self._reached[key] = max((body[called.name] for body in bodies), default=0) or int(
-                any(
-                    # What a macro writes is no hop: it stands where the macro does.
-                    (is_macro(inner) or hops > 1) and self._reaches(inner, False, called, hops - (not is_macro(inner)))
-                    for body in bodies
-                    for inner in body
-                    if inner != name
-                )
-            )
+            self._reached[key] = any(self._reaches(inner, False, called, hops - 1) for inner in within.of_functions)
         return self._reached[key]
+
+    def _names_within(self, name: str, is_member: bool) -> _Names:
+        """What functions and macros of a name call. What a macro calls is no hop: it stands where the macro does."""
+        key = name, is_member
+        if key not in self._within:
+            found = dict.fromkeys(inner for body in self._bodies(name, is_member) for inner in body)
+            macros = list(filter(is_macro, found))
+            for macro in islice(macros, _MOST_MACROS):  # which grow by those in them
+                inner = dict.fromkeys(each for body in self._bodies(macro, False) for each in body if each not in found)
+                found |= inner
+                macros += filter(is_macro, inner)
+            self._within[key] = _Names(
+                frozenset(found), tuple(each for each in found if each != name and not is_macro(each))
+            )
+        return self._within[key]
 
     def _bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
         """The names called by each function of this name, with how often. A member is never a function of no class."""

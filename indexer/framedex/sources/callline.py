@@ -45,7 +45,8 @@ def call_line(
         through = body.through(callee, direct)
     lines = body.lines_of(direct)
     if own:
-        through = (*through, *(site for site in macros if site.line not in lines))
+        told = frozenset(lines)
+        through = (*through, *(site for site in macros if site.line not in told))
     if len(lines) == 1 and not through and not comes_from_elsewhere:
         if not body.is_sure(callee, lines[0]):
             return How.RANKED, lines
@@ -137,7 +138,8 @@ class _Body:
     def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
         """The calls of the callee by name: in the function itself, and in its lambdas."""
         own = [site for site in self._own if _fits(site, callee)]
-        return own, [site for site in self._all if _fits(site, callee) and site not in self._own]
+        known = frozenset(own)
+        return own, [site for site in self._all if _fits(site, callee) and site not in known]
 
     def is_sure(self, callee: Called, line: int) -> bool:
         """Whether the only line with a call of the callee is where it is called.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import accumulate, count
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _NUMBER = 0.25  # what a number counts that is written as an argument, and passe
 _ARITY = 0.5
 _LAST = 1.0  # what it counts against a call that something follows, where the machine code jumps to what it calls
 _TOLD = 1.0  # what neighbours have to tell of a call that is not written: with less, two in three are elsewhere
+_MOST_CANDIDATES = 1000  # with more, the order of addresses alone is asked
 _MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
 
 
@@ -44,6 +46,7 @@ class CallOrder:
         self._caller = caller
         self._reaches = reaches
         self._all = written
+        self._places = {site: at for at, site in reversed(list(enumerate(written)))}  # the first of equal ones
         self._uses = Counter(site.callee for site in written)
         self._compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
         self._weights: dict[tuple[str, bool, str], float] = {}
@@ -83,7 +86,9 @@ class CallOrder:
 
         `direct` are the calls of the callee, `through` those of functions that were inlined.
         """
-        candidates = [site for site in self._all if site in direct or site in through]
+        inlined = frozenset(through)
+        either = inlined.union(direct)
+        candidates = [site for site in self._all if site in either]
         if instruction is None or len(lines_of(candidates)) == 1:
             return lines_of(candidates)
         # CHECK, LOG and their kind pass on __LINE__.
@@ -93,7 +98,12 @@ class CallOrder:
             return lines_of([*told, *candidates])
         compiled = self._caller.compiled
         alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
-        shares = [self._reaches(site, callee, MOST_HOPS) if site in through else 1 for site in candidates]
+        shares = [self._reaches(site, callee, MOST_HOPS) if site in inlined else 1 for site in candidates]
+        if len(candidates) > _MOST_CANDIDATES:
+            rank = self._rank(instruction, alike, candidates, shares)
+            distances = (abs(end - share / 2 - rank) for end, share in zip(accumulate(shares), shares, strict=True))
+            nearest = sorted(zip(distances, count()))
+            return lines_of([candidates[i] for _, i in nearest])
         own = self._scores(callee, instruction, alike, candidates, shares)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
         # More than written: some were made twice, as when a loop is unrolled.
@@ -139,7 +149,7 @@ class CallOrder:
         ranks_before = 0
         scores = []
         for site, share in zip(candidates, shares, strict=True):
-            at = self._all.index(site)
+            at = self._places[site]
             score = _WAYS * self._alignment.fit(instruction, at, is_repeated=site.callee != callee.name)
             score += self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
             score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
@@ -167,7 +177,7 @@ class CallOrder:
         if len(alike) > 1:
             return (alike.index(instruction) + 0.5) / len(alike) * sum(shares)
         at = (instruction + 0.5) / len(self._caller.compiled) * len(self._all)
-        return sum(share for site, share in zip(candidates, shares, strict=True) if self._all.index(site) < at)
+        return sum(share for site, share in zip(candidates, shares, strict=True) if self._places[site] < at)
 
     def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
         """The weight of the longest common subsequence of names: rare ones count more, and near ones."""

@@ -48,6 +48,7 @@ _END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
 _RETURN = re.compile(rb"[^;{}]*\breturn\b")
 _LONGEST_STATEMENT = 1 << 10  # bytes
 _LONGEST_QUALIFIERS = 200  # bytes
+_LONGEST_LINE = 1 << 12  # bytes to look through for them; a text of one line would be looked through for each call
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
@@ -272,7 +273,8 @@ def _qualifiers(source: bytes, at: int) -> bytes:
     """The namespaces and classes that are named before a name, with the space between."""
     if source[at - 1 : at] not in (b":", b" ", b"\n", b"\t"):
         return b""
-    begins = source.rfind(b"\n", 0, max(at - _LONGEST_QUALIFIERS, 0)) + 1
+    first = max(at - _LONGEST_LINE, 0)
+    begins = max(source.rfind(b"\n", first, max(at - _LONGEST_QUALIFIERS, 0)) + 1, first)
     match = _QUALIFIED.search(_UNREAD.sub(_blank, source[begins:at]))
     if match is None:
         return b""

@@ -5,6 +5,7 @@ The one door to `callline` for whoever has a stack: captures that are indexed, t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -167,5 +168,5 @@ def _names_written(bodies: Bodies, path: str, span: Span) -> set[str]:
 
 def _agreed(answers: Sequence[tuple[How, tuple[int, ...]]]) -> Iterator[int]:
     """The lines that any answer has, those of most answers first: one return address is in one line."""
-    lines = dict.fromkeys(line for _, found in answers for line in found)
-    yield from sorted(lines, key=lambda line: -sum(line in found for _, found in answers))
+    lines = Counter(line for _, found in answers for line in dict.fromkeys(found))
+    yield from (line for line, _ in lines.most_common())

@@ -24,3 +24,9 @@ def test_what_runs_on_the_way_decides_and_not_the_order_of_addresses() -> None:
 def test_calls_without_names_fit_anywhere() -> None:
     alignment = Alignment(FLOW, lambda _: None, len(WRITTEN))
     assert {alignment.fit(call, site, is_repeated=True) for call in range(8) for site in range(8)} == {0.0}
+
+
+def test_more_ways_than_a_line_is_worth_tell_nothing() -> None:
+    flow = [*FLOW, Stretch(range(0), [0] * (1 << 22))]
+    alignment = Alignment(flow, weights, len(WRITTEN))
+    assert {alignment.fit(call, site, is_repeated=False) for call in range(8) for site in range(8)} == {0.0}

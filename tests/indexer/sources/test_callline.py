@@ -281,3 +281,36 @@ def test_a_function_of_a_hostile_text_is_read_in_linear_time(text: bytes) -> Non
     list(implied_calls(source, starts, definition, ()))
     implied_names(source, definition)
     members_held(source)
+
+
+@pytest.mark.parametrize(("count", "how"), [(200, How.SINGLE), (5_000, None)])
+def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another(
+    tmp_path: Path, count: int, how: How | None
+) -> None:
+    """Given macros, each of which uses the next one, the last the first one too, and a call."""
+    macros = [f"#define M_{i}() M_{i + 1}()" for i in range(count)] + [f"#define M_{count}() M_0() + Deep()"]
+    text = "\n".join([*macros, "void body() {", "  M_0();", "}", ""])
+    path = tmp_path / "macros.cc"
+    path.write_text(text)
+    definitions = parse_file(path).definitions
+    named = {each.name: [(str(path), each)] for each in definitions}
+    bodies = Bodies(lambda name: named.get(name, ()), lambda _: {})
+    sites = written_calls(text.encode(), definitions)
+    caller = Caller((count + 2, count + 4), sites, (), lambda _: ((), ()))
+
+    found = call_line(caller, Called("Deep", "call", 0), None, bodies.reaches)
+    assert found == (how, (count + 3,) if how else ())
+
+
+def test_of_more_calls_than_are_compared_the_order_of_addresses_tells(tmp_path: Path) -> None:
+    """Given a function that calls another one 20,000 times."""
+    count = 20_000
+    text = "void body() {\n" + "  Again();\n" * count + "}\n"
+    path = tmp_path / "again.cc"
+    path.write_text(text)
+    calls = [Called("Again", "call", 0)] * count
+    sites = written_calls(text.encode(), parse_file(path).definitions)
+    caller = Caller((1, count + 2), sites, calls, lambda _: (calls[:8], calls[:8]))
+
+    how, lines = call_line(caller, calls[0], 4_999, lambda *_: 0)
+    assert (how, lines[0], len(lines)) == (How.RANKED, 5_001, count)
