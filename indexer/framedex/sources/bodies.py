@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from framedex.model import Definition, is_local
@@ -18,6 +19,7 @@ from framedex.sources.names import short_of
 Candidate = tuple[str, Definition]
 
 _MOST_NAMESAKES = 12  # a name that more functions have says nothing
+_MOST_MACROS = 1000  # that one function uses, itself or through others
 _LONGEST = 400  # lines; nothing longer is inlined
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
 _NO_CALL = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
@@ -42,6 +44,7 @@ class Bodies:
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
+        self._expansions: dict[tuple[str, bool], Collection[str]] = {}
         self._reached: dict[tuple[str, bool, str, int], int] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
@@ -61,18 +64,38 @@ class Bodies:
     def _reaches(self, name: str, is_member: bool, called: Called, hops: int) -> int:
         key = name, is_member, called.name, hops
         if key not in self._reached:
-            self._reached[key] = 0  # for recursion
-            bodies = self._bodies(name, is_member)
-            self._reached[key] = max((body[called.name] for body in bodies), default=0) or int(
-                any(
-                    # What a macro writes is no hop: it stands where the macro does.
-                    (is_macro(inner) or hops > 1) and self._reaches(inner, False, called, hops - (not is_macro(inner)))
-                    for body in bodies
-                    for inner in body
-                    if inner != name
+            expanded = self._expanded(name, is_member)
+            times = max((body[called.name] for body in self._bodies(name, is_member)), default=0)
+            self._reached[key] = times or int(
+                called.name in expanded
+                or (
+                    hops > 1
+                    and any(
+                        self._reaches(inner, False, called, hops - 1)
+                        for inner in expanded
+                        if inner != name and not is_macro(inner)
+                    )
                 )
             )
         return self._reached[key]
+
+    def _expanded(self, name: str, is_member: bool) -> Collection[str]:
+        """The names called by the functions of this name and by the macros that they use.
+
+        What a macro writes is no hop: it stands where the macro does. Macros may use one another in circles.
+        """
+        key = name, is_member
+        if key not in self._expansions:
+            found = dict.fromkeys(chain.from_iterable(self._bodies(name, is_member)))
+            macros = dict.fromkeys(filter(is_macro, found))
+            left = list(macros)
+            while left and len(macros) <= _MOST_MACROS:
+                inside = dict.fromkeys(chain.from_iterable(self._bodies(left.pop(), False)))
+                left += (each for each in inside if is_macro(each) and each not in macros)
+                macros |= dict.fromkeys(filter(is_macro, inside))
+                found |= inside
+            self._expansions[key] = found
+        return self._expansions[key]
 
     def _bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
         """The names called by each function of this name, with how often. A member is never a function of no class."""
