@@ -144,9 +144,7 @@ class CallOrder:
         texts = self._caller.texts(instruction)
         rank = self._rank(instruction, alike, candidates, shares)
         middles = [end - share / 2 for end, share in zip(accumulate(shares), shares, strict=True)]
-        beyond = [
-            max(0.0, abs(middle - rank) - (share - 1) / 2) for middle, share in zip(middles, shares, strict=True)
-        ]
+        beyond = [max(0.0, abs(middle - rank) - (share - 1) / 2) for middle, share in zip(middles, shares, strict=True)]
         nearest = set(sorted(range(len(candidates)), key=beyond.__getitem__)[:_MOST_COMPARED])
         scores = []
         for i, site in enumerate(candidates):

@@ -94,6 +94,7 @@ class Resolver:
         """What the release maps know of the frames."""
         self._symbols: Recall[Hashable, _Placed] = Recall()
         self._calls: Recall[Hashable, tuple[Location, ...]] = Recall()
+        self._defined: Recall[str, bool] = Recall()
         self._of_sources: dict[Path, bool] = {}
 
     def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
@@ -296,6 +297,9 @@ class Resolver:
 
     def _is_defined(self, symbol: str) -> bool:
         """Whether the indexed sources define a function of this demangled name."""
+        return self._defined.made(symbol, len(symbol), lambda: self._find_defined(symbol))
+
+    def _find_defined(self, symbol: str) -> bool:
         from framedex.binaries.names import readable
         from framedex.sources.matching import match
         from framedex.sources.names import short_name
