@@ -32,10 +32,11 @@ def call_line(
     own, nested = body.written(callee)
     compiled = _times_compiled(caller, callee, instruction)
     is_certain = callee.kind == "call" and 0 < compiled <= len(own)
-    comes_from_elsewhere = 0 < len(own) < compiled
     macros = body.by_macro(callee)
+    written = len(own) or sum(reaches(site, callee, MOST_HOPS) for site in macros)
+    comes_from_elsewhere = 0 < written < compiled
     if is_certain:
-        direct, through = own, body.through(callee, own, 1)
+        direct, through = own, (*body.through(callee, own, 1), *body.namesakes(callee))
     else:
         direct = [*own, *nested] if own else [*macros, *nested]
         if not direct and callee.kind == "destroy":
@@ -196,6 +197,13 @@ class _Body:
     def through(self, callee: Called, direct: Sequence[WrittenCall], most: int = 0) -> tuple[WrittenCall, ...]:
         """The calls of functions that call the callee, over `most` hops, and were inlined here at least once."""
         return tuple(self._opened(callee, most or (MOST_HOPS if not direct else 2)))
+
+    def namesakes(self, callee: Called) -> list[WrittenCall]:
+        """The calls of what has the callee's name and other parameters, where one was inlined: it may pass them on, as
+        `swap(a, b)` does to `a.swap(b)`.
+        """
+        named = (site for site in self._all if site.callee == callee.name and site.kind == "call")
+        return [site for site in named if not _fits(site, callee) and self.order.is_opened(site)]
 
     def _opened(self, callee: Called, hops: int) -> list[WrittenCall]:
         """The calls of functions that were inlined at least once and call the callee, over so many hops at most."""

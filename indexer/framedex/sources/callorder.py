@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate
 
 import numpy as np
 
@@ -29,7 +29,7 @@ _NUMBER = 0.25  # what a number counts that is written as an argument, and passe
 _ARITY = 0.5
 _LAST = 1.0  # what it counts against a call that something follows, where the machine code jumps to what it calls
 _TOLD = 1.0  # what neighbours have to tell of a call that is not written: with less, two in three are elsewhere
-_MOST_CANDIDATES = 1000  # with more, the order of addresses alone is asked
+_MOST_COMPARED = 200  # candidates, the nearest in order, whose neighbours are looked at
 _MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
 
 
@@ -46,7 +46,9 @@ class CallOrder:
         self._caller = caller
         self._reaches = reaches
         self._all = written
-        self._places = {site: at for at, site in reversed(list(enumerate(written)))}  # the first of equal ones
+        self._places: dict[WrittenCall, int] = {}
+        for at, site in enumerate(written):
+            self._places.setdefault(site, at)
         self._uses = Counter(site.callee for site in written)
         self._compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
         self._weights: dict[tuple[str, bool, str], float] = {}
@@ -86,9 +88,9 @@ class CallOrder:
 
         `direct` are the calls of the callee, `through` those of functions that were inlined.
         """
-        inlined = frozenset(through)
-        either = inlined.union(direct)
-        candidates = [site for site in self._all if site in either]
+        inside = frozenset(through)
+        chosen = inside.union(direct)
+        candidates = [site for site in self._all if site in chosen]
         if instruction is None or len(lines_of(candidates)) == 1:
             return lines_of(candidates)
         # CHECK, LOG and their kind pass on __LINE__.
@@ -98,12 +100,7 @@ class CallOrder:
             return lines_of([*told, *candidates])
         compiled = self._caller.compiled
         alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
-        shares = [self._reaches(site, callee, MOST_HOPS) if site in inlined else 1 for site in candidates]
-        if len(candidates) > _MOST_CANDIDATES:
-            rank = self._rank(instruction, alike, candidates, shares)
-            distances = (abs(end - share / 2 - rank) for end, share in zip(accumulate(shares), shares, strict=True))
-            nearest = sorted(zip(distances, count()))
-            return lines_of([candidates[i] for _, i in nearest])
+        shares = [self._reaches(site, callee, MOST_HOPS) if site in inside else 1 for site in candidates]
         own = self._scores(callee, instruction, alike, candidates, shares)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
         # More than written: some were made twice, as when a loop is unrolled.
@@ -146,22 +143,23 @@ class CallOrder:
         passed = frozenset(self._caller.numbers(instruction))
         texts = self._caller.texts(instruction)
         rank = self._rank(instruction, alike, candidates, shares)
-        ranks_before = 0
+        middles = [end - share / 2 for end, share in zip(accumulate(shares), shares, strict=True)]
+        beyond = [max(0.0, abs(middle - rank) - (share - 1) / 2) for middle, share in zip(middles, shares, strict=True)]
+        nearest = set(sorted(range(len(candidates)), key=beyond.__getitem__)[:_MOST_COMPARED])
         scores = []
-        for site, share in zip(candidates, shares, strict=True):
+        for i, site in enumerate(candidates):
             at = self._places[site]
             score = _WAYS * self._alignment.fit(instruction, at, is_repeated=site.callee != callee.name)
-            score += self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
-            score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
-            beyond = abs(ranks_before + share / 2 - rank) - (share - 1) / 2
-            score += _ORDER * max(0.0, 1 - max(0.0, beyond))
+            if i in nearest:
+                score += self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
+                score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
+            score += _ORDER * max(0.0, 1 - beyond[i])
             score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed - {0}))  # zeros are kept
             score += _TEXT * _in_common(site.texts, texts)
             score += _ARITY * (isinstance(called, Called) and site.arguments == called.parameters)
             score -= _LAST * (instruction in self._caller.jumps and not site.is_last)
             score -= _HOP * self._hops(site, callee)
             scores.append(score)
-            ranks_before += share
         return scores
 
     def _hops(self, site: WrittenCall, callee: Called) -> int:

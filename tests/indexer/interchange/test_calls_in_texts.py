@@ -81,6 +81,10 @@ MAIN = """\
 int shop_run(int);
 int main(int argc, char **argv) { return shop_run(argc * 8) == 3; }
 """
+GDB = """\
+#0  0x00007ffff7fb9119 in {inner} () from /gone/libc.so.6
+#1  0x00007ffff7fb9159 in {outer} () from {library}
+"""
 CALLS = ("total calls price", "checkout calls total", "fill calls checkout", "shop_run calls fill")
 
 
@@ -213,6 +217,33 @@ def test_a_library_of_another_build_than_the_text_says_nothing(crash: Crash, ind
     told = crash.text.splitlines()[1:]
     named = "\n".join(re.sub(r" (?= \()", " in other::function(int)", line) for line in told)
     assert set(places(explained(named, index))) == {None}
+
+
+def test_names_as_in_c_have_places_where_their_library_is_here(crash: Crash, index: Index) -> None:
+    """As gdb prints frames of a library without debug information; nothing of it was recorded."""
+    inner, outer = explained(GDB.format(inner="raise", outer="shop_run", library=crash.library), index)
+    assert places([inner, outer]) == [None, (line_of("shop_run calls fill") - 2, How.DEFINITION)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int helper(int n) { return n; } int other(int n) { return n; } int shop_run(int n) { return helper(n); }",
+        # The only name as in C of a program of C++.
+        'namespace zoo { int feed(int n) { return n; } } extern "C" int shop_run(int n) { return zoo::feed(n); }',
+    ],
+)
+def test_a_name_as_in_c_of_a_stranger_has_no_place(index: Index, tmp_path: Path, source: str) -> None:
+    (tmp_path / "zoo.cc").write_text(source if "extern" in source else f'extern "C" {{ {source} }}')
+    library = tmp_path / "libzoo.so"
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", str(tmp_path / "zoo.cc"), "-o", str(library)], check=True)
+    offset = next(symbol.start for symbol in Binary.open(library).symbols or () if symbol.mangled == "shop_run")
+    for text in (
+        GDB.format(inner="raise", outer="shop_run", library=library),
+        GDB.format(inner="raise", outer="shop_run", library=tmp_path / "gone.so"),
+        f"{library}(shop_run+0x4)[0x7f1]\n{library}(+{offset + 4:#x})[0x7f2]\n",
+    ):
+        assert set(places(explained(text, index))) == {None}
 
 
 def test_a_source_that_was_changed_after_it_was_read_has_no_lines_of_calls(

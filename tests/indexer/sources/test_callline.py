@@ -1,6 +1,7 @@
 """Lines of calls, from a body as written and as compiled."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -112,6 +113,66 @@ def test_a_single_call_is_no_fact_where_an_inlined_function_calls_the_same(tmp_p
     twice = compiled(tmp_path, "First", "Third", "Third")
     how, lines = call_line(twice, Called("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
     assert how is How.RANKED and set(lines) == {9, 11}
+
+
+def test_a_macro_is_no_fact_where_the_code_has_its_call_more_often(tmp_path: Path) -> None:
+    """What else was inlined may be of nobody's knowledge, as functions that a macro defines."""
+    once, twice = compiled(tmp_path, "First", "Fail"), compiled(tmp_path, "Fail", "First", "Fail")
+    assert call_line(once, Called("Fail", "call", None), 1, reaches) == (How.SINGLE, (14,))
+    assert call_line(twice, Called("Fail", "call", None), 2, reaches) == (How.RANKED, (14,))
+
+
+def test_a_single_call_is_no_fact_where_an_inlined_namesake_may_pass_it_on(tmp_path: Path) -> None:
+    """`Overloaded(a, 2)` may call `Overloaded(a)` as `swap(a, b)` calls `a.swap(b)`; compiled itself, it does not."""
+    one = Called("Overloaded", "call", 1)
+    inlined = compiled(tmp_path, "First")
+    inlined = replace(inlined, compiled=[*inlined.compiled, one])
+    both = replace(inlined, compiled=[*inlined.compiled, Called("Overloaded", "call", 2)])
+    assert call_line(inlined, one, 1, reaches) == (How.RANKED, (20,))
+    assert call_line(both, one, 1, reaches) == (How.SINGLE, (20,))
+
+
+def calling(called_in: dict[str, list[str]]) -> Bodies:
+    """Functions and macros that call what is told of each."""
+    return Bodies(lambda _: (), lambda _: {}, lambda name, *_: [Counter(called_in[name])] if name in called_in else [])
+
+
+@pytest.mark.parametrize("length", [3, 5000])
+@pytest.mark.parametrize("last", ["Fail", "FAIL_0"])
+def test_macros_that_use_one_another_are_followed_to_their_end(length: int, last: str) -> None:
+    """However long the chain is, as of macros that count, and where it is a circle."""
+    inside = {f"FAIL_{i}": [f"FAIL_{i + 1}"] for i in range(length)} | {f"FAIL_{length}": [last]}
+    bodies = calling(inside)
+    for hops in (1, 3):
+        found = bodies.reaches(WrittenCall(1, "call", "FAIL_0", 1), Called("Fail", "call", None), hops)
+        assert found == (last == "Fail" and length < 1000)  # more than is looked at
+
+
+def test_what_calls_one_another_reaches_the_same_whichever_is_asked_first() -> None:
+    inside = {"ONE": ["OTHER"], "OTHER": ["ONE", "Fail"], "even": ["odd"], "odd": ["even", "Fail"]}
+    for first in inside:
+        bodies = calling(inside)
+        for name in (first, *inside):
+            assert bodies.reaches(WrittenCall(1, "call", name, 1), Called("Fail", "call", None), 2) == 1
+
+
+def test_of_a_great_many_calls_those_nearest_in_order_come_first(tmp_path: Path) -> None:
+    """Only so many have their neighbours looked at: each of two thousand would take seconds."""
+    count = 1500
+    path = tmp_path / "long.cc"
+    path.write_text("void body(int a) {\n" + "  step(a);\n  other(a);\n" * count + "}\n")
+    calls = [Called(name, "call", None) for _ in range(count) for name in ("step", "other")]
+    sites = written_calls(path.read_bytes(), parse_file(path).definitions)
+    looked_at = []
+
+    def neighbours(i: int) -> tuple[list[Called], list[Called]]:
+        looked_at.append(i)
+        return calls[max(i - 8, 0) : i][::-1], calls[i + 1 : i + 9]
+
+    caller = Caller((1, 2 * count + 2), sites, calls, neighbours, compiler="clang")
+    how, lines = call_line(caller, calls[0], count, reaches)
+    assert how is How.RANKED and len(lines) == count and abs(lines[0] - (count + 2)) < 200
+    assert looked_at == [count]
 
 
 _NUMBERED = """\

@@ -19,6 +19,7 @@ _MOST_BINARIES = 16
 _LONGEST_CALL = 15  # bytes: no instruction of x86 is longer
 _MOST_NAMESAKES = 64  # functions of one name in a binary that are looked at
 _SAMPLED = 256  # functions of a binary
+_STANDARD = compiled_on_use(r"^(?:\w[\w:<>, *&]* )?(?:std|__gnu_cxx)::")
 _PLAIN = compiled_on_use(r"\w+(?:::\w+)*")
 
 
@@ -80,7 +81,7 @@ class Binaries:
             return None
         from framedex.sources.names import short_name
 
-        binary = self._opened(path)
+        binary = self.opened(path)
         if frame.build_id and not (binary.build_id or "").startswith(frame.build_id):
             return None
         address = frame.offset if frame.offset is not None else _behind_name(binary, frame)
@@ -93,7 +94,8 @@ class Binaries:
         is_compiled = not wanted or wanted == short_name(symbols[-1].symbol)
         return InBinary(binary, address, symbols, is_compiled)
 
-    def _opened(self, path: str) -> Binary:
+    def opened(self, path: str) -> Binary:
+        """The binary at a path, which may be no ELF file."""
         from framedex.binaries import Binary  # reads ELF and DWARF: few texts need it
 
         if path not in self._open:
@@ -104,14 +106,24 @@ class Binaries:
 
 
 def is_made_of(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
-    """Whether most of the functions that a binary shares under names as in C, or of a sample, are defined somewhere."""
+    """Whether the functions of a binary, or of a sample, are defined somewhere: most of those that have names as in C,
+    and one at least of those of C++, where it has any of its own.
+
+    `is_defined` is asked for demangled names. A C++ program may have `main` alone for a name as in C.
+    """
+    from framedex.binaries.demangle import demangle
+
     table = binary.symbols
     if table is None:
         return False
-    sample = (table[i] for i in range(0, len(table), max(len(table) // _SAMPLED, 1)))
+    sample = [table[i] for i in range(0, len(table), max(len(table) // _SAMPLED, 1))]
     # Those of one translation unit are compilers' own as well; what begins with an underscore is a linker's.
-    names = [each.mangled for each in sample if each.unit is None and not each.mangled.startswith("_")]
-    return sum(map(is_defined, names)) * 2 > len(names)
+    plain = [each.mangled for each in sample if each.unit is None and not each.mangled.startswith("_")]
+    if sum(map(is_defined, plain)) * 2 <= len(plain):
+        return False
+    mangled = [demangle(each.mangled) for each in sample if each.mangled.startswith("_Z")]
+    own = [name for name in mangled if _STANDARD.search(name) is None]
+    return not own or any(map(is_defined, own))
 
 
 def _short_name(printed: str) -> str:

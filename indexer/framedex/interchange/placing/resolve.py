@@ -94,6 +94,7 @@ class Resolver:
         """What the release maps know of the frames."""
         self._symbols: Recall[Hashable, _Placed] = Recall()
         self._calls: Recall[Hashable, tuple[Location, ...]] = Recall()
+        self._defined: Recall[str, bool] = Recall()
         self._of_sources: dict[Path, bool] = {}
 
     def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
@@ -278,15 +279,35 @@ class Resolver:
             return False
         if _file_name(frame.module) in self._index.names.module_names():
             return False
-        return inside is None or not self._is_of_the_sources(inside.binary)
+        binary = inside.binary if inside is not None else self._named_binary(frame)
+        return binary is None or not self._is_of_the_sources(binary)
+
+    def _named_binary(self, frame: TextFrame) -> Binary | None:
+        """The binary that a frame names, without an offset, if it is here and the sources have such a function."""
+        if self._binaries is None or not self._is_defined(frame.function.partition("(")[0]):
+            return None
+        path = self._where.itself(frame.module)
+        return self._binaries.opened(path) if path is not None else None
 
     def _is_of_the_sources(self, binary: Binary) -> bool:
         """Whether the indexed sources define most of the functions of a binary that have names as in C."""
         if binary.path not in self._of_sources:
-            self._of_sources[binary.path] = self._index is not None and is_made_of(
-                binary, lambda name: bool(self._index and self._index.names.definitions_named(name, "cpp"))
-            )
+            self._of_sources[binary.path] = is_made_of(binary, self._is_defined)
         return self._of_sources[binary.path]
+
+    def _is_defined(self, symbol: str) -> bool:
+        """Whether the indexed sources define a function of this demangled name."""
+        return self._defined.made(symbol, len(symbol), lambda: self._find_defined(symbol))
+
+    def _find_defined(self, symbol: str) -> bool:
+        from framedex.binaries.names import readable
+        from framedex.sources.matching import match
+        from framedex.sources.names import short_name
+
+        if self._index is None or not (defined := self._index.names.definitions_named(short_name(symbol), "cpp")):
+            return False
+        wanted = NativeSymbol(readable(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
+        return match(wanted, defined)[0] in (How.DEFINITION, How.CANDIDATES)
 
     def _by_name(self, frame: TextFrame, inside: InBinary | None) -> _Placed:
         """The places of a frame's function, in files of the name alone that a text says, where it says one."""
