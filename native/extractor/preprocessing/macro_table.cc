@@ -209,6 +209,7 @@ bool closes_namespaces(std::string_view body) {
   return true;
 }
 
+constexpr size_t kShortest = 2;            // characters of a macro's name
 constexpr size_t kLongestPattern = 300;    // characters of what names something
 constexpr size_t kLongestFunction = 4000;  // characters of a body that ends with a function's head
 constexpr int kDeepest = 8;                // macros that call macros
@@ -368,7 +369,7 @@ void MacroTable::learn(std::string_view source) {
     at += line.size();
     const size_t start = skip_space(line, 0);
     const size_t end = word_end(line, start);
-    if (start == 0 || end - start < 3) continue;
+    if (start == 0 || end - start < kShortest) continue;
     size_t body = end;
     const bool has_parameters = end < line.size() && line[end] == '(';
     if (has_parameters) {
@@ -401,6 +402,8 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
     macro.path = function_of(pattern);
     if (!macro.path.empty() && macro.path.size() < kLongestPattern) macro.effect = MacroEffect::kFunction;
   }
+  // So short a name is elsewhere that of a template's parameter, but where it is an attribute spelled out.
+  if (name.size() == kShortest && (macro.effect != MacroEffect::kBlank || body.empty())) macro = {};
   Votes& votes = votes_[std::string(name)];
   if (macro.effect == MacroEffect::kNone) {
     // `} namespace b {`, for another way of building, says nothing of how the others are to be read.

@@ -92,6 +92,18 @@ def names_in_tree(tmp_path: Path, macros: str, text: str) -> list[str]:
     return [row[0] for row in found.definitions if row[2] not in ("declaration", "macro", "initializer")]
 
 
+def test_a_name_of_two_letters_is_a_macro_where_it_spells_out_an_attribute(tmp_path: Path) -> None:
+    path = tmp_path / "file.cc"
+    path.write_text(
+        "#define NI __attribute__((noinline))\n#define OK\n#define T static\n"
+        "template <class T, bool OK> struct S { NI S& operator=(const S& o); };\nstatic NI void f(int n) { g(); }\n"
+    )
+    macros = learn_macros([str(path)])
+    assert macros.split()[:1] == ["NI"] and "OK" not in macros
+    (found,) = extract_files([str(path)], macros)
+    assert ([row[0] for row in found.definitions], found.errors) == (["S", "S::operator=", "f"], 0)
+
+
 def test_macros_with_arguments_open_the_namespaces_that_a_header_says(tmp_path: Path) -> None:
     macros = (
         "#define NS_IN(name) namespace name {\n#define NS_OUT(name) }\n"
