@@ -13,7 +13,7 @@
 # make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
 # make check-dist  whether dist/ holds one release of these sources
 # make publish-vsix, make github-release TAG=v0.2.0  hand a release out (CONTRIBUTING.md: the workflows do)
-# make ci-packages  install what a bare Debian lacks for all of this
+# make ci-set-up  install what a bare Debian 12 lacks for all of this
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -34,7 +34,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
 .PHONY: demo seed-trace test quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
-.PHONY: version release-notes check-dist publish-vsix github-release ci-packages
+.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -146,8 +146,8 @@ publish-vsix:
 github-release:
 	@scripts/github-release "$(TAG)" $(NOTES) dist/* $(VSIX)
 
-ci-packages:
-	@scripts/ci-packages
+ci-set-up:
+	@scripts/ci-set-up
 
 clean:
 	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build demo/.framedex demo/seed
