@@ -2,14 +2,25 @@
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make test [WORKERS=2]  set up with the development tools, then every check
 # make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
+# make quick-tests  those tests alone
+# make docs-check  the tests of the documentation: its links, and what of it is generated
 # make test-editors  set up a real VS Code, and test its extension in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
 # make format  rewrite the sources in the project's style
+# make version [TAG=v0.2.0]  print the version of these sources; fail unless it is that release
+# make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
+# make check-dist  whether dist/ holds one release of these sources
+# make publish-vsix, make github-release TAG=v0.2.0  hand a release out (CONTRIBUTING.md: the workflows do)
+# make ci-set-up  install what a bare Debian 12 lacks for all of this
 
 VENV := .venv
 BIN := $(VENV)/bin
+# What a release needs to know of itself, it can know before anything is set up.
+PYTHON3 := $(firstword $(wildcard $(BIN)/python) python3)
+VSIX := editors/vscode/framedex.vsix
+NOTES := build/release-notes.md
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 # The mocks' and the FFI tracer's Python halves too: they are copied to where libtpu.so is.
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*) \
@@ -17,11 +28,13 @@ BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extract
 
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
-CHECKS := ruff mypy clang-format $(VENV)/clang-tidied $(VENV)/extension-checked
+CHECKS := ruff mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
+.PHONY: demo seed-trace test quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
+.PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
+.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -35,7 +48,13 @@ test: $(VENV)/set-up-dev
 	@$(PYTEST)
 
 quick: check
+	@$(MAKE) --no-print-directory quick-tests
+
+quick-tests: $(VENV)/set-up-dev
 	@$(PYTEST) -m "not starts_a_python"
+
+docs-check: $(VENV)/set-up-dev
+	@$(PYTEST) tests/docs
 
 check: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) $(CHECKS)
@@ -52,6 +71,18 @@ mypy:
 clang-format:
 	@echo "check: clang-format"
 	@$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+
+changelog:
+	@echo "check: CHANGELOG.md"
+	@$(PYTHON3) scripts/changelog.py
+
+shellcheck:
+	@echo "check: shellcheck"
+	@scripts/shellcheck $(VENV)
+
+workflows:
+	@echo "check: the workflows (zizmor, actionlint)"
+	@scripts/lint-workflows $(VENV)
 
 # Half a minute, so only where what it reads has changed.
 $(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
@@ -97,6 +128,26 @@ $(VENV)/set-up: $(BUILT_FROM)
 $(VENV)/set-up-dev: $(BUILT_FROM)
 	@scripts/set-up $(VENV) dev
 	@touch $(VENV)/set-up
+
+version:
+	@$(PYTHON3) scripts/source_version.py $(if $(TAG),--is "$(TAG)")
+
+release-notes:
+	@mkdir -p $(dir $(NOTES))
+	@$(PYTHON3) scripts/changelog.py "$(TAG)" >$(NOTES) || { rm -f $(NOTES); exit 1; }
+	@echo "release-notes: $(NOTES)"
+
+check-dist:
+	@$(PYTHON3) scripts/check_dist.py
+
+publish-vsix:
+	@scripts/publish-vsix $(VSIX)
+
+github-release:
+	@scripts/github-release "$(TAG)" $(NOTES) dist/* $(VSIX)
+
+ci-set-up:
+	@scripts/ci-set-up
 
 clean:
 	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build demo/.framedex demo/seed

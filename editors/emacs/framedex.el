@@ -5,7 +5,7 @@
 
 ;; Author: the framedex authors
 ;; Maintainer: the framedex authors
-;; Version: 0.1.0
+;; Version: 0.2.0
 ;; Package-Requires: ((emacs "28.1") (eglot "1.8"))
 ;; Keywords: tools, languages, c, processes
 

@@ -1,4 +1,9 @@
-"""The version of framedex."""
+"""The version of framedex: what git's tags said of the sources when they were built (scripts/source_version.py).
 
-VERSION = "0.1.0"
-"""As in pyproject.toml (a test compares them): asking importlib.metadata takes a quarter of what a short verb does."""
+It is what importlib.metadata says too (a test compares them), which takes a quarter of what a short verb does.
+"""
+
+try:
+    from framedex._version import VERSION as VERSION  # type: ignore[import-not-found]
+except ModuleNotFoundError:  # sources that nobody installed, on a PYTHONPATH
+    VERSION = "0+unknown"

@@ -1,0 +1,194 @@
+"""CHANGELOG.md: a section for each release, the newest first, and what is wrong with them.
+
+    python scripts/changelog.py            check the file, and that every release tag of this repository has its section
+    python scripts/changelog.py v0.2.0     check that, and print the section of this tag as the release's notes
+
+A section is headed `## 0.2.0` from its first line on; the tag `v0.2.0` is what releases it. So nothing is typed at a
+release, and the newest section says of a checkout which version it is going to be (source_version.py).
+
+Exits with 1 and a line for each problem where there are some.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "CHANGELOG.md"
+
+Release = tuple[int, int, int]
+
+_NUMBERS = r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+_TAG = re.compile(f"v{_NUMBERS}")
+_HEADING = re.compile(f"## {_NUMBERS}")
+# What begins a line of its own where others are joined: lists, headings, tables, quotations, fences.
+_BEGINS_A_BLOCK = re.compile(r"\s*([-*+] |\d+[.)] |#|\||>|```)")
+_LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|#")
+
+
+@dataclass(frozen=True)
+class Section:
+    """What CHANGELOG.md says of one release: the number of its heading's line, and the lines below that."""
+
+    release: Release
+    line: int
+    lines: tuple[str, ...]
+
+
+def release_of_tag(tag: str) -> Release | None:
+    """The release that a tag makes: (0, 2, 0) of v0.2.0; None where it makes none."""
+    found = _TAG.fullmatch(tag)
+    return _numbers(found) if found else None
+
+
+def text_of(release: Release) -> str:
+    return ".".join(map(str, release))
+
+
+def sections(text: str) -> list[Section]:
+    """The sections of a changelog as they follow each other. What is headed otherwise is part of none."""
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    found = []
+    for start, end in pairwise([*starts, len(lines)]):
+        if heading := _HEADING.fullmatch(lines[start]):
+            found.append(Section(_numbers(heading), start + 1, tuple(lines[start + 1 : end])))
+    return found
+
+
+def problems(text: str, tags: list[str], folder: Path) -> Iterator[str]:
+    """What is wrong with a changelog that lies in a folder, in a repository with these tags: a line for each."""
+    if not text.startswith("# Changelog\n"):
+        yield f"{NAME}:1: the first line is to be: # Changelog"
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("## ") and not _HEADING.fullmatch(line):
+            yield f"{NAME}:{number}: {line!r} is no release: write ## and three numbers, as ## 0.2.0"
+        for target in _files_linked_in(line):
+            if not (folder / target).exists():
+                yield f"{NAME}:{number}: {target} is not there"
+    found = sections(text)
+    if not found:
+        yield f"{NAME}: no section of a release, such as ## 0.2.0"
+        return
+    for section in found:
+        yield from _problems_of_section(section)
+    for newer, older in pairwise(found):
+        if newer.release <= older.release:
+            yield f"{NAME}:{older.line}: {text_of(older.release)} stands below {text_of(newer.release)}: newest first"
+    released = {release for tag in tags if (release := release_of_tag(tag))}
+    for release in sorted(released - {section.release for section in found}):
+        yield f"{NAME}: the tag v{text_of(release)} has no section: add ## {text_of(release)}"
+
+
+def problem_of_tag(text: str, tag: str) -> str | None:
+    """Why a tag cannot be released with this changelog; None where it can."""
+    release = release_of_tag(tag)
+    if release is None:
+        return f"{tag!r} is no tag of a release: v and three numbers, as v0.2.0"
+    found = sections(text)
+    if not any(section.release == release for section in found):
+        return f"{NAME} has no section ## {text_of(release)}, which the tag {tag} needs"
+    return None
+
+
+def notes(section: Section, page: str = "") -> str:
+    """A section as the notes of a release.
+
+    Headings go one level up, and each paragraph and each item stands on one line, because where notes are shown every
+    line breaks. Links to files of the repository lead below `page`, the address of its files at the tag, if given.
+    """
+    lines: list[str] = []
+    in_code = False
+    for line in "\n".join(section.lines).strip("\n").splitlines():
+        fence = line.lstrip().startswith("```")
+        follows = bool(lines) and lines[-1].strip() != "" and not lines[-1].lstrip().startswith(("#", "```"))
+        if in_code or fence or not line.strip():
+            lines.append(line)
+        elif follows and not _BEGINS_A_BLOCK.match(line):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(re.sub(r"^#(#+ )", r"\1", line))
+        in_code ^= fence
+    if page:
+        lines = [_LINK.sub(lambda link: link[1] + _address(link[2], page) + link[3], line) for line in lines]
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(found: re.Match[str]) -> Release:
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def _problems_of_section(section: Section) -> Iterator[str]:
+    name = text_of(section.release)
+    if not any(line.startswith("- ") for line in section.lines):
+        yield f"{NAME}:{section.line}: {name} says nothing: add a line '- ...' for each change that a user sees"
+    seen: set[str] = set()
+    for number, heading in enumerate(section.lines, 1):
+        if not heading.startswith("### "):
+            continue
+        if heading in seen:
+            yield f"{NAME}:{section.line + number}: {heading!r} is there twice in {name}"
+        seen.add(heading)
+        below = next((line for line in section.lines[number:] if line.strip()), "#")
+        if below.startswith("#"):
+            yield f"{NAME}:{section.line + number}: nothing below {heading!r}"
+
+
+def _files_linked_in(line: str) -> Iterator[str]:
+    for link in _LINK.finditer(line):
+        target = link[2].partition("#")[0]
+        if target and not _ADDRESS.match(target):
+            yield target
+
+
+def _address(target: str, page: str) -> str:
+    return target if _ADDRESS.match(target) else f"{page}/{target}"
+
+
+def _tags(folder: Path) -> list[str]:
+    """The tags of the repository that a folder is the root of; none where it is none, or there is no git."""
+    if not (folder / ".git").exists():
+        return []
+    try:
+        done = subprocess.run(["git", "-C", folder, "tag"], capture_output=True, text=True, check=False)
+    except OSError:
+        return []
+    return done.stdout.split()
+
+
+def _page(tag: str) -> str:
+    """The address of this repository's files at a tag, where a workflow of GitHub says it."""
+    server, repository = (os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY"))
+    return f"{server}/{repository}/blob/{tag}" if server and repository else ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Checks CHANGELOG.md, and prints the notes of a release.")
+    parser.add_argument("tag", nargs="?", metavar="TAG", help="the release whose notes to print, as v0.2.0")
+    parser.add_argument("--file", type=Path, default=ROOT / NAME, help="the changelog (default: the repository's)")
+    options = parser.parse_args()
+    try:
+        text = options.file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"{options.file} cannot be read: {error}")
+    found = list(problems(text, _tags(options.file.resolve().parent), options.file.parent))
+    if options.tag is not None and (problem := problem_of_tag(text, options.tag)):
+        found.append(problem)
+    if found:
+        sys.exit("\n".join(found))
+    if options.tag is not None:
+        (section,) = (each for each in sections(text) if each.release == release_of_tag(options.tag))
+        sys.stdout.write(notes(section, _page(options.tag)))
+
+
+if __name__ == "__main__":
+    main()

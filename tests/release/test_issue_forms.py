@@ -1,0 +1,50 @@
+"""The forms for issues are what GitHub shows as forms: it shows none that it finds fault with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from framedex.commands.main import _VERBS
+
+FOLDER = Path(__file__).parents[2] / ".github" / "ISSUE_TEMPLATE"
+FORMS = [file for file in sorted(FOLDER.glob("*.yml")) if file.name != "config.yml"]
+NEEDED = {"markdown": {"value"}, "input": {"label"}, "textarea": {"label"}, "dropdown": {"label", "options"}}
+ALLOWED = {
+    "markdown": {"value"},
+    "input": {"label", "description", "placeholder", "value"},
+    "textarea": {"label", "description", "placeholder", "value", "render"},
+    "dropdown": {"label", "description", "options", "multiple", "default"},
+}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
+def test_a_form_has_what_github_asks_of_it(form: Path) -> None:
+    content: dict[str, Any] = yaml.safe_load(form.read_text())
+
+    assert content.keys() <= {"name", "description", "title", "labels", "body"}
+    assert content["name"] and content["description"]
+    parts = content["body"]
+    assert any(part["type"] != "markdown" for part in parts)
+    for part in parts:
+        kind, attributes = part["type"], part["attributes"]
+        assert NEEDED[kind] <= attributes.keys() <= ALLOWED[kind], part
+        assert ("id" in part) == (kind != "markdown")
+    ids = [part["id"] for part in parts if "id" in part]
+    labels = [part["attributes"]["label"] for part in parts if "id" in part]
+    assert len(set(ids)) == len(ids) and len(set(labels)) == len(labels)
+
+
+def test_security_problems_are_led_away_from_public_issues() -> None:
+    chooser = yaml.safe_load((FOLDER / "config.yml").read_text())
+    assert chooser.keys() <= {"blank_issues_enabled", "contact_links"}
+    for form in FORMS:
+        assert "SECURITY.md" in form.read_text()
+
+
+def test_what_a_form_asks_to_run_is_there() -> None:
+    bug = (FOLDER / "bug.yml").read_text()
+    assert "framedex doctor --json" in bug and "doctor" in _VERBS

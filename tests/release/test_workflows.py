@@ -1,0 +1,104 @@
+"""The workflows of GitHub do what `make` does here, with the least that each job needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).parents[2]
+GITHUB = REPOSITORY / ".github"
+WORKFLOWS = {file.name: yaml.safe_load(file.read_text()) for file in sorted((GITHUB / "workflows").glob("*.yml"))}
+JOBS = {f"{name} {job}": what for name, workflow in WORKFLOWS.items() for job, what in workflow["jobs"].items()}
+# What a job may do beside reading the sources.
+MAY = {"release.yml pypi": {"id-token": "write"}, "release.yml github": {"contents": "write"}}
+
+
+def steps() -> Iterator[dict[str, Any]]:
+    for job in JOBS.values():
+        yield from job.get("steps", ())
+
+
+def test_each_step_that_runs_something_is_a_target_of_make() -> None:
+    made = (REPOSITORY / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z][a-z-]*):", made, re.MULTILINE))
+    commands = [step["run"] for step in steps() if "run" in step]
+    assert len(commands) > 10
+    for command in commands:
+        found = re.fullmatch(r'make ([a-z-]+)(?: [A-Z]+=(?:\w+|"\$GITHUB_REF_NAME"))?', command)
+        assert found and found[1] in targets, command
+
+
+def test_each_action_is_pinned_to_a_commit_with_its_version_beside_it() -> None:
+    for file in (GITHUB / "workflows").glob("*.yml"):
+        for line in file.read_text().splitlines():
+            if "uses:" in line and "uses: ./" not in line:
+                assert re.search(r"uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+
+
+def test_an_action_has_one_version_everywhere() -> None:
+    used = [step["uses"].split("@") for step in steps() if "uses" in step]
+    assert len({name for name, _ in used}) == len({(name, commit) for name, commit in used})
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_may_nothing_but_what_its_jobs_say(name: str) -> None:
+    assert WORKFLOWS[name]["permissions"] == {}
+    assert WORKFLOWS[name]["concurrency"]["group"]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_may_read_the_sources_and_what_it_is_for(name: str) -> None:
+    assert JOBS[name]["permissions"] == MAY.get(name, {"contents": "read"})
+    assert "uses" in JOBS[name] or JOBS[name]["timeout-minutes"] <= 180
+
+
+def test_no_checkout_leaves_its_token_behind() -> None:
+    checkouts = [step for step in steps() if step.get("uses", "").startswith("actions/checkout@")]
+    assert checkouts and all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_secrets_are_given_to_a_protected_environment_alone() -> None:
+    for name, job in JOBS.items():
+        assert ("secrets." in str(job)) <= ("environment" in job), name
+
+
+def test_what_is_fetched_was_handed_over_by_a_job_that_is_waited_for() -> None:
+    handed = {job: _artifacts(what, "upload-artifact") for job, what in JOBS.items()}
+    for name, job in JOBS.items():
+        file = name.split()[0]
+        before = [job for needed in _needed(file, job) for job in _expanded(file, needed)]
+        there = {artifact for other in before for artifact in handed[other]}
+        assert set(_artifacts(job, "download-artifact")) <= there, name
+
+
+def test_only_a_tag_of_a_release_publishes() -> None:
+    # YAML 1.1 reads `on` as true.
+    assert WORKFLOWS["release.yml"][True] == {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}}
+    assert not any(
+        "id-token" in job["permissions"] for name, job in JOBS.items() if not name.startswith("release.yml ")
+    )
+
+
+def _artifacts(job: dict[str, Any], action: str) -> list[str]:
+    used = [step for step in job.get("steps", ()) if step.get("uses", "").startswith(f"actions/{action}@")]
+    return [step["with"]["name"] for step in used]
+
+
+def _needed(file: str, job: dict[str, Any]) -> set[str]:
+    """The jobs of a workflow that a job of it waits for, those that they wait for too."""
+    needs = job.get("needs", [])
+    found = {needs} if isinstance(needs, str) else set(needs)
+    return found.union(*(_needed(file, WORKFLOWS[file]["jobs"][name]) for name in found))
+
+
+def _expanded(file: str, name: str) -> list[str]:
+    """The jobs that a job is: those of the workflow that it calls, or itself."""
+    called = JOBS[f"{file} {name}"].get("uses", "")
+    if not called.startswith("./"):
+        return [f"{file} {name}"]
+    return [job for job in JOBS if job.startswith(f"{Path(called).name} ")]
