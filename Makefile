@@ -24,7 +24,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 .PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
 
 demo: $(VENV)/set-up
-	@demo/demo $(BIN)/framedex
+	@$(BIN)/framedex demo
 
 seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
@@ -99,4 +99,4 @@ $(VENV)/set-up-dev: $(BUILT_FROM)
 	@touch $(VENV)/set-up
 
 clean:
-	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build demo/.framedex demo/seed
+	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build framedex-demo demo/seed
