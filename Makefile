@@ -37,7 +37,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up
 
 demo: $(VENV)/set-up
-	@demo/demo $(BIN)/framedex
+	@$(BIN)/framedex demo
 
 seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
@@ -150,4 +150,4 @@ ci-set-up:
 	@scripts/ci-set-up
 
 clean:
-	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build demo/.framedex demo/seed
+	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build framedex-demo demo/seed

@@ -1,6 +1,6 @@
 """What the links of a first trace cost: `framedex index` of a program's capture with the release maps and without.
 
-    python benchmarks/first_trace.py [--program demo/device_put.py] [--rounds 15] [--source FOLDER ...]
+    python benchmarks/first_trace.py [--program indexer/framedex/demo/device_put.py] [--rounds 15] [--source FOLDER ...]
         [--checkouts XLA JAX]
 
 Records the program on the mock TPU, then indexes the capture anew, with the maps that framedex comes with and without,
@@ -39,7 +39,7 @@ cli(prog_name="framedex")
 def main() -> None:
     """Measure and print one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=Path, default=_ROOT / "demo" / "device_put.py")
+    parser.add_argument("--program", type=Path, default=_ROOT / "indexer" / "framedex" / "demo" / "device_put.py")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--source", type=Path, nargs="+", default=[Path(jax.__file__).parent, _ROOT / "native"])
     parser.add_argument("--checkouts", type=Path, nargs=2, default=[], metavar=("XLA", "JAX"))

@@ -2,7 +2,7 @@
 
     python benchmarks/open_place.py --index INDEX [--rounds 9]
 
-INDEX is one with recorded calls and their sources, for example demo/.framedex/index.db after `make demo`. The places
+INDEX has recorded calls and their sources, such as framedex-demo/.framedex/index.db after `make demo`. The places
 are taken from it: a file, a path as a build has it, and the symbol of a recorded frame. The interpreter alone, and with
 click, take their turns in the same rounds: what any command line in Python costs. Milliseconds of wall time.
 """

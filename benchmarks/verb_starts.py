@@ -2,7 +2,7 @@
 
     python benchmarks/verb_starts.py --index INDEX [--rounds 9] [--other FRAMEDEX]
 
-INDEX is one with recorded calls and their sources, for example demo/.framedex/index.db after `make demo`; a line of
+INDEX has recorded calls and their sources, such as framedex-demo/.framedex/index.db after `make demo`; a line of
 Python, a boundary function and a C++ function are taken from it. Each round runs `python -c pass` and every verb in
 turns, as the installed command, with its output into a pipe; the first round, which fills the caches, does not count.
 Milliseconds of processor time, user and system, of all processes that a verb starts, above `python -c pass`: medians.

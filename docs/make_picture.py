@@ -21,7 +21,7 @@ WIDTH = 146
 
 def main(framedex: str) -> None:
     """Run the command in a pseudo-terminal and save what it shows, with paths shortened to what any machine has."""
-    shown = terminal_output([framedex, "trace", "DeviceMemory::Allocate"], ROOT / "demo")
+    shown = terminal_output([framedex, "trace", "DeviceMemory::Allocate"], ROOT / "framedex-demo")
     for path, short in ((site_packages(framedex), "site-packages"), (str(ROOT), "~/framedex")):
         shown = shown.replace(path, short)
     shown = re.sub(r"/build/\w+-\w+-\w+/native/", "/build/…/", shown)

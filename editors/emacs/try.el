@@ -18,7 +18,7 @@
   (add-to-list 'load-path (expand-file-name "editors/emacs" root))
   (require 'framedex)
   (setq framedex-command (list (expand-file-name ".venv/bin/framedex" root) "serve"))
-  (find-file (expand-file-name "demo/device_put.py" root))
+  (find-file (expand-file-name "framedex-demo/device_put.py" root))
   (goto-char (point-min))
   (forward-line 7)
   (back-to-indentation)

@@ -1,6 +1,6 @@
 -- An init file for a first look, with framedex from this checkout's .venv:
 --
---     nvim -u editors/neovim/try.lua +8 demo/device_put.py
+--     nvim -u editors/neovim/try.lua +8 framedex-demo/device_put.py
 --
 -- F12 goes one frame inward, CTRL-O back, K shows what was recorded on the line; F10 and F9 step in and out along one
 -- stack, and :Framedex stacks lists those through the line.

@@ -242,13 +242,15 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/editor/browser.py: [program, *command[1:]]",  # the user's browser, in a terminal
         "indexer/framedex/commands/editor/browser.py: command",  # and with windows of its own
         "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
+        "indexer/framedex/commands/verbs/demo.py: [*own_code(_CLI, ()), *arguments]",
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",
     }
     naming = {str(file.relative_to(REPOSITORY)) for file in files if b"sys.executable" in file.read_bytes()}
     assert naming == {
         "indexer/framedex/interpreters.py",
-        "indexer/framedex/commands/verbs/run.py",  # the default of --python
+        "indexer/framedex/commands/verbs/demo.py",  # the default of --python
+        "indexer/framedex/commands/verbs/run.py",  # the same
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)

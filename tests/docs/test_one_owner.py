@@ -18,6 +18,8 @@ ELSEWHERE = {
         "binaries/line_tables.py": "what it keeps",
         "captures/folders.py": "captures",
         "commands/editor/choice.py": "editors",
+        "commands/launching/demo_environment.py": "what marks a checkout",
+        "commands/launching/demo_folder.py": "its folder",
         "commands/launching/outcome.py": "captures",
         "commands/launching/plugins.py": "plug-ins",
         "commands/reading/pasted.py": "what a path that leads to no source is",

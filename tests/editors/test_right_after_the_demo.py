@@ -15,25 +15,27 @@ import pytest
 from tests.editors.sessions import EDITORS
 from tests.editors.test_emacs import has_eglot
 
-DEMO = EDITORS.parent / "demo" / "device_put.py"
+DEMO = EDITORS.parent / "indexer" / "framedex" / "demo" / "device_put.py"
 FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 SCRIPTS = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the commands name: editors/, the recorded demo/, and .venv/bin/framedex."""
+    """A folder with what the commands name: editors/, the recorded framedex-demo/, and .venv/bin/framedex."""
     root = tmp_path_factory.mktemp("checkout").resolve()
     (root / ".git").mkdir()
-    (root / "demo").mkdir()
-    shutil.copy(DEMO, root / "demo")
+    (root / "framedex-demo").mkdir()
+    shutil.copy(DEMO, root / "framedex-demo")
     shutil.copytree(EDITORS, root / "editors", ignore=shutil.ignore_patterns("node_modules"))
     framedex = root / ".venv" / "bin" / "framedex"
     framedex.parent.mkdir(parents=True)
     framedex.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", FRAMEDEX])} "$@"\n')
     framedex.chmod(0o755)
     for arguments in (["run", DEMO.name], ["index"]):
-        done = subprocess.run([framedex, *arguments], cwd=root / "demo", capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [framedex, *arguments], cwd=root / "framedex-demo", capture_output=True, text=True, timeout=120
+        )
         assert done.returncode == 0, done.stderr
     return root
 

@@ -71,6 +71,7 @@ ARGUMENTS = {
 SILENT = {
     "sources",
     "run",
+    "demo",
     "open",
     "serve",
     "sources add",

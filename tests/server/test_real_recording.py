@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio
 
 FRAMEDEX = (sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')")
 
-DEMO = Path(__file__).parents[2] / "demo" / "device_put.py"
+DEMO = Path(__file__).parents[2] / "indexer" / "framedex" / "demo" / "device_put.py"
 
 PROGRAM = """\
 import jax
@@ -93,7 +93,7 @@ async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, c
 async def test_go_to_frame_leads_from_the_demo_through_jax_down_to_the_allocator(
     demo: Path, connect: Connect, line: int
 ) -> None:
-    # As after `make demo`: the editor has the checkout open, the index is in its demo/, jax in a tree of its own.
+    # As after `make demo`: the editor has the checkout open, the index is in a folder of it, jax in a tree of its own.
     client = await connect(demo.parent.parent, command=(*FRAMEDEX, "serve"))
     column = demo.read_text().splitlines()[line - 1].index("device_put")
     names = [path.name for path in await _way_in(client, demo, line, column)]

@@ -24,6 +24,10 @@ class Verb(NamedTuple):
 # above this package and imports it; its verb is a name in this table, looked up only by the process that becomes the
 # server.
 _VERBS = {
+    "demo": Verb(
+        "framedex.commands.verbs.demo:demo",
+        "Record a small program of JAX, index it, and show what happened under jax.device_put.",
+    ),
     "run": Verb(
         "framedex.commands.verbs.run:run",
         "Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.",

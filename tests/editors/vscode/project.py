@@ -66,7 +66,7 @@ def make_project(root: Path) -> Project:
     """Record the demo below `root`, and index it with the sources of JAX and of the mock TPU."""
     project = Project(root / "demo", write_command(root / "bin"))
     project.folder.mkdir()
-    shutil.copy(CHECKOUT / "demo" / "device_put.py", project.program)
+    shutil.copy(CHECKOUT / "indexer" / "framedex" / "demo" / "device_put.py", project.program)
     spec = importlib.util.find_spec("jax")
     assert spec is not None and spec.submodule_search_locations is not None
     project.run("run", project.program.name)

@@ -96,6 +96,14 @@ def check_jaxlib(python: str) -> Runtime:
     return Runtime.PJRT
 
 
+def shipped_sources() -> Path:
+    """Where an installation has the C++ sources of the mock TPU and the recorder, if it is none of a checkout.
+
+    Raises FileNotFoundError when this installation has no mock TPU.
+    """
+    return framedex_native.library_path().with_name("native")
+
+
 def launch(what: Launch) -> Outcome:
     """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
     captures = absolute(what.captures or captures_below(working_folder()))
@@ -107,7 +115,7 @@ def launch(what: Launch) -> Outcome:
             process = subprocess.Popen([what.python, *what.arguments], env=environment)
         except OSError as error:
             raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
-        with _standing_aside(process):
+        with standing_aside(process):
             status = process.wait()
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
@@ -189,7 +197,7 @@ def _make_folder(captures: Path) -> None:
 
 
 @contextmanager
-def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """While the block lasts, signals are the program's: those of a terminal reach it anyway, others are passed on."""
 
     def forward(number: int, _frame: FrameType | None) -> None:

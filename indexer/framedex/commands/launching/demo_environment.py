@@ -1,0 +1,66 @@
+"""What `framedex demo` needs of the interpreter that it records, and the environment that it records in."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from framedex.commands.launching.launch import check_jaxlib, check_python, shipped_sources
+from framedex.commands.launching.runtimes import Runtime
+from framedex.errors import FramedexError
+from framedex.interpreters import ask
+from framedex.plaintext import printable
+
+# What people have set for work of their own would make another demo of it: a plug-in, a limit, a platform, servers for
+# debug files.
+_STEERING = ("FRAMEDEX_", "JAX_", "TPU_", "DEBUGINFOD_")
+_KEPT = ("FRAMEDEX_EDITOR", "FRAMEDEX_LINK_SCHEME", "FRAMEDEX_PROGRAM_PYTHONPATH")
+_JAX = """
+spec = importlib.util.find_spec("jax")
+print(json.dumps(spec and spec.origin))
+"""
+
+
+def jax_sources(python: str, install: str) -> Path:
+    """The folder of the jax that an interpreter imports; `install` is the command that brings it one.
+
+    Raises FramedexError where the demo cannot be recorded with that interpreter.
+    """
+    check_python(python)
+    try:
+        origin = ask(python, _JAX)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        raise FramedexError(f"{printable(python)} is not a Python that can be run.", "Check --python.") from None
+    if origin is None:
+        raise FramedexError(
+            f"The demo records a program of JAX, and {printable(python)} has none.",
+            f"Install it: {install}\nOr name a Python that has it: framedex demo --python PATH",
+        )
+    if check_jaxlib(python) is not Runtime.PJRT:
+        raise FramedexError(
+            f"The JAX of {printable(python)} is older than PJRT.",
+            "Name a Python with a newer one: framedex demo --python PATH",
+        )
+    return Path(origin).parent
+
+
+def checkout() -> Path | None:
+    """The checkout that this framedex runs from; None where it was installed from a wheel."""
+    root = Path(__file__).resolve().parents[4]
+    return root if (root / "native" / "CMakeLists.txt").is_file() and (root / "editors").is_dir() else None
+
+
+def mock_sources() -> Path | None:
+    """The C++ sources of the mock TPU and the recorder: the checkout's, else those that came with them, if any."""
+    root = checkout()
+    try:
+        folder = root / "native" if root else shipped_sources()
+    except FileNotFoundError:  # which the recording tells, with a remedy
+        return None
+    return folder if folder.is_dir() else None
+
+
+def undisturbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what would have the demo record something else than it shows."""
+    return {name: value for name, value in environment.items() if name in _KEPT or not name.startswith(_STEERING)}

@@ -1,0 +1,113 @@
+"""`framedex demo`: a small program recorded, indexed and shown, and where to go from there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from framedex.commands.launching import demo_folder
+from framedex.commands.launching.demo_environment import checkout, jax_sources, mock_sources, undisturbed
+from framedex.commands.launching.launch import interpreter, standing_aside
+from framedex.commands.output.console import note, print_lines
+from framedex.commands.output.terminal import Line, Span
+from framedex.commands.reading.files import absolute
+from framedex.interpreters import own_code
+from framedex.plaintext import printable
+
+_CLI = "from framedex.commands.main import cli; cli(prog_name='framedex')"
+_FOLDER = "framedex-demo"
+_PLACE = f"{demo_folder.PROGRAM}:8"
+_BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
+_ALLOCATION = "DeviceMemory::Allocate"
+
+_NEXT = """
+Where to go from here (in {folder}):
+  framedex calls                       every call that JAX made, in order
+  framedex where {place}       the stacks that pass a line of yours
+  framedex open FILE:LINE              open a frame in your editor; in most terminals a click on it does the same
+Editors: `framedex serve` is a language server: go to definition on {place} goes to the frame that ran next."""
+
+_NEXT_IN_CHECKOUT = """\
+To walk from there down to the allocator right now (in {checkout}):
+  nvim -u editors/neovim/try.lua +8 {program}                    F12 goes inward, CTRL-O back
+  emacs -l editors/emacs/try.el                                           M-. and M-,
+  PATH="$PWD/.venv/bin:$PATH" XDG_CONFIG_HOME="$PWD/editors" hx {program}:8    gd and CTRL-O
+  VS Code: (cd editors/vscode && npm ci && npm run package) && code --install-extension editors/vscode/framedex.vsix &&
+           PATH="$PWD/.venv/bin:$PATH" code --new-window . --goto {program}:8
+           F12 and Alt+Left; or along one stack Ctrl+Alt+. I (in), O (out), S (the next stack)
+editors/README.md has what to put into your own set-up, and CLion."""
+
+
+@click.command()
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path(_FOLDER),
+    help=f"Where to record: a new folder, an empty one, or that of an earlier demo. Default: {_FOLDER} in this folder.",
+)
+@click.option(
+    "--python",
+    default=sys.executable,
+    type=click.Path(dir_okay=False),
+    help="The Python that runs the program. Default: the one framedex runs under.",
+)
+@click.pass_context
+def demo(ctx: click.Context, folder: Path, python: str) -> None:
+    """Record a small program of JAX, index it, and show what happened under jax.device_put.
+
+    The program, its capture and its index go into a folder of their own, which can be deleted afterwards. A folder that
+    holds anything else is left alone. Run again in the demo's folder, it records once more and shows that recording.
+    Variables that steer JAX or framedex do not count here. Each command is shown as you would type it; the demo ends
+    with the status of the first that fails.
+    """
+    python = interpreter(python)
+    other_python = [] if python == sys.executable else ["--python", python]
+    install = f"{python} -m pip install jax" if other_python else "pip install 'framedex[record]'"
+    jax, mock, folder = jax_sources(python, install), mock_sources(), absolute(folder)
+    demo_folder.prepare(folder)
+    elsewhere = ["--index", str(absolute(ctx.obj))] if ctx.obj else []
+    sources = [part for each in (jax, mock) if each for part in ("--source", str(each))]
+    for step in (
+        ["run", *other_python, demo_folder.PROGRAM],
+        [*elsewhere, "index", *sources],
+        [*elsewhere, "trace", _BOUNDARY],
+        [*elsewhere, "trace", _ALLOCATION],
+    ):
+        _show(ctx, step, folder)
+    print_lines([(Span(line),) for line in _next(folder)])
+
+
+def _show(ctx: click.Context, arguments: Sequence[str], folder: Path) -> None:
+    """Print a command and have it run; end as it ended, unless that was well."""
+    print_lines([(), _heading(arguments)])
+    sys.stdout.flush()
+    process = subprocess.Popen([*own_code(_CLI, ()), *arguments], cwd=folder, env=undisturbed(os.environ))
+    with standing_aside(process):
+        status = process.wait()
+    if status in (-signal.SIGINT, 128 + signal.SIGINT):
+        raise KeyboardInterrupt
+    if status:
+        note(f"The demo ends here: `framedex {arguments[0]}` failed.")
+        ctx.exit(status if status > 0 else 128 - status)
+
+
+def _heading(arguments: Sequence[str]) -> Line:
+    told = printable(shlex.join(["framedex", *arguments]))
+    why = "    # the same call, down to the allocation of device memory" if arguments[-1] == _ALLOCATION else ""
+    return (Span(f"$ {told}{why}", "head"),)
+
+
+def _next(folder: Path) -> Iterator[str]:
+    """What can be done with the recording; in a checkout, also how to walk it in editors that are not set up yet."""
+    yield from _NEXT.format(folder=printable(str(folder)), place=_PLACE).splitlines()
+    root = checkout()
+    if root is not None and folder.parent == root:
+        program = f"{folder.name}/{demo_folder.PROGRAM}"
+        yield from _NEXT_IN_CHECKOUT.format(checkout=printable(str(root)), program=program).splitlines()
