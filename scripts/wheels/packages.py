@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -50,7 +51,9 @@ def unpack(packages: Iterable[Package], downloads: Path, target: Path) -> None:
     made_of, wanted = target.with_name(f"{target.name}.made-of"), "\n".join(package.sha256 for package in packages)
     if made_of.is_file() and made_of.read_text(encoding="utf-8") == wanted:
         return
-    for file in [_downloaded(package, downloads) for package in packages]:
+    files = [_downloaded(package, downloads) for package in packages]
+    shutil.rmtree(target, ignore_errors=True)
+    for file in files:
         subprocess.run(["dpkg-deb", "--extract", str(file), str(target)], check=True)
     _keep_links_inside(target)
     made_of.write_text(wanted, encoding="utf-8")
