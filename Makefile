@@ -8,6 +8,9 @@
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
+# make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
+# make sdist   build the source distribution into dist/
+# make test-wheels [ROOT=FOLDER]  install each wheel in a fresh environment, and record with it; in the root of an older system
 # make format  rewrite the sources in the project's style
 # make version [TAG=v0.2.0]  print the version of these sources; fail unless it is that release
 # make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
@@ -26,6 +29,9 @@ NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*) \
   $(shell find native/framedex_native native/pjrt -name '*.py' -o -name '*.json')
 
+# Exact versions of what builds wheels; CI and a checkout have no other.
+RELEASE_TOOLS := build/wheels/tools
+
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
 CHECKS := ruff mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
@@ -34,7 +40,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
 .PHONY: demo seed-trace test quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
-.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up
+.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
 
 demo: $(VENV)/set-up
 	@$(BIN)/framedex demo
@@ -117,6 +123,20 @@ sanitize: $(VENV)/set-up-dev
 fuzz: $(VENV)/set-up-dev
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3.0'
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),60) $(TARGETS)
+
+wheels: $(RELEASE_TOOLS)/set-up
+	@PATH="$(CURDIR)/$(RELEASE_TOOLS)/bin:$$PATH" $(RELEASE_TOOLS)/bin/python -m scripts.wheels $(PYTHONS:%=--python %)
+
+sdist: $(RELEASE_TOOLS)/set-up
+	@$(RELEASE_TOOLS)/bin/python -m scripts.wheels.source
+
+test-wheels: $(RELEASE_TOOLS)/set-up
+	@$(RELEASE_TOOLS)/bin/python -m scripts.wheels.trial $(if $(ROOT),--root $(ROOT))
+
+$(RELEASE_TOOLS)/set-up: scripts/wheels/requirements.txt
+	@python3 -m venv $(RELEASE_TOOLS)
+	@$(RELEASE_TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 format: $(VENV)/set-up-dev
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .

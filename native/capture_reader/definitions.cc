@@ -1,9 +1,11 @@
 #include "capture_reader/definitions.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -13,8 +15,6 @@
 
 namespace framedex::capture {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A call whose thread makes more calls than this before it returns is a long one.
 constexpr uint64_t kManyCalls = 1024;
@@ -44,8 +44,8 @@ ModuleRecord module_record(Body* body, uint32_t version) {
 
 // All of a small file; empty if it cannot be read.
 std::string content_of(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return {};
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -177,8 +177,8 @@ void Definitions::read_thread_record(Body body) {
   }
   std::string stem = folder_ + "/" + kThreadStem + std::to_string(record.number);
   for (const std::string& path : {stem + kStreamSuffix, stem + (record.has_ring != 0 ? kRingSuffix : kStreamSuffix)}) {
-    std::error_code error;
-    if (fs::exists(path, error) || error) continue;
+    struct stat status = {};
+    if (stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR)) continue;
     problem(path + " is missing: what that thread recorded is not there.");
     break;
   }

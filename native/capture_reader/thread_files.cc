@@ -1,21 +1,36 @@
 #include "capture_reader/thread_files.h"
 
+#include <dirent.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 
-namespace fs = std::filesystem;
+namespace {
+
+// Not std::filesystem: before GCC 9 it was no part of libstdc++.so and had other types, so what is built to run with an
+// older one brings a copy that must not meet the other.
+struct Closing {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+}  // namespace
 
 std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error) {
   std::map<int, ThreadFiles> found;
-  for (fs::directory_iterator entry(folder, *error), end; !*error && entry != end; entry.increment(*error)) {
-    std::string name = entry->path().filename().string();
+  std::unique_ptr<DIR, Closing> opened(opendir(folder.c_str()));
+  while (opened != nullptr) {
+    errno = 0;
+    const dirent* entry = readdir(opened.get());
+    if (entry == nullptr) break;
+    std::string name = entry->d_name;
     if (name.rfind(kThreadStem, 0) != 0) continue;
     int number = std::atoi(name.c_str() + std::strlen(kThreadStem));
     std::string stem = kThreadStem + std::to_string(number);
@@ -23,8 +38,9 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
     if (number < 0 || (!is_ring && name != stem + kStreamSuffix)) continue;
     ThreadFiles& thread = found[number];
     thread.number = static_cast<uint32_t>(number);
-    (is_ring ? thread.ring : thread.definitions) = entry->path().string();
+    (is_ring ? thread.ring : thread.definitions) = folder + "/" + name;
   }
+  if (opened == nullptr || errno != 0) error->assign(errno, std::generic_category());
   std::vector<ThreadFiles> files;
   for (auto& [number, thread] : found) files.push_back(std::move(thread));
   return files;

@@ -163,11 +163,16 @@ class Paths:
         found = next(filter(is_here, (f"{beginning}.py", f"{beginning}/__init__.py")), None)
         return None if found is None else storable(os.path.realpath(found))
 
-    def compiled(self, name: str) -> str | None:
-        """The path of a file name from debug information; a relative one is taken to be below `BUILD_FOLDER`."""
+    def compiled(self, name: str, binary: str) -> str | None:
+        """The path of a file name from the debug information of a binary.
+
+        A relative one is of a file that lies beside the binary (as our own libraries' sources do in a wheel), else it is
+        taken to be below `BUILD_FOLDER`.
+        """
         if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
             return self.real(name)
-        return self.real(f"{BUILD_FOLDER}/{name}")
+        beside = os.path.join(os.path.dirname(binary), name)  # noqa: PTH118, PTH120 - as below
+        return self.real(beside if is_here(beside) else f"{BUILD_FOLDER}/{name}")
 
 
 def _recorded_python(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:
@@ -232,7 +237,7 @@ def _native_records(
             location=None,
             origin=origins.of(module.path, symbol.symbol),
         )
-        path = paths.compiled(symbol.path) if symbol.path and symbol.line > 0 else None
+        path = paths.compiled(symbol.path, module.path) if symbol.path and symbol.line > 0 else None
         location = None if path is None else Location(path, symbol.line, How.EXACT)
         records.append(FrameRecord(function, binary, frame.offset, depth, location))
     return tuple(records)

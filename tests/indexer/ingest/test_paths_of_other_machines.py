@@ -69,6 +69,24 @@ def test_a_rule_leads_to_the_file_and_its_lines_stay_exact(project: Project, tmp
         assert index.names.recorded_files(f"{BUILD}/runtime.cc".lstrip("/")) == [str(source)]
 
 
+def test_a_relative_path_is_of_the_file_beside_the_library(tmp_path: Path) -> None:
+    project = _built(tmp_path / "built", ".")  # as our own wheels' libraries are compiled
+    project.library_source.write_text(LIBRARY_SOURCE)
+    _index(project, [])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None
+    assert (location.path, location.line, location.how) == (str(project.library_source), ALLOCATE, How.EXACT)
+
+
+def test_a_relative_path_without_a_file_beside_the_library_is_found_in_a_tree(tmp_path: Path) -> None:
+    project = _built(tmp_path / "built", ".")
+    source = _tree(tmp_path)
+    for roots, path in (([], "/proc/self/cwd/runtime.cc"), ([tmp_path / "tree"], str(source))):
+        _index(project, roots)
+        location = _frames(project)["runtime::allocate"].location
+        assert location is not None and location.path == path
+
+
 def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Project, tmp_path: Path) -> None:
     source = _tree(tmp_path)
     _tree(tmp_path, "// of something else", below="core/runtime")

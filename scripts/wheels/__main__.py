@@ -1,0 +1,159 @@
+"""Builds the wheels of every Python, and the one without native parts: `make wheels`.
+
+    python -m scripts.wheels [--python 3.12]... [--to dist]
+
+It runs on Debian 12, in an environment with `requirements.txt`. What does not depend on Python is compiled once; see
+docs/decisions.md on how the libraries come to run with older systems than they are built on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pybind11
+
+from scripts.wheels.assemble import information_of, read_folder, read_wheel, with_licences, write_wheel
+from scripts.wheels.epoch import ROOT, epoch
+from scripts.wheels.linked import bill_of_materials, linked_in
+from scripts.wheels.packages import Pins, unpack
+
+_BUILD = ROOT / "build" / "wheels"
+_PLATFORM = "manylinux_2_27_x86_64"  # jaxlib's own
+_MOST = 25_000_000  # bytes of a wheel
+_COMPILER = "12."
+
+
+def main() -> None:
+    """Build, and say what came out."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    pins = Pins.read()
+    parser.add_argument(
+        "--python", action="append", choices=list(pins.headers), help="only for this version of CPython"
+    )
+    parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the folder of the wheels (dist)")
+    options = parser.parse_args()
+    pythons: Sequence[str] = options.python or list(pins.headers)
+    _demand_tools()
+    time = epoch()
+    os.environ["SOURCE_DATE_EPOCH"] = str(time)
+    pure = _pure_wheel(options.to)
+    _say(pure)
+    built = _compiled(pins, pythons)
+    common = read_wheel(pure) | read_folder(_installed(built, "Unspecified"))
+    for python in pythons:
+        files = common | read_folder(_installed(built, f"cpython-{python.replace('.', '')}-x86_64-linux-gnu"))
+        tag = f"cp{python.replace('.', '')}"
+        wheel = write_wheel(
+            _with_what_is_linked(files, pins, python, built, time), f"{tag}-{tag}-{_PLATFORM}", time, options.to
+        )
+        _audit(wheel)
+        _say(wheel)
+
+
+def _demand_tools() -> None:
+    version = (
+        subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True).stdout
+        if shutil.which("g++")
+        else ""
+    )
+    if not version.startswith(_COMPILER):
+        sys.exit(
+            f"wheels: g++ {_COMPILER}x is needed, Debian 12's, with which all is measured; here is {version or 'none'}"
+        )
+    for tool in ("dpkg-deb", "cmake", "ninja", "auditwheel"):
+        if not shutil.which(tool):
+            sys.exit(f"wheels: {tool} is missing; `make wheels` runs this on Debian 12 in an environment that has it")
+
+
+def _pure_wheel(target: Path) -> Path:
+    made = _BUILD / "pure"
+    shutil.rmtree(made, ignore_errors=True)
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "-C",
+        "wheel.cmake=false",
+        "--outdir",
+        str(made),
+    ]
+    subprocess.run([*command, str(ROOT)], check=True, stdout=subprocess.DEVNULL)
+    [wheel] = made.glob("*-none-any.whl")
+    target.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(wheel, target))
+
+
+def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
+    """The folder of the build, in which everything is compiled."""
+    sysroot, headers, folder = _BUILD / "sysroot", _BUILD / "headers", _BUILD / "native"
+    unpack(pins.sysroot, _BUILD / "packages", sysroot)
+    unpack(pins.headers.values(), _BUILD / "packages", headers)
+    settings = {
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "CMAKE_TOOLCHAIN_FILE": str(ROOT / "scripts" / "wheels" / "toolchain.cmake"),
+        "FRAMEDEX_SYSROOT": str(sysroot),
+        "FRAMEDEX_PYTHONS": ";".join(pythons),
+        "FRAMEDEX_PYTHON_HEADERS": str(headers / "usr" / "include"),
+        "FRAMEDEX_SHIPS_SOURCES": "ON",
+        "Python_EXECUTABLE": sys.executable,
+        "pybind11_DIR": pybind11.get_cmake_dir(),
+    }
+    defined = [f"-D{name}={value}" for name, value in settings.items()]
+    configure = ["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder), *defined]
+    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", str(folder)], check=True)
+    return folder
+
+
+def _installed(built: Path, component: str) -> Path:
+    """The folder of an installation of one part of what was built."""
+    target = _BUILD / "installed" / component
+    shutil.rmtree(target, ignore_errors=True)
+    command = ["cmake", "--install", str(built), "--prefix", str(target), "--component", component]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return target
+
+
+def _with_what_is_linked(
+    files: Mapping[str, bytes], pins: Pins, python: str, built: Path, time: int
+) -> dict[str, bytes]:
+    [core] = (built / "native").glob("tree_sitter-*/")
+    components = linked_in(pins, python, core, ROOT / "native/extractor/trees/fetch_tree_sitter.cmake")
+    texts = {name: text for component in components for name, text in component.texts.items()}
+    information = information_of(files)
+    name, version = information.removesuffix(".dist-info").split("-")
+    bill = bill_of_materials(name, version, time, components)
+    return {**with_licences(files, texts), f"{information}/sboms/{name}.cdx.json": bill}
+
+
+def _audit(wheel: Path) -> None:
+    """End the program where a wheel needs more of a system than its tag says, or is too large."""
+    shown = subprocess.run(["auditwheel", "show", "--json", str(wheel)], check=True, capture_output=True, text=True)
+    found = json.loads(shown.stdout)["overall_tag"]
+    if _glibc(found) > _glibc(_PLATFORM):
+        sys.exit(f"wheels: {wheel.name} needs {found}: `auditwheel show` says which library does")
+    if (size := wheel.stat().st_size) > _MOST:
+        sys.exit(f"wheels: {wheel.name} has {size:,} bytes, {_MOST:,} is the most")
+
+
+def _glibc(platform: str) -> tuple[int, ...]:
+    """The version of glibc that a platform tag names; none is newer than what names none."""
+    fields = platform.split("_")
+    return tuple(map(int, fields[1:3])) if fields[0] == "manylinux" else (sys.maxsize,)
+
+
+def _say(wheel: Path) -> None:
+    print(f"wheels: {wheel} ({wheel.stat().st_size / 1e6:.1f} MB)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

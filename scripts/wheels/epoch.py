@@ -1,0 +1,23 @@
+"""The one time that everything in a release has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def epoch() -> int:
+    """Seconds since 1970: SOURCE_DATE_EPOCH, or the commit's time. Ends the program where there is neither."""
+    stated = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if stated:
+        if not stated.isdecimal():
+            sys.exit(f"wheels: SOURCE_DATE_EPOCH is {stated!r}, and no number of seconds since 1970")
+        return int(stated)
+    told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
+    if told.returncode:
+        sys.exit("wheels: no git commit here tells the time of the wheels: set SOURCE_DATE_EPOCH (seconds since 1970)")
+    return int(told.stdout)

@@ -1,0 +1,77 @@
+"""Pins the packages that wheels are built with: writes `packages.json` from the indexes of the distributions.
+
+    python -m scripts.wheels.pins
+
+Run it when a package has gone from its archive, or to follow a Python's newest headers. The sysroot is of Ubuntu 18.04,
+which no longer changes: glibc 2.27 is the oldest that jaxlib's own wheels run on. What is downloaded later is compared
+with the hashes written here.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.error import URLError
+
+PINS = Path(__file__).with_name("packages.json")
+_UBUNTU, _DEBIAN = "http://archive.ubuntu.com/ubuntu", "http://deb.debian.org/debian"
+
+
+class _Suite(NamedTuple):
+    archive: str
+    name: str
+    component: str
+    packages: tuple[str, ...]
+
+
+_SYSROOT = (
+    _Suite(_UBUNTU, "bionic-updates", "main", ("libc6", "libc6-dev", "linux-libc-dev", "libgcc1", "libstdc++6")),
+    _Suite(_UBUNTU, "bionic-updates", "universe", ("libstdc++-8-dev",)),
+)
+_HEADERS = {
+    "3.11": _Suite(_DEBIAN, "bookworm", "main", ("libpython3.11-dev",)),
+    "3.12": _Suite(_UBUNTU, "noble", "main", ("libpython3.12-dev",)),
+    "3.13": _Suite(_DEBIAN, "trixie", "main", ("libpython3.13-dev",)),
+    "3.14": _Suite(_UBUNTU, "resolute", "main", ("libpython3.14-dev",)),
+}
+
+
+def main() -> None:
+    """Ask every index, then write the pins."""
+    sysroot = [entry for suite in _SYSROOT for entry in _entries(suite)]
+    headers = {version: entry for version, suite in _HEADERS.items() for entry in _entries(suite)}
+    PINS.write_text(json.dumps({"sysroot": sysroot, "headers": headers}, indent=1) + "\n", encoding="utf-8")
+
+
+def _entries(suite: _Suite) -> Iterator[dict[str, str]]:
+    address = f"{suite.archive}/dists/{suite.name}/{suite.component}/binary-amd64/Packages.xz"
+    try:
+        with urllib.request.urlopen(address) as answer:
+            stanzas = lzma.decompress(answer.read()).decode().split("\n\n")
+    except URLError as error:
+        sys.exit(f"pins: {address} cannot be read: {error}. Nothing was written.")
+    index = {fields["Package"]: fields for stanza in stanzas if (fields := _fields(stanza))}
+    for package in suite.packages:
+        if package not in index:
+            sys.exit(f"pins: {suite.name} has no {package}. Nothing was written.")
+        found = index[package]
+        yield {
+            "package": package,
+            "version": found["Version"],
+            "url": f"{suite.archive}/{found['Filename']}",
+            "sha256": found["SHA256"],
+        }
+
+
+def _fields(stanza: str) -> dict[str, str]:
+    lines = (line for line in stanza.split("\n") if ": " in line and not line.startswith(" "))
+    return {name: value for name, _, value in (line.partition(": ") for line in lines)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Installs each wheel as a user would, and records with it: `make test-wheels`.
+
+    python -m scripts.wheels.trial [--from dist] [--root FOLDER]
+
+A wheel gets a fresh environment of its CPython, in which pip brings everything else; one whose CPython is not on this
+machine is left out, and said so. `--root` is the root of an older system without a compiler (see scripts/old-root),
+where the wheel of the CPython in its /opt/python is tried, too. Of the recorded stack down to the mock TPU's allocator,
+every frame of a program, of JAX and of ours has to be a link, ours to the sources that the wheel brought.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.wheels.epoch import ROOT
+
+_PROGRAM = "import jax\n\n\ndef put():\n    return jax.device_put(1)\n\n\nput()\n"
+_ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_OURS = "/framedex_native/"
+
+
+class TrialError(Exception):
+    """Why a wheel is not what it should be."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a wheel is tried: `enter` comes before each command, and `root` before its paths."""
+
+    enter: Sequence[str]
+    root: Path
+    python: str
+    variables: Mapping[str, str]
+
+    def run(self, folder: str, *command: str) -> str:
+        """What a command prints. Raises TrialError with what it said where it fails."""
+        entered = [*self.enter, "env", "-C", folder] if self.enter else []
+        done = subprocess.run(
+            [*entered, *command],
+            cwd=None if self.enter else folder,
+            env=dict(self.variables),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        if done.returncode:
+            raise TrialError(
+                f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+            )
+        return done.stdout
+
+    def here(self, path: str) -> Path:
+        """A path of the machine as one of this process."""
+        return Path(f"{self.root}{path}") if self.enter else Path(path)
+
+
+def main() -> None:
+    """Try every wheel, and end with the number of those that failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--from", dest="wheels", type=Path, default=ROOT / "dist", help="the folder of the wheels (dist)"
+    )
+    parser.add_argument("--root", type=Path, help="the root of an older system, for the wheel of its CPython")
+    options = parser.parse_args()
+    wheels = sorted(options.wheels.glob("*.whl"))
+    if not wheels:
+        sys.exit(f"trial: {options.wheels} has no wheels: make wheels")
+    failed = 0
+    for wheel in wheels:
+        failed += _tried(wheel, _here(wheel), "here")
+        if options.root:
+            failed += _tried(wheel, _there(wheel, options.root.resolve()), f"in {options.root}")
+    sys.exit(min(failed, 1))
+
+
+def _tried(wheel: Path, machine: Machine | None, where: str) -> int:
+    """Try one wheel on a machine, and say what came of it: 1 if it failed."""
+    if machine is None:
+        if where == "here":
+            print(f"trial: {wheel.name}: not tried, its CPython is not here")
+        return 0
+    try:
+        with _folder(machine) as folder:
+            told = _try(wheel, machine, folder)
+    except TrialError as why:
+        print(f"trial: {wheel.name} {where}: failed: {why}")
+        return 1
+    print(f"trial: {wheel.name} {where}: {told}", flush=True)
+    return 0
+
+
+def _try(wheel: Path, machine: Machine, folder: str) -> str:
+    bin_folder = f"{folder}/environment/bin"
+    shutil.copy(wheel, machine.here(folder))
+    machine.run(folder, machine.python, "-m", "venv", "environment")
+    has_native = "none-any" not in wheel.name
+    wanted = f"framedex{'[record]' if has_native else ''} @ file://{folder}/{wheel.name}"
+    pip = [f"{bin_folder}/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    machine.run(folder, *pip, "--only-binary", ":all:", wanted)
+    framedex = f"{bin_folder}/framedex"
+    version = machine.run(folder, framedex, "--version").strip()
+    if not has_native:
+        return f"{version}, without native parts"
+    machine.here(f"{folder}/put.py").write_text(_PROGRAM, encoding="utf-8")
+    machine.run(folder, framedex, "run", "put.py")
+    machine.run(folder, framedex, "index")
+    frames = json.loads(machine.run(folder, framedex, "trace", "DeviceMemory::Allocate", "--json"))["frames"]
+    for frame in frames:
+        _demand_link(frame, machine)
+    ours = sum(_OURS in frame["module"] for frame in frames)
+    if ours < 5 or not any(frame["module"].endswith("/put.py") for frame in frames):
+        raise TrialError(f"its stack has {len(frames)} frames, of which {ours} are ours")
+    return f"{version}, {len(frames)} frames with their links, {ours} of them ours"
+
+
+def _demand_link(frame: Mapping[str, object], machine: Machine) -> None:
+    """Raises TrialError unless a frame leads somewhere."""
+    function, location = frame["function"], frame["location"]
+    assert isinstance(function, dict)
+    is_ours = _OURS in str(frame["module"])
+    if function["role"] == "interpreter" and location is None:
+        return  # of an interpreter without debug information
+    if not isinstance(location, dict):
+        raise TrialError(f"{function['name']} has no place")
+    if location["url"] and not is_ours:
+        return
+    file = machine.here(location["path"])
+    if function["role"] == "interpreter" and not file.is_file():
+        return  # compiled from sources that are not here
+    if not file.is_file() or not 0 < location["line"] <= len(file.read_bytes().splitlines()):
+        raise TrialError(f"{function['name']}: {location['path']}:{location['line']} is not there")
+    if is_ours and (location["how"] != "exact" or _OURS not in location["path"]):
+        raise TrialError(
+            f"{function['name']}: {location['path']}:{location['line']} is no line that came with the wheel"
+        )
+
+
+@contextmanager
+def _folder(machine: Machine) -> Iterator[str]:
+    """A folder of the machine that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="framedex-trial-", dir=machine.here("/tmp")) as folder:
+        yield f"/tmp/{Path(folder).name}" if machine.enter else folder
+
+
+def _here(wheel: Path) -> Machine | None:
+    python = next(_pythons(wheel), None)
+    if python is None:
+        return None
+    return Machine((), Path("/"), python, {**os.environ, "PYTHONPATH": ""})
+
+
+def _pythons(wheel: Path) -> Iterator[str]:
+    """The interpreters of this machine that a wheel is for."""
+    if "none-any" in wheel.name:
+        yield sys.executable
+        return
+    version = _version(wheel)
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    named = os.environ.get("FRAMEDEX_TEST_PYTHONS", "").split(":")
+    on_path = shutil.which(f"python{version}")
+    for python in filter(None, (*named, *sorted(map(str, pyenv.glob(f"{version}.*/bin/python"))), on_path)):
+        if _is_of(version, [python]):
+            yield python
+
+
+def _there(wheel: Path, root: Path) -> Machine | None:
+    """The older system, if its CPython is that of the wheel."""
+    enter = ["unshare", "--mount", "sh", "-euc", _ENTER, str(root)]
+    python = "/opt/python/bin/python3"
+    if "none-any" in wheel.name or not _is_of(_version(wheel), [*enter, python]):
+        return None
+    for file in (_CERTIFICATES, Path("/etc/resolv.conf")):  # what pip needs of this machine
+        if file.is_file():
+            target = Path(f"{root}{file}")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+    kept = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+    variables = {
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": "/root",
+        "PIP_CERT": str(_CERTIFICATES),
+        "LANG": "C.UTF-8",
+    }
+    return Machine(enter, root, python, kept | variables)
+
+
+def _version(wheel: Path) -> str:
+    digits = wheel.name.split("-")[2].removeprefix("cp")
+    return f"{digits[0]}.{digits[1:]}"
+
+
+def _is_of(version: str, python: Sequence[str]) -> bool:
+    told = subprocess.run(
+        [*python, "-c", "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True
+    )
+    return told.stdout.strip() == version
+
+
+if __name__ == "__main__":
+    main()
