@@ -3,6 +3,7 @@
 # make test [WORKERS=2]  set up with the development tools, then every check
 # make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
 # make test-editors  set up a real VS Code, and test its extension in it
+# make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
@@ -21,7 +22,7 @@ CHECKS := ruff mypy clang-format $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
+.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors vsix screenshots sanitize fuzz format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -76,6 +77,9 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/check-extension
 	@$(BIN)/python -m pytest tests/editors/vscode
 
+vsix:
+	@scripts/vsix
+
 screenshots: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@$(BIN)/python docs/make_screenshots.py $(if $(XLA),--source $(XLA))
@@ -99,4 +103,4 @@ $(VENV)/set-up-dev: $(BUILT_FROM)
 	@touch $(VENV)/set-up
 
 clean:
-	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build demo/.framedex demo/seed
+	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules editors/vscode/wheels build demo/.framedex demo/seed
