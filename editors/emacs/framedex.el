@@ -5,10 +5,10 @@
 
 ;; Author: the framedex authors
 ;; Maintainer: the framedex authors
-;; URL: https://pypi.org/project/framedex/
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1") (eglot "1.8"))
 ;; Keywords: tools, languages, c, processes
+;; URL: https://pypi.org/project/framedex/
 
 ;;; Commentary:
 

@@ -51,12 +51,16 @@ def test_a_button_installs_the_server_and_another_mends_it(window: Workbench, pr
     window.run("framedex: Restart the language server")
     expect(window.message("has installed is framedex==0.0.1; it now comes with framedex==")).to_be_visible()
 
-    (package,) = installed.glob("lib/python*/site-packages/framedex_server")
+    (package,) = installed.glob("lib/python*/site-packages/framedex")
     shutil.rmtree(package)
     window.run("framedex: Restart the language server")
     window.answer_message("did not start: it says: ModuleNotFoundError", "Install anew")
     expect_server(window)
     assert [each.name for each in installed.parent.iterdir()] != [installed.name]
+
+    window.run("framedex: Remove the server that was installed for this editor")
+    expect(window.page.locator(STATUS)).to_have_attribute("aria-label", re.compile("framedex was not found"))
+    assert not installed.parent.exists()
 
 
 def expect_server(window: Workbench) -> None:

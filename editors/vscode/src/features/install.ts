@@ -97,10 +97,18 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
     }
   }
 
+  /** Uninstalling the extension leaves it: VS Code keeps the folder. */
+  async function removeOwn(): Promise<void> {
+    await server.stop();
+    await own.removeAll();
+    await server.start();
+  }
+
   return vscode.Disposable.from(
     installer,
     server.onDidChangeState((state) => (state === "running" ? offerUpgrade() : undefined)),
     vscode.commands.registerCommand(INSTALL, () => install()),
+    vscode.commands.registerCommand("framedex.removeServer", removeOwn),
     vscode.commands.registerCommand(INSTALL_INTO, (interpreter: string) => installInto(interpreter, wheels, server)),
   );
 }
@@ -113,7 +121,7 @@ export async function installInto(interpreter: string, wheels: string, server: S
     vscode.workspace.workspaceFolders?.[0] ?? vscode.TaskScope.Workspace,
     "install framedex",
     "framedex",
-    new vscode.ProcessExecution(interpreter, ["-m", "pip", ...what.arguments]),
+    new vscode.ProcessExecution(interpreter, ["-m", "pip", "install", ...what.arguments]),
   );
   const isOurs = ({ execution }: vscode.TaskEndEvent) =>
     execution.task.name === task.name && execution.task.source === task.source;

@@ -48,6 +48,10 @@ export class OwnEnvironments {
     await rm(folder, { recursive: true, force: true });
   }
 
+  async removeAll(): Promise<void> {
+    await this.remove(this.root);
+  }
+
   /** Removes what the current one replaces, and what was left behind. */
   async tidy(): Promise<void> {
     const current = await this.current();

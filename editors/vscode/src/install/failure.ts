@@ -9,10 +9,12 @@ const CAUSES: readonly Cause[] = [
   { sign: /No space left on device|Errno 28/, told: "the disk is full." },
   {
     sign: /CERTIFICATE_VERIFY_FAILED|SSLError|SSLCertVerificationError/,
-    told: "the package index's certificate is not trusted here. Behind a proxy that has its own, name that: pip config set global.cert FILE.",
+    told:
+      "the package index's certificate is not trusted here. Behind a proxy that has its own, name that: " +
+      "pip config set global.cert FILE.",
   },
   {
-    sign: /NewConnectionError|NameResolutionError|Failed to establish a new connection|ProxyError|ConnectTimeout|ReadTimeout|ConnectionResetError|Connection broken|Max retries exceeded/,
+    sign: /(?:NewConnection|NameResolution|Proxy|ConnectionReset)Error|(?:Connect|Read)Timeout|connection broken|Max retries exceeded/i,
     told:
       "pip cannot reach the package index. Check the network; a proxy or an index of your own is named by " +
       "pip config set global.proxy URL, or global.index-url.",

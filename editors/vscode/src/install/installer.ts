@@ -36,7 +36,8 @@ export class Installer implements vscode.Disposable {
     }
     const its = environmentPython(folder);
     let said = "";
-    const pip = ["-I", "-m", "pip", "--no-input", ...what.arguments];
+    // Where pip is configured to install for the user, it would refuse to in an environment.
+    const pip = ["-I", "-m", "pip", "--no-input", "install", "--no-user", ...what.arguments];
     const installed = await this.run(its, pip, folder, (text) => (said += text));
     if (installed.status !== 0) {
       throw new InstallFailure(installed.signal === null ? whyPipFailed(said) : `pip was ended by ${installed.signal}.`, false);

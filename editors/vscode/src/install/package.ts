@@ -7,7 +7,7 @@ const NAME = "framedex";
 
 export interface Wanted {
   readonly requirement: string;
-  /** pip's arguments, without the `-m pip` before them. */
+  /** What comes behind `pip install`. */
   readonly arguments: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export async function wanted(wheels: string): Promise<Wanted> {
   const requirement = version === undefined ? setting : `${NAME}==${version}`;
   // The wheel in the folder is for every platform: where the index has one for this, pip prefers that.
   const found = version === undefined ? [] : ["--find-links", wheels];
-  return { requirement, arguments: ["install", ...found, requirement] };
+  return { requirement, arguments: [...found, requirement] };
 }
 
 async function versionIn(wheels: string): Promise<string | undefined> {

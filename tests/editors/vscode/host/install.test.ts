@@ -25,7 +25,7 @@ async function failure(...pip: string[]): Promise<InstallFailure> {
   let thrown: unknown;
   await withFolder(async (folder) => {
     try {
-      await installer.fill(folder, found.python, { requirement: "framedex", arguments: ["install", ...pip] });
+      await installer.fill(folder, found.python, { requirement: "framedex", arguments: pip });
     } catch (error) {
       thrown = error;
     }
