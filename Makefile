@@ -22,7 +22,7 @@ CHECKS := ruff mypy clang-format $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors vsix screenshots sanitize fuzz format clean
+.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -77,6 +77,7 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/check-extension
 	@$(BIN)/python -m pytest tests/editors/vscode
 
+.PHONY: vsix
 vsix:
 	@scripts/vsix
 
