@@ -5,6 +5,7 @@
 # make quick-tests  those tests alone
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make test-editors  set up a real VS Code, and test its extension in it
+# make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
@@ -113,6 +114,10 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/check-extension
 	@$(BIN)/python -m pytest tests/editors/vscode
 
+.PHONY: vsix
+vsix:
+	@scripts/vsix
+
 screenshots: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@$(BIN)/python docs/make_screenshots.py $(if $(XLA),--source $(XLA))
@@ -170,4 +175,4 @@ ci-set-up:
 	@scripts/ci-set-up
 
 clean:
-	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build framedex-demo demo/seed
+	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules editors/vscode/wheels build framedex-demo demo/seed

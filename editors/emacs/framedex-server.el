@@ -9,7 +9,7 @@
 ;;; Code:
 
 (eval-and-compile
-  (unless (require 'eglot nil t)
+  (unless (and (require 'eglot nil t) (fboundp 'eglot) (fboundp 'eglot-current-server))
     (user-error "Framedex needs eglot: built in from Emacs 29 on, before that in %s"
                 "M-x package-install RET eglot (Debian: apt-get install elpa-eglot)")))
 
@@ -67,7 +67,7 @@ from there.  The user's own programs get their PYTHONPATH back."
   "Whether SERVER runs and is framedex, maybe among others behind a multiplexer."
   (and server
        (jsonrpc-running-p server)
-       (seq-contains-p (plist-get (plist-get (eglot--capabilities server) :executeCommandProvider) :commands)
+       (seq-contains-p (plist-get (plist-get (slot-value server 'capabilities) :executeCommandProvider) :commands)
                        "framedex.openTrace")))
 
 (defun framedex--running-server ()
@@ -77,9 +77,14 @@ last, else any."
   (setq framedex--server
         (seq-find #'framedex--server-p
                   `(,(eglot-current-server)
-                    ,@(gethash (eglot--current-project) eglot--servers-by-project)
+                    ,@(and (fboundp 'eglot--current-project)
+                           (gethash (eglot--current-project) eglot--servers-by-project))
                     ,framedex--server
                     ,@(apply #'append (hash-table-values eglot--servers-by-project))))))
+
+(defun framedex--managed-by-p (server)
+  "Whether eglot has SERVER for this buffer."
+  (eq (eglot-current-server) server))
 
 (defun framedex--server ()
   "The server to ask."

@@ -150,7 +150,7 @@ By its text, else by the server."
 (defun framedex-trace--tell-server ()
   "Have the server know the text of this buffer, which eglot does not manage."
   (let ((server (framedex--server)))
-    (unless (or (eq (eglot-current-server) server) (eq framedex-trace--told server))
+    (unless (or (framedex--managed-by-p server) (eq framedex-trace--told server))
       (setq framedex-trace--told server)
       (jsonrpc-notify server :textDocument/didOpen
                       (list :textDocument

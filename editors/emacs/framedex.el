@@ -8,11 +8,12 @@
 ;; Version: 0.2.0
 ;; Package-Requires: ((emacs "28.1") (eglot "1.8"))
 ;; Keywords: tools, languages, c, processes
+;; URL: https://pypi.org/project/framedex/
 
 ;;; Commentary:
 
-;; framedex records every mixed Python and C++ stack with which a JAX program enters the TPU runtime.  Put this folder
-;; on `load-path' and (require \='framedex).
+;; framedex records every mixed Python and C++ stack with which a JAX program enters the TPU runtime.  Its server is a
+;; Python package: pip install framedex.
 ;;
 ;; Trace documents (*.fdtrace) open in `framedex-trace-mode': RET, mouse-2 and M-. on a frame go to its source, n and p
 ;; to the next and previous frame, f folds frames of glue and of the interpreter.

@@ -1,6 +1,6 @@
 """The LSP4IJ template holds only what LSP4IJ reads, and says what the server says.
 
-The keys are those of LSP4IJ 0.20: docs/UserDefinedLanguageServerTemplate.md, and the classes that read templates
+The keys are those of LSP4IJ 0.20.2: docs/UserDefinedLanguageServerTemplate.md, and the classes that read templates
 (ServerTemplate, LanguageServerTemplate) and installers (InstallerTaskRegistry and the factories of its tasks).
 """
 

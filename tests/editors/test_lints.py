@@ -15,7 +15,7 @@ ROOT = EDITORS.parent
 
 @pytest.mark.skipif(shutil.which("luacheck") is None, reason="needs luacheck (Debian: apt-get install lua-check)")
 def test_luacheck_has_nothing_to_say_of_what_is_written_in_lua() -> None:
-    folders = (EDITORS / "neovim", EDITORS / "terminal", Path(__file__).parent)
+    folders = (ROOT / "lua", EDITORS / "neovim", EDITORS / "terminal", Path(__file__).parent)
     files = [file for folder in folders for file in folder.rglob("*.lua")]
     done = subprocess.run(["luacheck", "--no-color", *map(str, files)], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

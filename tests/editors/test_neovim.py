@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -235,3 +236,39 @@ def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) 
 
     assert told.count(f"{demo}/.framedex/index.db") == 1
     assert "framedex run SCRIPT" not in told
+
+
+def test_a_plug_in_manager_takes_the_repository_as_it_is(tmp_path: Path) -> None:
+    """Given the checkout on the runtimepath, where lazy.nvim, vim.pack and others put what they have cloned."""
+    report = tmp_path / "report.json"
+    look = f"""
+      vim.opt.runtimepath:append({str(EDITORS.parent)!r})
+      require("framedex").setup({{ cmd = {{ "no-such-framedex" }} }})
+      vim.cmd("help framedex")
+      local help = vim.api.nvim_buf_get_name(0)
+      vim.cmd("edit call-1.fdtrace")
+      local seen = {{ help = help, command = vim.fn.exists(":Framedex"), filetype = vim.bo.filetype,
+                     steps = type(require("framedex.steps").step_in) }}
+      vim.fn.writefile({{ vim.fn.json_encode(seen) }}, {str(report)!r})
+    """
+    script = tmp_path / "look.lua"
+    script.write_text(look)
+    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {script}", "-c", "qall!"]
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+    assert report.is_file(), done.stderr
+    assert json.loads(report.read_text(encoding="utf-8")) == {
+        "help": str(EDITORS / "neovim" / "doc" / "framedex.txt"),
+        "command": 2,
+        "filetype": "framedex-trace",
+        "steps": "function",
+    }
+
+
+def test_the_tags_of_the_help_are_those_that_neovim_makes(tmp_path: Path) -> None:
+    """They are committed, as a plug-in manager makes them for a folder in the root alone."""
+    doc = shutil.copytree(EDITORS / "neovim" / "doc", tmp_path / "doc")
+    (doc / "tags").unlink()
+    subprocess.run(["nvim", "--headless", "-u", "NONE", "-c", f"helptags {doc}", "-c", "qall!"], check=True, timeout=60)
+
+    assert (doc / "tags").read_text() == (EDITORS / "neovim" / "doc" / "tags").read_text()

@@ -1,29 +1,15 @@
 // framedex's command line, run beside the server: programs under the recorder, and what the server has no request for.
 
-import { spawn } from "node:child_process";
 import * as vscode from "vscode";
 
-import { reasonOf, withoutLinks } from "./plain";
-import { ownEnvironment } from "./server/environment";
+import { begin, Exit, Running, untilEnded } from "./childProcess";
+import { withoutLinks } from "./plain";
 import { Server } from "./server/server";
 
-/** What the reader's first, second and third Cancel send, as by keys in a terminal: to the program too. */
-const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGKILL"];
-
-// Characters at the end of stderr in which the reason is looked for.
-const TAIL = 4_000;
-
 /** How a command ended: with a status, or by a signal. */
-export interface Ended {
-  readonly status: number | null;
-  readonly signal: NodeJS.Signals | null;
+export interface Ended extends Pick<Exit, "status" | "signal"> {
   /** What framedex said last: `framedex: ...` and the indented lines below. Empty if it said nothing. */
   readonly reason: string;
-}
-
-interface Running {
-  readonly ended: Promise<Ended>;
-  stop(signal: NodeJS.Signals): void;
 }
 
 export class CommandLine implements vscode.Disposable {
@@ -40,10 +26,11 @@ export class CommandLine implements vscode.Disposable {
       throw new Error("The language server does not run; the status bar says why.");
     }
     this.output.appendLine(`> framedex ${given.join(" ")}`);
-    const running = this.begin(command.command, [...command.arguments, ...given], folder);
+    const running = begin(command.command, [...command.arguments, ...given], folder, (text) => this.output.append(text));
     this.running.add(running);
     try {
-      return await untilEnded(title, running);
+      const { status, signal, complaint } = await untilEnded(title, running);
+      return { status, signal, reason: reasonIn(complaint) };
     } finally {
       this.running.delete(running);
     }
@@ -57,49 +44,6 @@ export class CommandLine implements vscode.Disposable {
   dispose(): void {
     this.running.forEach((running) => running.stop("SIGTERM"));
     this.output.dispose();
-  }
-
-  private begin(command: string, given: readonly string[], folder: string): Running {
-    // A process group of its own, so that a signal reaches the program as one from a terminal does.
-    const child = spawn(command, given, { cwd: folder, env: ownEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
-    let tail = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => this.output.append(text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.output.append(text);
-      tail = (tail + text).slice(-TAIL);
-    });
-    const ended = new Promise<Ended>((resolve, reject) => {
-      child.on("error", (error) => reject(new Error(withoutLinks(reasonOf(error), 600))));
-      child.on("close", (status, signal) => resolve({ status, signal, reason: reasonIn(tail) }));
-    });
-    return { ended, stop: (signal) => signalGroup(child.pid, signal) };
-  }
-}
-
-/** Each Cancel asks more firmly; the notification says which was sent. */
-async function untilEnded(title: string, { ended, stop }: Running): Promise<Ended> {
-  let told = title;
-  for (const signal of STOPPING) {
-    const options = { location: vscode.ProgressLocation.Notification, title: `framedex: ${told}`, cancellable: true };
-    const isOver = await vscode.window.withProgress(options, (_, token) =>
-      Promise.race([ended.then(() => true), new Promise<boolean>((resolve) => token.onCancellationRequested(() => resolve(false)))]),
-    );
-    if (isOver) {
-      break;
-    }
-    stop(signal);
-    told = `${title}: ${signal} was sent, it has not ended yet`;
-  }
-  return ended;
-}
-
-function signalGroup(leader: number | undefined, signal: NodeJS.Signals): void {
-  try {
-    if (leader !== undefined) {
-      process.kill(-leader, signal);
-    }
-  } catch {
-    // it has just ended
   }
 }
 

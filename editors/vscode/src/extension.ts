@@ -1,5 +1,6 @@
 // Entry point: the server, and every feature that hangs on it.
 
+import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { CommandLine } from "./commandLine";
@@ -10,6 +11,7 @@ import * as compare from "./features/compare";
 import * as flameGraph from "./features/flameGraph";
 import * as highlight from "./features/highlight";
 import * as indexing from "./features/indexing";
+import * as install from "./features/install";
 import * as lifecycle from "./features/lifecycle";
 import * as problems from "./features/problems";
 import * as record from "./features/record";
@@ -19,11 +21,12 @@ import * as terminalLinks from "./features/terminalLinks";
 import * as traces from "./features/traces";
 import * as uri from "./features/uri";
 import { Feature, Framedex } from "./framedex";
+import { OwnEnvironments } from "./install/environments";
 import { Picked } from "./picked";
 import { Server } from "./server/server";
 
 const FEATURES: readonly Feature[] = [
-  ...[problems, lifecycle, statusBar, record, indexing],
+  ...[problems, lifecycle, install, statusBar, record, indexing],
   ...[captures, steps, calls, highlight, terminalLinks, uri],
   ...[activity, traces, compare, flameGraph],
 ];
@@ -31,10 +34,11 @@ const FEATURES: readonly Feature[] = [
 /** Activation does not wait for the server: what needs it says so, or comes when it runs. */
 export function activate(context: vscode.ExtensionContext): Framedex {
   const output = vscode.window.createOutputChannel("framedex", { log: true });
-  const server = new Server(output);
+  const own = new OwnEnvironments(path.join(context.globalStorageUri.fsPath, "environments"));
+  const server = new Server(output, own);
   const commandLine = new CommandLine(server);
   const picked = new Picked(server);
-  const framedex: Framedex = { context, output, server, commandLine, picked };
+  const framedex: Framedex = { context, output, server, own, commandLine, picked };
   context.subscriptions.push(output, server, commandLine, picked, ...FEATURES.map((feature) => feature.register(framedex)));
   void server.start();
   return framedex;

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import { CommandLine } from "./commandLine";
+import { OwnEnvironments } from "./install/environments";
 import { Picked } from "./picked";
 import { Server } from "./server/server";
 
@@ -10,6 +11,7 @@ export interface Framedex {
   readonly context: vscode.ExtensionContext;
   readonly output: vscode.LogOutputChannel;
   readonly server: Server;
+  readonly own: OwnEnvironments;
   readonly commandLine: CommandLine;
   readonly picked: Picked;
 }

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
+import { INSTALL, INSTALL_INTO } from "./install";
 import { Remedies, warn } from "../remedies";
 import { PATH_SETTING } from "../server/locate";
 import { MOST_CRASHES } from "../server/restarts";
@@ -10,6 +11,7 @@ import { Problem, Server } from "../server/server";
 import { isOlder } from "../server/version";
 
 const MINIMUM_VERSION = "0.1.0";
+const OFFER = "The extension can install it for itself.";
 
 export function register({ server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
@@ -28,9 +30,10 @@ async function tell(problem: Problem, server: Server): Promise<void> {
   const restart = () => server.restart();
   switch (problem.kind) {
     case "missing":
-      return warn(problem.found.reason, installing(problem.found.interpreter, server));
+      return warn(`${problem.found.reason} ${OFFER}`, installing(problem.found.interpreter));
     case "failed":
       return warn(`${problem.command.command} did not start: ${problem.reason}`, {
+        ...(problem.command.origin === "extension" ? { "Install anew": install } : {}),
         "Show output": showOutput,
         Restart: restart,
         "Open settings": openSettings,
@@ -43,42 +46,18 @@ async function tell(problem: Problem, server: Server): Promise<void> {
   }
 }
 
-function installing(interpreter: string | undefined, server: Server): Remedies {
-  const others = {
+function installing(interpreter: string | undefined): Remedies {
+  const into = () => vscode.commands.executeCommand(INSTALL_INTO, interpreter);
+  return {
+    Install: install,
+    ...(interpreter === undefined ? {} : { "Install into this environment": into }),
     "Choose framedex…": choosePath,
     "How to set up": () => vscode.commands.executeCommand("framedex.openWalkthrough"),
   };
-  return interpreter === undefined ? others : { "Install into this environment": () => install(interpreter, server), ...others };
 }
 
-/** pip, in a terminal that the user sees; a task of a process, so that no shell reads the path. */
-export async function install(interpreter: string, server: Server): Promise<void> {
-  const wanted = vscode.workspace.getConfiguration("framedex").get("server.package", "framedex");
-  const task = new vscode.Task(
-    { type: "framedex" },
-    vscode.workspace.workspaceFolders?.[0] ?? vscode.TaskScope.Workspace,
-    "install framedex",
-    "framedex",
-    new vscode.ProcessExecution(interpreter, ["-m", "pip", "install", wanted]),
-  );
-  const isOurs = ({ execution }: vscode.TaskEndEvent) =>
-    execution.task.name === task.name && execution.task.source === task.source;
-  const listening: vscode.Disposable[] = [];
-  const ended = new Promise<number | undefined>((resolve) =>
-    listening.push(
-      vscode.tasks.onDidEndTaskProcess((event) => (isOurs(event) ? resolve(event.exitCode) : undefined)),
-      // Also of a task whose process could not be started; of others this comes after the end of the process.
-      vscode.tasks.onDidEndTask((event) => (isOurs(event) ? resolve(undefined) : undefined)),
-    ),
-  );
-  try {
-    await vscode.tasks.executeTask(task);
-    if ((await ended) === 0) {
-      await server.restart();
-    }
-  } finally {
-    vscode.Disposable.from(...listening).dispose();
-  }
+function install(): Thenable<unknown> {
+  return vscode.commands.executeCommand(INSTALL);
 }
 
 async function choosePath(): Promise<void> {

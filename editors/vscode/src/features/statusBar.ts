@@ -15,6 +15,7 @@ const MENU: readonly (vscode.QuickPickItem & { command: string; arguments?: unkn
   { label: "$(flame) Show flame graph", command: "framedex.flameGraph" },
   { label: "$(filter) Pick a capture…", command: "framedex.pickCapture" },
   { label: "$(debug-restart) Restart the server", command: "framedex.restartServer" },
+  { label: "$(cloud-download) Install the server for this editor", command: "framedex.installServer" },
   { label: "$(output) Show the output", command: "framedex.showOutput" },
   { label: "$(book) Open the walkthrough", command: "framedex.openWalkthrough" },
   { label: "$(gear) Open settings", command: "workbench.action.openSettings", arguments: ["@ext:framedex.framedex"] },

@@ -100,6 +100,7 @@ async function inTime<Result>(work: Thenable<Result>): Promise<Result | undefine
   }
 }
 
-function environmentPython(environment: string): string {
+/** The Python of an environment. */
+export function environmentPython(environment: string): string {
   return process.platform === "win32" ? path.join(environment, "Scripts", "python.exe") : path.join(environment, "bin", "python");
 }

@@ -1,24 +1,27 @@
-// Where the server is: the setting, else the environment of the selected Python interpreter, else the PATH.
+// Where the server is: the setting, else the environment of the selected Python interpreter, else the PATH, else the
+// extension's own environment.
 //
-// In a workspace that is not trusted nothing of it runs: only what the user has set and the PATH count, and neither
-// where it leads into the workspace.
+// In a workspace that is not trusted nothing of it runs: its interpreter does not count, and what the user has set and
+// the PATH do not where they lead into the workspace.
 
 import { execFile } from "node:child_process";
 import * as path from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
+import { OwnEnvironments } from "../install/environments";
 import { ownEnvironment } from "./environment";
 import { expand } from "./expand";
-import { isExecutable, liesIn } from "./files";
-import { selectedInterpreter } from "./interpreter";
+import { isExecutable } from "./files";
+import { environmentPython, selectedInterpreter } from "./interpreter";
+import { mayRun, which } from "./onPath";
 
 export const PATH_SETTING = "framedex.server.path";
 
 // No package is taken from the working folder (CPython 3.11 and later, as framedex itself).
 const NOT_FROM_HERE = "-P";
 
-type Origin = "setting" | "interpreter" | "PATH";
+type Origin = "setting" | "interpreter" | "PATH" | "extension";
 
 /** How to start framedex: `command ...arguments serve`. */
 export interface ServerCommand {
@@ -27,7 +30,7 @@ export interface ServerCommand {
   readonly origin: Origin;
 }
 
-/** Why there is none. `interpreter` is the one into which framedex could be installed. */
+/** Why there is none. `interpreter` is the selected one, into which framedex could be installed. */
 export interface NotFound {
   readonly reason: string;
   readonly interpreter: string | undefined;
@@ -39,7 +42,7 @@ export function isFound(located: Located): located is ServerCommand {
   return "command" in located;
 }
 
-export async function locateServer(): Promise<Located> {
+export async function locateServer(own: OwnEnvironments): Promise<Located> {
   const setting = vscode.workspace.getConfiguration("framedex").get<string>("server.path", "").trim();
   if (setting !== "") {
     return fromSetting(setting);
@@ -48,7 +51,7 @@ export async function locateServer(): Promise<Located> {
   // The interpreter is the workspace's choice, so it counts only where the workspace is trusted.
   for (const folder of vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? [undefined]) : []) {
     const selected = await selectedInterpreter(folder);
-    const found = selected === undefined ? undefined : await fromInterpreter(selected);
+    const found = selected === undefined ? undefined : await fromInterpreter(selected, "interpreter");
     if (found !== undefined) {
       return found;
     }
@@ -57,6 +60,11 @@ export async function locateServer(): Promise<Located> {
   const onPath = await which("framedex");
   if (onPath !== undefined) {
     return { command: onPath, arguments: [], origin: "PATH" };
+  }
+  const installed = await own.current();
+  const foundThere = installed && (await fromInterpreter(environmentPython(installed.folder), "extension"));
+  if (foundThere !== undefined) {
+    return foundThere;
   }
   const where = interpreter === undefined ? "on the PATH" : `in the environment of ${interpreter}, nor on the PATH`;
   const untried = vscode.workspace.isTrusted ? "" : " This workspace is not trusted, so its Python environment was not looked at.";
@@ -78,17 +86,17 @@ async function fromSetting(setting: string): Promise<Located> {
 }
 
 /** framedex in the environment of an interpreter: its script, else its package. */
-async function fromInterpreter(interpreter: string): Promise<ServerCommand | undefined> {
+export async function fromInterpreter(interpreter: string, origin: Origin): Promise<ServerCommand | undefined> {
   const name = process.platform === "win32" ? "framedex.exe" : "framedex";
   const folder = path.dirname(interpreter);
   for (const script of [path.join(folder, name), path.join(folder, "Scripts", name)]) {
     if (await isExecutable(script)) {
-      return { command: script, arguments: [], origin: "interpreter" };
+      return { command: script, arguments: [], origin };
     }
   }
   const run = "from framedex.commands.main import cli; cli(prog_name='framedex')";
   return (await hasPackage(interpreter))
-    ? { command: interpreter, arguments: [NOT_FROM_HERE, "-c", run], origin: "interpreter" }
+    ? { command: interpreter, arguments: [NOT_FROM_HERE, "-c", run], origin }
     : undefined;
 }
 
@@ -100,21 +108,4 @@ async function hasPackage(interpreter: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** The command of a name on the PATH. Relative folders of the PATH would be the workspace's, and are passed over. */
-async function which(name: string): Promise<string | undefined> {
-  const file = process.platform === "win32" && path.extname(name) === "" ? `${name}.exe` : name;
-  for (const folder of (process.env["PATH"] ?? "").split(path.delimiter).filter(path.isAbsolute)) {
-    const command = path.join(folder, file);
-    if ((await isExecutable(command)) && (await mayRun(command))) {
-      return command;
-    }
-  }
-  return undefined;
-}
-
-async function mayRun(command: string): Promise<boolean> {
-  const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
-  return vscode.workspace.isTrusted || !(await liesIn(command, folders));
 }

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, ErrorHandler, LanguageClient, Middleware, ProgressToken } from "vscode-languageclient/node";
 
+import { OwnEnvironments } from "../install/environments";
 import { reasonOf, withoutLinks } from "../plain";
 import { createClient } from "./client";
 import { whyFailed } from "./failure";
@@ -42,7 +43,7 @@ export class Server implements vscode.Disposable {
   /** How the server was started, once it was found. */
   command: ServerCommand | undefined;
 
-  constructor(private readonly output: vscode.LogOutputChannel) {}
+  constructor(private readonly output: vscode.LogOutputChannel, private readonly own: OwnEnvironments) {}
 
   get state(): ServerState {
     return this.current;
@@ -79,7 +80,7 @@ export class Server implements vscode.Disposable {
   /** Starts the server that is to be used by now, unless it is the one that runs. */
   relocate(): Promise<void> {
     return this.inTurn(async () => {
-      const located = await locateServer();
+      const located = await locateServer(this.own);
       if (this.current !== "running" || !isFound(located) || located.command !== this.command?.command) {
         await this.end();
         await this.begin(located);
@@ -125,7 +126,7 @@ export class Server implements vscode.Disposable {
       return;
     }
     this.become("starting");
-    const located = known ?? (await locateServer());
+    const located = known ?? (await locateServer(this.own));
     if (!isFound(located)) {
       this.output.warn(located.reason);
       this.become("missing");

@@ -4,7 +4,7 @@ import * as assert from "node:assert/strict";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import { install } from "../../../../editors/vscode/src/features/problems";
+import { installInto } from "../../../../editors/vscode/src/features/install";
 import { isFound, locateServer } from "../../../../editors/vscode/src/server/locate";
 import { makeEnvironment, teachInstalling, withFolder } from "./environment";
 import { running } from "./framedex";
@@ -30,18 +30,18 @@ async function select(python: string): Promise<void> {
 /** The command on the PATH. */
 async function commandOnPath(): Promise<string> {
   await select("python");
-  const located = await locateServer();
+  const located = await locateServer((await running()).own);
   assert.ok(isFound(located));
   assert.equal(located.origin, "PATH");
   return located.command;
 }
 
 test("an interpreter without framedex leaves the one on the PATH", async () => {
-  const { server } = await running();
+  const { server, own } = await running();
   const onPath = await commandOnPath();
   await withFolder(async (folder) => {
     await select(makeEnvironment(folder).python);
-    const located = await locateServer();
+    const located = await locateServer(own);
     assert.deepEqual([isFound(located) && located.command, server.state], [onPath, "running"]);
     await select("python");
   });
@@ -70,7 +70,7 @@ test("framedex is installed into the selected interpreter, and its server starte
     const environment = makeEnvironment(path.join(folder, "$(touch no) ; x"));
     teachInstalling(environment, "framedex", `exec '${onPath}' "$@"`);
     await select(environment.python);
-    await install(environment.python, server);
+    await installInto(environment.python, "/no/wheels", server);
     assert.equal(server.state, "running");
     assert.equal(server.command?.command, environment.framedex);
     await select("python");

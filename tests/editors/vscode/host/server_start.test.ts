@@ -34,7 +34,7 @@ async function withSettings(settings: Record<string, string>, body: () => Promis
 }
 
 async function found(): Promise<[string, string]> {
-  const located = await locateServer();
+  const located = await locateServer((await running()).own);
   return isFound(located) ? [located.origin, located.command] : ["nowhere", located.reason];
 }
 

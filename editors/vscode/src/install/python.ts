@@ -1,0 +1,62 @@
+// A Python with which an environment can be made: from the PATH, else the one that was chosen.
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+import { ownEnvironment } from "../server/environment";
+
+/** framedex's `requires-python`. */
+export const OLDEST = "3.11";
+
+const NAMES = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
+const PATIENCE = 10_000;
+
+// A distribution's Python may lack what makes environments (Debian's python3-venv). Any Python can read this.
+const LOOK = `import sys
+try:
+    import venv, ensurepip
+except ImportError:
+    sys.stdout.write("lacking ")
+sys.stdout.write("%d.%d" % sys.version_info[:2])`;
+
+/** Why a Python does not do, in a sentence; undefined where it does. */
+export type Objection = string | undefined;
+
+/** The first of the commands that does; else why there is none, and how to get one. */
+export async function findPython(
+  which: (name: string) => Promise<string | undefined>,
+  chosen: readonly string[],
+): Promise<{ readonly python: string } | { readonly reason: string }> {
+  const objections: string[] = [];
+  for (const candidate of [...NAMES.map(which), ...chosen.map(async (each) => each)]) {
+    const python = await candidate;
+    if (python === undefined) {
+      continue;
+    }
+    const objection = await objectionTo(python);
+    if (objection === undefined) {
+      return { python };
+    }
+    objections.push(objection);
+  }
+  return { reason: `framedex needs Python ${OLDEST} or later: ${objections.join(" ") || "there is no Python on the PATH."}` };
+}
+
+export async function objectionTo(python: string): Promise<Objection> {
+  let said: string;
+  try {
+    said = (await promisify(execFile)(python, ["-I", "-c", LOOK], { timeout: PATIENCE, env: ownEnvironment() })).stdout.trim();
+  } catch {
+    return `${python} does not run.`;
+  }
+  const [, lacking, major, minor] = /^(lacking )?(\d+)\.(\d+)$/.exec(said) ?? [];
+  if (major === undefined || minor === undefined) {
+    return `${python} is no Python.`;
+  }
+  const [oldestMajor, oldestMinor] = OLDEST.split(".").map(Number);
+  if (Number(major) !== oldestMajor || Number(minor) < (oldestMinor ?? 0)) {
+    return `${python} is Python ${major}.${minor}.`;
+  }
+  const remedy = `On Debian and Ubuntu, apt install python${major}.${minor}-venv brings that.`;
+  return lacking === undefined ? undefined : `${python} cannot make environments, as it lacks ensurepip. ${remedy}`;
+}
