@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
+from framedex import nativepart
 from framedex.commands.checking.findings import Finding, Look
 from framedex.errors import FramedexError
 from framedex.interpreters import ask
@@ -30,7 +31,9 @@ print(json.dumps(found))
 
 
 def looks(python: str) -> list[tuple[str, Look]]:
-    """What to look at, of an interpreter."""
+    """What to look at, of an interpreter; nothing on a system on which nothing is recorded."""
+    if nativepart.unsupported_system() is not None:
+        return []
     return [
         ("JAX", partial(_jax, python)),
         ("mock TPU", partial(_mock, python)),
