@@ -74,17 +74,24 @@ def bare_code(code: str) -> list[str]:
     return [sys.executable, _ISOLATED, "-S", "-c", code]
 
 
-def ask(python: str, program: str) -> Any:
+def ask(python: str, program: str, patience: float | None = None) -> Any:
     """Have an interpreter run a program that tells about it and its packages; the JSON that the program prints.
 
     The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError where there is no
-    such interpreter, CalledProcessError where it fails, and ValueError where it prints something else.
+    such interpreter, CalledProcessError where it fails, ValueError where it prints something else, and TimeoutExpired
+    where it takes more than `patience` seconds.
     """
     command = [python, _ISOLATED, "-c", _PROBE + program]
     # It may be a script that looks for the interpreter (pyenv's are), so its PATH leads nowhere else than ours.
     environment = {**os.environ, "PATH": absolute_search_path()}
     done = subprocess.run(
-        command, check=True, capture_output=True, stdin=subprocess.DEVNULL, text=True, env=environment
+        command,
+        check=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        timeout=patience,
     )
     return json.loads(done.stdout)
 

@@ -8,10 +8,12 @@ import os
 import stat
 from pathlib import Path
 
+from framedex.portable import NEVER_WAITING, READ_ONLY
+
 
 def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read bytes, without ever waiting. Raises OSError for what is no regular file."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    descriptor = os.open(path, READ_ONLY | NEVER_WAITING)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))

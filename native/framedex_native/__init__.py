@@ -19,7 +19,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from framedex_native import _native
+try:
+    from framedex_native import _native
+except ImportError as error:
+    raise ImportError(
+        f"framedex_native has no compiled part that works here, so nothing can be recorded: {error}"
+        " (`framedex doctor` says what works nevertheless)"
+    ) from error
 
 __all__ = ["current_capture", "ffi_startup_path", "library_path", "preload_path", "recording", "start", "stop"]
 

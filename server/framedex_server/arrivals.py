@@ -56,9 +56,9 @@ class Arrivals:
             return []
         if self._quiet.get(folder) == changed:
             return []
-        from framedex.captures import capture_folders
-
         try:
+            from framedex.captures import capture_folders  # without the native part, none can be indexed here
+
             captures = [Path(os.path.realpath(capture)) for capture in capture_folders(folder)]
             begun = len(list(folder.iterdir())) - len(captures)
         except (FramedexError, OSError):

@@ -145,8 +145,10 @@ class Indexes:
         report: Report,
         links_for: Callable[[Path], Mapping[str, str]] = lambda path: {},
         beside: Indexes | None = None,
+        is_renewed: Callable[[Path], bool] = lambda path: False,
     ) -> None:
-        """`links_for` gives the URL templates that the settings have for an index.
+        """`links_for` gives the URL templates that the settings have for an index; `is_renewed` says whether the
+        session makes one anew by itself that an earlier framedex made.
 
         Another one `beside` it, with a thread of its own, knows what is being filled and what was told already.
         """
@@ -155,7 +157,12 @@ class Indexes:
         self._links_for = links_for
         self._links: dict[Path, Mapping[str, str]] = {}
         self.filled: set[Path] = beside.filled if beside else set()
-        """The indexes that this session is writing: that one is empty as yet is nothing to tell."""
+        """The indexes that this session is writing: that one is empty or outdated as yet is nothing to tell."""
+        self.outdated: dict[Path, None] = beside.outdated if beside else {}
+        """The indexes that are to be made anew by this session."""
+        self.kept: set[Path] = beside.kept if beside else set()
+        """Those of which that has failed."""
+        self._is_renewed = is_renewed
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
@@ -343,7 +350,7 @@ class Indexes:
         except OverflowError as error:  # a number that no row of any index can have
             _log.info("%s", error)
         except FramedexError as error:
-            if not self._is_being_filled(path, error):
+            if not self._is_being_filled(path, error) and not self._is_to_be_renewed(path, error):
                 self._tell_once(path, error, tell)
         return None
 
@@ -366,9 +373,17 @@ class Indexes:
         return self._asked(path, question)
 
     def _is_being_filled(self, path: Path, error: FramedexError) -> bool:
-        from framedex.index.file.database import EmptyIndexError
+        from framedex.index.file.database import EmptyIndexError, OutdatedIndexError
 
-        return isinstance(error, EmptyIndexError) and path in self.filled
+        return isinstance(error, EmptyIndexError | OutdatedIndexError) and path in self.filled
+
+    def _is_to_be_renewed(self, path: Path, error: FramedexError) -> bool:
+        from framedex.index.file.database import OutdatedIndexError
+
+        if not isinstance(error, OutdatedIndexError) or path in self.kept or not self._is_renewed(path):
+            return False
+        self.outdated[path] = None
+        return True
 
     def _current(self, path: Path) -> Index:
         """The index at `path`, opened again if its file is no longer the one that is open, or its settings are not."""

@@ -21,7 +21,7 @@ def call_when_dead(pid: int, action: Callable[[], None]) -> None:
     """
     try:
         descriptor = os.pidfd_open(pid)
-    except OSError as error:
+    except (OSError, AttributeError) as error:  # macOS and Windows have no such function
         _log.info("the client's process %d cannot be watched (%s); end of input ends this server", pid, error)
         return
     loop = asyncio.get_running_loop()

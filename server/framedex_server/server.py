@@ -114,9 +114,15 @@ class FramedexServer(LanguageServer):
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         settings = Configuration(self._roots, self._warn)
         choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
-        self.indexes = Indexes(choice, self._report, lambda path: settings.at(path).links)
+        self.indexes = Indexes(
+            choice,
+            self._report,
+            lambda path: settings.at(path).links,
+            # Whoever named an index decides what goes into it.
+            is_renewed=lambda path: index is None and settings.at(path).editor.auto_index,
+        )
         # What is asked of a whole capture takes longer: a thread and connections of its own, so that no hover waits.
-        self.contents = Indexes(choice, self._report, lambda path: settings.at(path).links, beside=self.indexes)
+        self.contents = Indexes(choice, self._report, lambda path: settings.at(path).links, self.indexes)
         # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
         self.protocol.leave = self._leave_process
         self.abandon: Callable[[], None] = partial(os._exit, 1)
@@ -193,7 +199,7 @@ def _folder(uri: str) -> Path | None:
     except ValueError:  # no URI at all
         return None
     # One with a zero byte would have every later question about the workspace fail.
-    return Path(path) if path and path.startswith("/") and "\0" not in path else None
+    return Path(path) if path and os.path.isabs(path) and "\0" not in path else None  # noqa: PTH117 - a text
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

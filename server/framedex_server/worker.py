@@ -25,6 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
+    from framedex.index import Store
     from framedex.index.file.database import Patience
     from framedex.ingest.report import Report
     from framedex.progress import Advance
@@ -128,11 +130,10 @@ def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) 
 
 
 def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
-    from framedex.index import Store
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
 
     captures, sources, rules = _given(request)
-    with Store(Path(request["index"]), _patience(progress)) as store:
+    with _opened(request, progress) as store:
         find = find_needed_sources if request["lazy"] else find_sources
         # A workspace without rules may have a project inside that has some: those that the index remembers stay.
         report = ingest_captures(store, captures, sources, progress, find, rules or None)
@@ -145,6 +146,25 @@ def _rebuild(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
 
     captures, sources, rules = _given(request)
     return _told(rebuild_index(Path(request["index"]), captures, sources, progress, _patience(progress), rules))
+
+
+def _opened(request: dict[str, Any], progress: Telling) -> Store:
+    """The index of a request, made anew first where an earlier framedex made it."""
+    from framedex.captures import capture_folders
+    from framedex.index import Store
+    from framedex.index.file.database import OutdatedIndexError
+    from framedex.ingest.renewal import renew_index
+
+    path = Path(request["index"])
+    try:
+        return Store(path, _patience(progress))
+    except OutdatedIndexError:
+        _, sources, rules = _given(request)
+        told = partial(progress.note, "Making the index anew, as an earlier framedex made it")
+        renew_index(
+            path, capture_folders(path.parent / "captures"), sources, progress, told, _patience(progress), rules
+        )
+        return Store(path, _patience(progress))
 
 
 def _given(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:

@@ -60,7 +60,7 @@ ROOMS = {
         *(("name",), ("ffi_sites",), ("ffi",), ("call",)),
         *(("line", "capture", "frame_sources"), ("sources",)),
     ),
-    "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("verbs",), ("main",)),
+    "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("verbs",), ("main",)),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }
 # Rooms whose modules know none of one another.
@@ -78,13 +78,15 @@ def files_importing(module: str, *folders: Path) -> set[str]:
     ("module", "rooms"),
     [
         ("sqlite3", ("indexer/framedex/index/",)),
-        ("framedex_native._native", ("indexer/framedex/captures/",)),
+        ("framedex_native", ("indexer/framedex/nativepart.py",)),
+        ("framedex.nativepart._native", ("indexer/framedex/captures/",)),
+        ("framedex.nativepart.framedex_native", ("indexer/framedex/commands/",)),
         (
-            "framedex_native._call_stream",
+            "framedex.nativepart._call_stream",
             ("indexer/framedex/captures/", "indexer/framedex/index/write/bulk.py"),
         ),
-        ("framedex_native._extractor", ("indexer/framedex/sources/",)),
-        ("framedex_native._scanner", ("indexer/framedex/interchange/",)),
+        ("framedex.nativepart._extractor", ("indexer/framedex/sources/",)),
+        ("framedex.nativepart._scanner", ("indexer/framedex/interchange/",)),
         (
             "lsprotocol",
             (
@@ -243,6 +245,7 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/editor/browser.py: command",  # and with windows of its own
         "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
         "indexer/framedex/commands/verbs/demo.py: [*own_code(_CLI, ()), *arguments]",
+        "indexer/framedex/commands/checking/software.py: own_module('framedex_server', ())",  # as an editor starts it
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",
     }

@@ -33,8 +33,13 @@ def test_an_index_that_is_removed_while_it_is_written_is_told(tmp_path: Path) ->
         index.unlink()
 
 
-@pytest.mark.parametrize("version", [VERSION + 1, VERSION - 1, 99])
-def test_an_index_of_another_version_is_refused_for_reading_and_writing(project: Project, version: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "remedy"),
+    [(VERSION + 1, "pip install --upgrade"), (VERSION - 1, "framedex index"), (99, "--index FILE")],
+)
+def test_an_index_of_another_version_is_refused_for_reading_and_writing(
+    project: Project, version: int, remedy: str
+) -> None:
     project.ingest().close()
     _set(project.index, f"PRAGMA user_version = {version}")
 
@@ -42,12 +47,23 @@ def test_an_index_of_another_version_is_refused_for_reading_and_writing(project:
         with pytest.raises(FramedexError) as raised:
             use(project.index)
         assert f"version {version}" in raised.value.message
-        assert "framedex index --rebuild" in raised.value.remedy
+        assert remedy in raised.value.remedy
 
 
-def test_a_rebuild_replaces_an_index_of_another_version_and_keeps_its_roots(project: Project) -> None:
+def test_an_index_of_a_later_framedex_is_never_written(project: Project) -> None:
     project.ingest(project.folder).close()
     _set(project.index, f"PRAGMA user_version = {VERSION + 1}", "ALTER TABLE call_rows RENAME TO calls_of_tomorrow")
+    before = project.index.read_bytes()
+
+    with pytest.raises(FramedexError, match="a later framedex made it"):
+        rebuild_index(project.index, [], [], Silence())
+
+    assert project.index.read_bytes() == before
+
+
+def test_a_rebuild_replaces_an_index_of_an_earlier_version_and_keeps_its_roots(project: Project) -> None:
+    project.ingest(project.folder).close()
+    _set(project.index, f"PRAGMA user_version = {VERSION - 1}", "ALTER TABLE call_rows RENAME TO calls_of_yesterday")
 
     rebuild_index(project.index, [], [], Silence())
 

@@ -111,8 +111,10 @@ class Binary:
         if self._elf is None or symbol is None or symbols is None or not self._elf.is_x86_64:
             return None
         if symbol.start not in self._code:
-            from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few runs of the index need it
-
+            try:
+                from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few runs of the index need it
+            except ImportError:  # without iced-x86, as where no captures are read; `framedex doctor` says so
+                return None
             parts = symbols.parts_of(symbol)
             read = [
                 (self._elf.content(part.start, min(part.end, part.start + _LARGEST_FUNCTION)), part.start)

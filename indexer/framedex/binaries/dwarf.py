@@ -50,7 +50,11 @@ class Lines:
         if self._opened:
             return self._cache
         self._opened = True
-        import symbolic  # 60 ms; most binaries have no DWARF
+        try:
+            import symbolic  # 60 ms; most binaries have no DWARF
+        except ImportError as error:
+            self.problem = f"Its debug information is not read: {error}. `pip install symbolic` mends that."
+            return None
 
         kept = KeptLineTables(self._path, Path(symbolic.__file__))
         self._cache = _opened(kept.read())

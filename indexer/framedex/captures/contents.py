@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from framedex.model import BinaryState
+from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
-from framedex_native import _native
 
 CONTENTS_FILE = "contents.json"
 _FORMAT = "framedex-contents"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from framedex.captures.metadata import read_metadata
 from framedex.errors import FramedexError
-from framedex_native import _native
+from framedex.nativepart import _native
 
 MOST_LEVELS = 4
 """Levels of folders that are looked into for captures: a folder that holds `.framedex/captures`, and one above."""

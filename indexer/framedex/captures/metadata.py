@@ -6,8 +6,8 @@ from pathlib import Path
 
 from framedex.errors import FramedexError
 from framedex.model import Metadata
+from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
-from framedex_native import _native
 
 
 def read_metadata(path: Path) -> Metadata:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
+from framedex.nativepart import _call_stream
 from framedex.objects.table import ObjectField, functions_of_the_c_api
-from framedex_native._call_stream import ObjectTable
 
 
 @cache
-def object_table() -> ObjectTable:
+def object_table() -> _call_stream.ObjectTable:
     """The functions of the PJRT C API with their values that are objects."""
-    table = ObjectTable()
+    table = _call_stream.ObjectTable()
     for name, function in functions_of_the_c_api().items():
         table.add_function(
             name,

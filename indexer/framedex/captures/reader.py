@@ -34,7 +34,7 @@ from framedex.model import (
     Stops,
     Thread,
 )
-from framedex_native import _call_stream, _native
+from framedex.nativepart import _call_stream, _native
 
 
 @dataclass(frozen=True, slots=True)

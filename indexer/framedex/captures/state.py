@@ -9,8 +9,8 @@ from pathlib import Path
 
 from framedex.captures.metadata import read_metadata
 from framedex.model import Metadata
+from framedex.nativepart import _native
 from framedex.regularfile import open_regular
-from framedex_native import _native
 
 # A stream grows by whole segments, the next of which is made ready early. So its size does not tell that something was
 # added, but its last two segments do.

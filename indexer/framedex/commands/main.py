@@ -90,7 +90,7 @@ _VERBS = {
     "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
     "doctor": Verb(
         "framedex.commands.verbs.doctor:doctor",
-        "Tell how complete the index is, and what could not be read: captures, binaries, source files.",
+        "Tell what works here and how to mend the rest; of an index, how complete it is and what could not be read.",
     ),
     "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
 }

@@ -6,7 +6,6 @@ fetches holds. Checkouts are source folders of indexes: nothing goes by itself.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -79,6 +78,8 @@ class SourceCache:
 
         Raises FramedexError where the cache cannot be written.
         """
+        import fcntl  # Windows has none, and `framedex sources` looks at the cache there too
+
         folder = self.folder / component
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ def rebuild_index(
     try:
         with Store.of_any_version(path, patience) as store, blaming_damage(path):
             with store.transaction():
-                report = _refill(store, captures, roots, progress, rules, debuginfod)
+                report = refill(store, captures, roots, progress, rules, debuginfod)
                 if store.is_doubtful:
                     store.check_structure()
             store.is_made_anew()
@@ -50,12 +50,12 @@ def rebuild_index(
         _set_aside(path)
     with Store(path, patience) as store:
         with store.transaction():
-            report = _refill(store, captures, roots, progress, rules, debuginfod)
+            report = refill(store, captures, roots, progress, rules, debuginfod)
         store.seal()
         return report
 
 
-def _refill(
+def refill(
     store: Store,
     captures: Sequence[Path],
     roots: Sequence[Path],
@@ -63,9 +63,10 @@ def _refill(
     rules: Sequence[PathRule],
     debuginfod: Debuginfod | None,
 ) -> Report:
+    """Fill an index of whatever version anew from all that it knows and from what is given, in a transaction."""
     maps = store.map_files()
     old_roots, known = store.clear()
-    missing = [capture for capture in known if _is_missing(capture.path)]
+    missing = [capture for capture in known if is_missing(capture.path)]
     there = [capture.path for capture in known if capture not in missing]
     captures, roots = [*there, *captures], [*map(Path, old_roots), *roots]
     report = ingest_captures(store, captures, roots, progress, find_sources, rules, debuginfod)
@@ -85,7 +86,7 @@ def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Ite
             yield f"{error.message} What the index had of this source map is gone."
 
 
-def _is_missing(folder: Path) -> bool:
+def is_missing(folder: Path) -> bool:
     """Whether there is surely no such folder; one that cannot be looked into is refused with the reason instead."""
     try:
         folder.stat()

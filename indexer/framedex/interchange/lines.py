@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.interchange.model import Format, Piece, Reader, TextFrame
 from framedex.interchange.readers.compiler.hlo import HloText
@@ -34,9 +34,13 @@ from framedex.interchange.readers.python.pytest_text import PytestText
 from framedex.interchange.readers.python.rich_boxes import RichBoxes
 from framedex.interchange.readers.python.tracebacks import FileLines
 from framedex.interchange.readers.trace import TraceText
+from framedex.interchange.text.plain_scanner import PlainScanner
 from framedex.interchange.text.prefixes import PREFIXES_BEGIN_WITH, source_of, text_start
+from framedex.nativepart import NoNativePartError
 from framedex.releases.stated import StatedReleases
-from framedex_native._scanner import LineScanner
+
+if TYPE_CHECKING:
+    from framedex.nativepart import _scanner
 
 LONGEST_LINE = 1 << 16
 """Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
@@ -80,20 +84,29 @@ def readers(text: str = "") -> list[Reader]:
 
 
 @cache
-def line_scanner() -> LineScanner:
+def line_scanner() -> _scanner.LineScanner | PlainScanner:
     """Finds the lines that anything can begin on or that may state a release; those on which only places can begin are
     decided by their words."""
     *particular, places = readers()
     read_whole = (*(reader.triggers for reader in particular), StatedReleases.triggers)
-    return LineScanner(
+    return _scanner_of(
         [trigger.encode() for triggers in read_whole for trigger in triggers],
         [trigger.encode() for trigger in places.triggers],
     )
 
 
 @cache
-def _seldom_scanner() -> LineScanner:
-    return LineScanner([trigger.encode() for each in readers() if each.is_seldom for trigger in each.triggers], [])
+def _seldom_scanner() -> _scanner.LineScanner | PlainScanner:
+    return _scanner_of([trigger.encode() for each in readers() if each.is_seldom for trigger in each.triggers], [])
+
+
+def _scanner_of(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _scanner.LineScanner | PlainScanner:
+    """The native scanner; where there is none, one that finds the same lines and takes longer."""
+    try:
+        from framedex.nativepart import _scanner
+    except NoNativePartError:
+        return PlainScanner(needles, word_needles)
+    return _scanner.LineScanner(needles, word_needles)
 
 
 class Asked:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from framedex.interchange.lines import Lines, State
 from framedex.interchange.model import Reader, TextFrame
-from framedex_native._scanner import LineMemory
+from framedex.nativepart import _scanner
 
 
 class Situation(NamedTuple):
@@ -24,7 +24,7 @@ class Situation(NamedTuple):
 class Situations:
     """Numbers the situations of one text, and returns to them."""
 
-    def __init__(self, memory: LineMemory, lines: Lines, readers: Sequence[Reader]) -> None:
+    def __init__(self, memory: _scanner.LineMemory, lines: Lines, readers: Sequence[Reader]) -> None:
         self._memory = memory
         self._lines = lines
         self._remembered = [(vars(reader), name) for reader in readers for name in reader.remembers]

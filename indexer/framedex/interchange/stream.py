@@ -15,10 +15,11 @@ from framedex.interchange.model import Format, Part, PartKind, TextFrame
 from framedex.interchange.placing.inward import called_from
 from framedex.interchange.situations import Situation, Situations, alike, outline
 from framedex.interchange.text.escapes import without_escapes
+from framedex.interchange.text.plain_scanner import PlainScanner
 from framedex.model import Language
+from framedex.nativepart import _scanner
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
-from framedex_native._scanner import LineMemory, sibling_of
 
 _LONGEST_BYTES = 4 * LONGEST_LINE
 _MOST_KEPT = 16 << 20
@@ -116,12 +117,13 @@ class NotedLog:
         self._readers = readers()
         self._asked = Asked(self._readers)
         self._places = self._readers[-1]
-        self._scanner = line_scanner()
+        self._scanner = scanner = line_scanner()
+        assert not isinstance(scanner, PlainScanner), "`_scanner` is there, and so is its scanner"
         self._notes = notes
         self._knows_names = False
         self._paths: set[str] = set()  # of which it is known whether they lead nowhere
         self._lines = Lines()
-        self._memory = LineMemory(self._scanner)
+        self._memory = _scanner.LineMemory(scanner)
         self._situations = Situations(self._memory, self._lines, self._readers)
         self._begun = bytearray()  # what counts of the line that has no end yet; it was handed out
         self._held = b""  # a carriage return, if it may be the first half of a line break
@@ -257,7 +259,7 @@ class NotedLog:
 
     def _is_of_its_form(self, before: Situation, number: int, line: bytes, read: _Read) -> bool:
         """Whether another line of the same form is read like this one, so that the form decides."""
-        sibling = sibling_of(line)
+        sibling = _scanner.sibling_of(line)
         if sibling == line:
             return True
         present = self._situations.present

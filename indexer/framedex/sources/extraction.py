@@ -7,12 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-import tree_sitter_cpp
-import tree_sitter_python
-
 from framedex.model import ExtractedFile
+from framedex.nativepart import _extractor
 from framedex.sources.files import language_of
-from framedex_native import _extractor
 
 _LANGUAGES = {
     "cpp": _extractor.CPP,
@@ -60,4 +57,7 @@ def processors() -> int:
 
 @cache
 def _extractor_of_process() -> _extractor.Extractor:
+    import tree_sitter_cpp  # after the native part, without which nobody has them
+    import tree_sitter_python
+
     return _extractor.Extractor(tree_sitter_cpp.language(), tree_sitter_python.language())

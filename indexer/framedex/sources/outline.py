@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from threading import Lock
 
 from framedex.model import Definition, Language
+from framedex.nativepart import NoNativePartError
 from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
@@ -204,9 +205,13 @@ def outline_of_content(path: str, content: bytes) -> Outline:
 
 
 def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]) -> Outline:
+    unread = Outline(None, _count(content), content=hash(content))
     if language not in _READ:
-        return Outline(None, _count(content), content=hash(content))
-    definitions, is_sound = read()
+        return unread
+    try:
+        definitions, is_sound = read()
+    except NoNativePartError:  # then a file is held against what is known of it by its length alone
+        return unread
     if language == "cpp":
         return Outline(language, _count(content), definitions, is_sound=is_sound, content=hash(content))
     lines = content.decode("utf-8", "replace").split("\n")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
+from framedex.nativepart import NoNativePartError
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
-from framedex.sources.extraction import long_statements
 from framedex.sources.files import language_of
 from framedex.whereabouts.files import FoundFile
 
@@ -43,8 +43,10 @@ def _read(file: FoundFile, macros: str) -> list[list[tuple[int, int]]]:
     if language is None or file.size > _LARGEST:
         return []
     try:
+        from framedex.sources.extraction import long_statements
+
         return long_statements(read_regular(Path(file.path)), language, macros)
-    except OSError:
+    except (OSError, NoNativePartError):  # then a line answers for itself alone
         return []
 
 

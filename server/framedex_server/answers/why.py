@@ -144,11 +144,11 @@ def _why_elsewhere(what: str, there: Location) -> Json:
 
 def _not_recorded(session: Session, about: Json, document: Path) -> Json:
     """What is said where no index has a capture: which step to one is next."""
-    from framedex.captures import capture_folders, captures_below
-
     starts = [document.parent, *session.roots()]
     for folder in dict.fromkeys(folder for start in starts for folder in (start, *start.parents)):
         with suppress(FramedexError, ValueError):  # a client may have named a folder that there cannot be
+            from framedex.captures import capture_folders, captures_below
+
             if capture_folders(captures_below(folder)):
                 text = "What was recorded here is not indexed yet: `framedex index` does that."
                 return _why(text, _INDEX_IT, INDEX_COMMAND, folder.as_uri())

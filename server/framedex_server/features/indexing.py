@@ -109,8 +109,12 @@ class Indexing:
         index = await self._session.run(lambda: self._session.indexes.of_folder(folder))
         index = index or folder / ".framedex" / "index.db"
         folders = dict.fromkeys((index.parent.parent, folder))
-        captures = await self._session.run(lambda: [each for above in folders for each in _captures(above)])
-        return await self._index(index, captures, lazy=False, anew=anew)
+        try:
+            captures = await self._session.run(lambda: [each for above in folders for each in _captures(above)])
+        except FramedexError as error:
+            self._session.report(error)
+            return None
+        return await self._index(index, captures, lazy=False, do="rebuild" if anew else "index")
 
     async def record(self, script: Path) -> int | None:
         """Run a script under the recorder, in the workspace folder around it, whose captures it goes to."""
@@ -134,6 +138,11 @@ class Indexing:
             self._woken.clear()
 
     async def _look(self) -> None:
+        while self._session.indexes.outdated:
+            index, _ = self._session.indexes.outdated.popitem()
+            self._session.indexes.kept.add(index)  # to be told of, unless this works; and not tried again
+            with suppress(JsonRpcRequestCancelled):
+                await self._index(index, (), lazy=True)
         for index, captures in (await self._session.run(self._ended)).items():
             with suppress(JsonRpcRequestCancelled):  # then not these, but those that come
                 await self._index(index, captures, lazy=True)
@@ -158,11 +167,11 @@ class Indexing:
         return by_index
 
     async def _index(
-        self, index: Path, captures: Sequence[Path], lazy: bool, anew: bool = False
+        self, index: Path, captures: Sequence[Path], lazy: bool, do: str = "index"
     ) -> dict[str, Any] | None:
         settings = self._session.folder_settings_at(index)
         request = {
-            "do": "rebuild" if anew else "index",
+            "do": do,
             "index": str(index),
             "captures": [str(capture) for capture in captures],
             "sources": [str(source) for source in settings.sources],

@@ -7,6 +7,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.nativepart import NoNativePartError
 from framedex.sources.files import LANGUAGES
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
@@ -27,7 +28,7 @@ def register(server: LanguageServer, session: Session) -> None:
         workspace = server.client_capabilities.workspace
         watched = workspace.did_change_watched_files if workspace else None
         if watched and watched.dynamic_registration:
-            patterns = (*PATTERNS, await session.run(_recordings))
+            patterns = (*PATTERNS, *await session.run(_recordings))
             watchers = [types.FileSystemWatcher(pattern) for pattern in patterns]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             registration = types.Registration("framedex-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
@@ -57,7 +58,9 @@ def register(server: LanguageServer, session: Session) -> None:
         await settings_changed()
 
 
-def _recordings() -> str:
-    from framedex.captures import captures_pattern  # with the native module, for which no start is to wait
-
-    return captures_pattern()
+def _recordings() -> list[str]:
+    try:
+        from framedex.captures import captures_pattern  # with the native module, for which no start is to wait
+    except NoNativePartError:  # nor could what was recorded be read here
+        return []
+    return [captures_pattern()]

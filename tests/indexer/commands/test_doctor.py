@@ -1,13 +1,20 @@
 """`framedex doctor`."""
 
 import json
+import sqlite3
+import subprocess
 import sys
+from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
+from framedex.version import VERSION
+from tests.hiding import JAX, NATIVE_PART, OF_X86, python_without
 from tests.indexer.privileges import run_without_privileges
 
 
@@ -47,10 +54,106 @@ def test_a_folder_that_is_gone_is_said(project: Path) -> None:
     assert "(missing)" in run("doctor")[1]
 
 
-def test_without_a_source_folder_the_next_step_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_index_the_installation_is_told_and_the_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    code, _, errors = run("doctor")
-    assert code == 1 and "framedex index" in errors
+    code, out, errors = run("doctor")
+    assert code == 0 and "framedex run" in errors and "framedex index" in errors
+    assert f"framedex      {VERSION}" in out
+    document = json.loads(run("doctor", "--json")[1])
+    assert (document["index"], document["sources"], document["captures"]) == (None, None, [])
+
+
+def test_what_can_be_recorded_here_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "framedex.toml").write_text('sources = ["src"]\nno-such-key = 1\n')
+    found = looked_at()
+    assert found["jax"]["text"] == version("jax") and found["jaxlib"]["text"] == version("jaxlib")
+    for subject in ("framedex", "native part", "server", "mock TPU", "FFI kernels", "git", "cache"):
+        assert found[subject]["is_well"], found[subject]
+    assert str(tmp_path / "framedex.toml") in found["settings"]["text"]
+    problems = [each for each in installation() if each["subject"] == "settings" and not each["is_well"]]
+    assert ["no-such-key" in each["text"] for each in problems] == [True]
+
+
+def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) -> None:
+    index = project / ".framedex" / "index.db"
+    with closing(sqlite3.connect(index)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    code, out, _ = run("doctor")
+    assert code == 0 and "has version 1" in out and "framedex index" in out
+    index.write_bytes(b"no database")
+    assert "--rebuild" in looked_at()["index"]["remedy"]
+    with closing(sqlite3.connect(project / ".framedex" / "other.db")) as connection:
+        connection.execute("CREATE TABLE people(name)")
+    assert "not a framedex index" in looked_at("--index", str(project / ".framedex" / "other.db"))["index"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "subject", "told"),
+    [
+        ({"jax/__init__.py": "raise RuntimeError('half of it is missing')"}, "jax", "half of it is missing"),
+        ({"jax/__init__.py": "import os\nos._exit(3)"}, "JAX", "exit status 3"),
+        ({"jax/__init__.py": "print('a greeting on stdout')"}, "jax", "9.9"),
+        ({"jaxlib/__init__.py": ""}, "mock TPU", "jaxlib 9.9 is not supported"),
+    ],
+)
+def test_a_jax_that_is_broken_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: dict[str, str], subject: str, told: str
+) -> None:
+    """Given another version of JAX that goes before the installed one, whatever it does when it is imported."""
+    monkeypatch.chdir(tmp_path)
+    packages = tmp_path / "packages"
+    for name, text in ({"jax/__init__.py": "", "jaxlib/__init__.py": ""} | broken).items():
+        (packages / name).parent.mkdir(parents=True, exist_ok=True)
+        (packages / name).write_text(text)
+    for name in ("jax", "jaxlib"):
+        (packages / f"{name}-9.9.dist-info").mkdir()
+        (packages / f"{name}-9.9.dist-info" / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.9\n"
+        )
+    python = Path(sys.executable)
+    found = looked_at("--python", f"{python.parent}/../{python.parent.name}/{python.name}", PYTHONPATH=str(packages))
+    assert told in found[subject]["text"], found
+    assert found["server"]["is_well"]
+
+
+def test_a_machine_without_anything_is_told_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without JAX, native part, git, a home that can be written, and packages; in a folder that cannot be read."""
+    monkeypatch.chdir(tmp_path)
+    code = "from framedex.commands.main import cli; cli(['doctor', '--json'])"
+    command = python_without((*JAX, *NATIVE_PART, *OF_X86), code)
+    environment = {"PATH": str(tmp_path), "HOME": "/proc/nowhere", "XDG_CACHE_HOME": "/proc/nowhere"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    found = {each["subject"]: each for each in json.loads(done.stdout)["installation"]}
+    for subject in ("native part", "mock TPU", "FFI kernels", "symbolic", "git", "cache"):
+        assert not found[subject]["is_well"] and found[subject]["remedy"], (subject, found)
+
+
+def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "python").write_text("#!/bin/sh\necho no JSON\n")
+    (tmp_path / "python").chmod(0o755)
+    found = looked_at("--python", str(tmp_path / "python"))
+    assert "is not a Python that can be run" in found["mock TPU"]["text"]
+    found = looked_at("--python", "/nowhere/python")
+    assert not found["JAX"]["is_well"] and not found["plug-ins"]["is_well"]
+
+
+def installation(*arguments: str, **environment: str) -> list[dict[str, Any]]:
+    """What `doctor --json` says of the installation."""
+    options = arguments if arguments[:1] != ("--index",) else ()
+    result = CliRunner(env=environment).invoke(cli, [*(arguments if not options else ()), "doctor", "--json", *options])
+    assert result.exit_code == 0, result.stderr
+    found: list[dict[str, Any]] = json.loads(result.stdout)["installation"]
+    return found
+
+
+def looked_at(*arguments: str, **environment: str) -> dict[str, dict[str, Any]]:
+    """The same, by subject."""
+    return {each["subject"]: each for each in installation(*arguments, **environment)}
 
 
 def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:

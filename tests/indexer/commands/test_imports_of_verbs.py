@@ -55,7 +55,6 @@ NEEDS: dict[str, set[str]] = {
     "explain log.txt": FRAMES_OF_TEXTS,
     "resolve log.txt": FRAMES_OF_TEXTS,
     "sources": {"subprocess", "framedex.releases", "framedex.model.source_trees"},
-    "doctor": {"framedex.releases", "framedex.sources", "framedex.model.source_trees"},
 }
 
 

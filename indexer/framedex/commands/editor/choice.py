@@ -12,6 +12,7 @@ from pathlib import Path
 
 from framedex.errors import FramedexError
 from framedex.onpath import absolute_folders, program_on_path
+from framedex.portable import is_mine, user_id
 
 CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "code-server")
 """VS Code and its relatives, by the names of their command-line programs."""
@@ -124,7 +125,7 @@ def _emacs(environment: Mapping[str, str]) -> list[str] | None:
         return None
     name = environment.get("EMACS_SOCKET_NAME") or "server"
     runtime, temporary = environment.get("XDG_RUNTIME_DIR"), environment.get("TMPDIR") or "/tmp"
-    folders = [*([Path(runtime, "emacs")] if runtime else []), Path(temporary, f"emacs{os.getuid()}")]
+    folders = [*([Path(runtime, "emacs")] if runtime else []), Path(temporary, f"emacs{user_id()}")]
     for address in [Path(name)] if "/" in name else [folder / name for folder in folders if _is_own(folder)]:
         if _listens(str(address)):
             return ["emacsclient", "--no-wait", f"--socket-name={address}"]
@@ -202,7 +203,7 @@ def _is_own(folder: Path) -> bool:
         status = folder.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return stat.S_ISDIR(status.st_mode) and is_mine(status)
 
 
 def _address_in(file: Path) -> str:
@@ -220,7 +221,7 @@ def _listens(address: str) -> bool:
         if host and "/" not in host and port.isdecimal():
             with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE):
                 return True
-        if not address or os.stat(address).st_uid != os.getuid():  # noqa: PTH116 - it may be no valid path
+        if not address or not is_mine(os.stat(address)):  # noqa: PTH116 - it may be no valid path
             return False
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(_PATIENCE)

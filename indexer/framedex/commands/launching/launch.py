@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-import framedex_native
 from framedex.binaries import Contents, state_of
 from framedex.captures import captures_below, captures_of_run, write_contents
 from framedex.commands.launching.mock_settings import check_mock
@@ -29,6 +28,7 @@ from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.interpreters import ask
 from framedex.model import BinaryState
+from framedex.nativepart import framedex_native
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 from framedex.version import VERSION
@@ -138,7 +138,7 @@ def _note_contents(captures: Iterable[Path]) -> None:
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     try:
         library = framedex_native.library_path()
-        _check_library(library)
+        check_library(library)
         loading = _loading(what.plugin, library)
         ffi_startup = framedex_native.ffi_startup_path()
     except FileNotFoundError as error:
@@ -173,7 +173,7 @@ def _loading(plugin: Plugin | None, library: Path) -> dict[str, str]:
     return plugin.loaded_by(library, os.environ)
 
 
-def _check_library(library: Path) -> None:
+def check_library(library: Path) -> None:
     """Raise FramedexError unless the library can be loaded: JAX would go on without a word, on the CPU."""
     try:
         ctypes.CDLL(os.fspath(library)).GetPjrtApi  # noqa: B018 - looking it up is the check

@@ -79,7 +79,7 @@ def find_plugin(text: str, python: str) -> Plugin:
         return Plugin(path, is_path["name"])
     if "tpu" in path.name:
         return Plugin(path, "tpu")
-    if path.resolve() in {library.resolve() for library in _installed(python).values() if library}:
+    if path.resolve() in {library.resolve() for library in installed_plugins(python).values() if library}:
         return Plugin(path, None)
     raise FramedexError(
         f"JAX does not know {path.name} by itself.",
@@ -88,7 +88,7 @@ def find_plugin(text: str, python: str) -> Plugin:
 
 
 def _installed_plugin(name: str, python: str) -> Plugin:
-    installed = _installed(python)
+    installed = installed_plugins(python)
     matches = [name] if name in installed else [known for known in installed if name in known]
     if len(matches) != 1:
         names = ", ".join(sorted(installed)) or "none"
@@ -105,8 +105,8 @@ def _installed_plugin(name: str, python: str) -> Plugin:
     return Plugin(library, "tpu" if matches[0] == _TPU else None)
 
 
-def _installed(python: str) -> dict[str, Path | None]:
-    """The plug-ins that are installed for a Python, each with its library if it has one."""
+def installed_plugins(python: str) -> dict[str, Path | None]:
+    """The plug-ins that are installed for a Python, each with its library if it has one. Raises FramedexError."""
     try:
         folders: dict[str, list[str]] = ask(python, _INSTALLED)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:

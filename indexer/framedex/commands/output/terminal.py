@@ -21,6 +21,7 @@ from framedex.errors import FramedexError
 from framedex.model.places import path_in_repository
 from framedex.placetext import location_labels
 from framedex.plaintext import printable
+from framedex.portable import host_name
 from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Terminal:
         return cls(
             colors=capable and not environment.get("NO_COLOR"),
             links=links,
-            host=os.uname().nodename,
+            host=host_name(),
             scheme=_OWN_SCHEME if environment.get("FRAMEDEX_LINK_SCHEME") == _OWN_SCHEME else "file",
             width=_columns() if is_terminal else None,
             web_links=links or (capable and _shows_web_links(environment)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.parse import unquote
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex.portable import host_name
 from framedex.regularfile import open_regular
 from framedex.whereabouts.files import is_here_as_typed
 
@@ -84,7 +84,7 @@ def noted_if_short(place: Place) -> Place:
 
 def _parse_url(host: str, path: str, fragment: str | None) -> Place:
     machine = unquote(host)
-    if machine.lower() not in {*_THIS_MACHINE, os.uname().nodename.lower()}:
+    if machine.lower() not in {*_THIS_MACHINE, host_name().lower()}:
         raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
     file = unquote(path)
     if fragment is None and not is_here_as_typed(file) and (match := _PLACE.fullmatch(file)):

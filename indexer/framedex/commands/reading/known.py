@@ -14,21 +14,19 @@ import click
 from framedex.commands.output.bars import progress_of_questions
 from framedex.commands.output.console import note, print_error
 from framedex.commands.reading.files import working_folder
+from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.index.file.database import Patience
     from framedex.model import CaptureRow
 
 INDEX_FOLDER = ".framedex"
 
 INDEX = "framedex.index"
 """Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
-
-_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
 
 def check_capture_id(captures: Sequence[CaptureRow], capture: int | None) -> None:
@@ -117,7 +115,7 @@ def open_index(path: Path | None) -> Index:
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    index = Index.open(found, links=settings.links)
+    index = with_current_index(found, path, settings, lambda: Index.open(found, links=settings.links))
     index.tell(progress_of_questions())
     note_if_changed(index)
     return index
@@ -129,10 +127,3 @@ def note_if_changed(index: Index) -> None:
 
     if index.was_changed:
         print_error(changed_by_others(index.path))
-
-
-def patience() -> Patience:
-    """How long a verb that writes waits for another one, of which it tells."""
-    from framedex.index.file.database import Patience
-
-    return Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))

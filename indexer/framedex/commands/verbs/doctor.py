@@ -1,7 +1,8 @@
-"""`framedex doctor`: what could not be read, and how well the rest is known."""
+"""`framedex doctor`: what works here and what does not, what could not be read, and how well the rest is known."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,38 +11,89 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.checking import recording, software, surroundings
+from framedex.commands.checking.findings import Finding, found_by
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import capture_document
 from framedex.commands.output.render_answers import problem_lines
-from framedex.commands.output.terminal import text_line
-from framedex.commands.reading.known import open_index
+from framedex.commands.output.terminal import Span, text_line
+from framedex.commands.reading.known import known_index, note_if_changed, settings_here
+from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.missing import all_problems
 from framedex.model import SourceProblem
+from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
     from framedex.model import CaptureRow, SourceHealth, SourceTotals
 
+_SUBJECT = 13  # columns
 _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
 
 
 @click.command()
+@click.option(
+    "--python",
+    default=sys.executable,
+    type=click.Path(dir_okay=False),
+    help="Tell what can be recorded with this Python. Default: the one framedex runs under.",
+)
 @json_option
 @click.pass_obj
-def doctor(index_path: Path | None, as_json: bool) -> None:
-    """Tell how complete the index is, and what could not be read: captures, binaries, source files."""
-    with open_index(index_path) as index:
+def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
+    """Tell what works here and how to mend the rest; of an index, how complete it is and what could not be read.
+
+    It looks for real: it loads the mock TPU, imports JAX in its interpreter, and has the language server answer.
+    """
+    found = list(found_by([*software.looks(), *recording.looks(python), *surroundings.looks()]))
+    captures: list[CaptureRow] = []
+    sources: SourceHealth | None = None
+    path: Path | None = None
+    try:
+        path = known_index(index_path, settings_here()[0])
+        if path is not None:
+            captures, sources = _looked_into(path)
+    except FramedexError as error:
+        found.append(Finding("index", error.message, error.remedy, is_well=False))
+    if as_json:
+        print_json(
+            {
+                "installation": [asdict(each) for each in found],
+                "index": str(path) if path else None,
+                "captures": [capture_document(capture) for capture in captures],
+                "sources": asdict(sources) if sources else None,
+            }
+        )
+        return
+    print_lines([line for each in found for line in _finding_lines(each)])
+    if sources is None:
+        if path is None:
+            note("There is no index here or above. Next: `framedex run SCRIPT`, then `framedex index`.")
+        return
+    print_lines([text_line(f"index {path}", "head"), *_capture_lines(captures), *_source_lines(sources)])
+    if not sources.roots:
+        note("No source folder is known. Next: `framedex index --source FOLDER`.")
+
+
+def _looked_into(path: Path) -> tuple[list[CaptureRow], SourceHealth]:
+    """The captures of an index that are not as they should be, and what is known of its sources."""
+    from framedex.index import Index
+
+    with Index.open(path) as index:
+        note_if_changed(index)
         captures = [capture for capture in index.captures() if capture.stops or capture.problems]
         sources = index.sources.health()
         read = index.sources.files()
-    sources = replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
-    if as_json:
-        print_json({"captures": [capture_document(capture) for capture in captures], "sources": asdict(sources)})
-        return
-    print_lines([*_capture_lines(captures), *_source_lines(sources)])
-    if not sources.roots:
-        note("No source folder is known. Next: `framedex index --source FOLDER`.")
+    return captures, replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
+
+
+def _finding_lines(finding: Finding) -> Iterator[Line]:
+    mark = Span("  ") if finding.is_well else Span("! ", "error")
+    first, *more = printable(finding.text).split("\n")
+    yield (mark, Span(f"{finding.subject:{_SUBJECT}} ", "head"), Span(first))
+    for line in (*more, *filter(None, [printable(finding.remedy)])):
+        yield text_line(f"  {'':{_SUBJECT}} {line}", "dim")
 
 
 def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:

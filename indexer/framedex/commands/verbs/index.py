@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,13 @@ from framedex.commands.output.console import json_option, note, print_error, pri
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_index import report_lines
 from framedex.commands.reading.files import absolute, working_folder
-from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_settings_here, patience
+from framedex.commands.reading.indexing import debuginfod_here, patience
+from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_settings_here
+from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
-    from framedex.binaries.debuginfod import Debuginfod
     from framedex.ingest import Report
-    from framedex.progress import Progress
     from framedex.settings import Settings
 
 
@@ -72,10 +72,10 @@ def index_captures(
     settings = load_settings_here()
     path = index_path_here(ctx.obj, settings)
     if follow:
-        _follow(path, captures, sources, settings)
+        _follow(path, ctx.obj, captures, sources, settings)
         return
     try:
-        report = _update(path, captures, sources, settings, lazy, rebuild)
+        report = _update(path, ctx.obj, captures, sources, settings, lazy, rebuild)
     except KeyboardInterrupt:
         if rebuild:
             note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
@@ -96,6 +96,7 @@ def index_captures(
 
 def _update(
     path: Path,
+    named: Path | None,
     captures: tuple[Path, ...],
     sources: tuple[Path, ...],
     settings: Settings,
@@ -117,11 +118,11 @@ def _update(
             f"There is nothing to index: no captures in {captures_below(_project_of(path))}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
-    with progress_on_terminal() as progress, _debuginfod(progress) as debuginfod:
+    with progress_on_terminal() as progress, debuginfod_here(progress) as debuginfod:
         if rebuild:
             report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map, debuginfod)
         else:
-            with Store(path, patience()) as store:
+            with with_current_index(path, named, settings, lambda: Store(path, patience())) as store:
                 if store.is_doubtful:
                     print_error(changed_by_others(path))
                 find = find_needed_sources if lazy else find_sources
@@ -130,7 +131,9 @@ def _update(
     return replace(report, refused=(*unusable.items(), *report.refused))
 
 
-def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings) -> None:
+def _follow(
+    path: Path, index: Path | None, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings
+) -> None:
     """Index what is there, then what comes to the captures that are being written, until it is interrupted."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
@@ -140,9 +143,9 @@ def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], sett
 
     captures, unusable = _wanted_captures(path, named)
     with (
-        Store(path, patience()) as store,
+        with_current_index(path, index, settings, lambda: Store(path, patience())) as store,
         progress_on_terminal() as progress,
-        _debuginfod(progress) as debuginfod,
+        debuginfod_here(progress) as debuginfod,
     ):
         over = [capture for capture in captures if _is_over(capture)]
         roots = [*sources, *settings.sources]
@@ -161,23 +164,6 @@ def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], sett
                     time.sleep(EVERY)
                     captures, _ = _wanted_captures(path, named)
     note(f"{follower.calls:,} calls came meanwhile. Next: `framedex index` reads what came since, and all sources.")
-
-
-@contextmanager
-def _debuginfod(progress: Progress) -> Iterator[Debuginfod | None]:
-    """The servers that the environment names for debug files, None for none. What they gave is told at the end."""
-    if not os.environ.get("DEBUGINFOD_URLS"):
-        yield None
-        return
-    from framedex.binaries.debuginfod import debuginfod_of
-
-    debuginfod = debuginfod_of(os.environ, progress)
-    yield debuginfod
-    if debuginfod is not None:
-        for server, names in debuginfod.given.items():
-            note(f"{server} gave debug information of {', '.join(names)}.")
-        for problem in debuginfod.problems:
-            note(problem)
 
 
 def _is_over(capture: Path) -> bool:

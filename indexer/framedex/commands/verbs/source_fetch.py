@@ -15,13 +15,14 @@ import click
 from framedex import words
 from framedex.commands.output.console import note, print_error, print_lines
 from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.reading.indexing import patience
 from framedex.commands.reading.known import (
     index_path_here,
     known_index,
     load_settings_here,
     open_index,
-    patience,
 )
+from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 
@@ -199,7 +200,9 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
     from framedex.index import Store
     from framedex.ingest import ingest_captures
 
-    with Store(index_path_here(index_path, settings), patience()) as store, progress_on_terminal() as progress:
+    path = index_path_here(index_path, settings)
+    opened = with_current_index(path, index_path, settings, lambda: Store(path, patience()))
+    with opened as store, progress_on_terminal() as progress:
         roots = store.sources.roots()
         with store.transaction():
             for folder in map(os.path.realpath, folders):

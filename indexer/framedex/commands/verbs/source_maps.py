@@ -15,13 +15,14 @@ from framedex import words
 from framedex.commands.output.console import print_lines
 from framedex.commands.output.terminal import text_line
 from framedex.commands.output.whole_files import written_whole
+from framedex.commands.reading.indexing import patience
 from framedex.commands.reading.known import (
     checked_index_place,
     index_path_here,
     known_index,
     load_settings_here,
-    patience,
 )
+from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable
@@ -95,8 +96,10 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     from framedex.index import Store
     from framedex.ingest.map_import import import_map
 
-    path = index_path_here(index_path, load_settings_here())
-    with Store(path, patience()) as store, progress_on_terminal() as progress:
+    settings = load_settings_here()
+    path = index_path_here(index_path, settings)
+    opened = with_current_index(path, index_path, settings, lambda: Store(path, patience()))
+    with opened as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
         store.seal()
     replaced = imported.replaced
@@ -161,7 +164,8 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
     settings = load_settings_here()
     path = known_index(index_path, settings)
     if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
-        with Store(checked_index_place(path, index_path, settings), patience()) as store:
+        checked = checked_index_place(path, index_path, settings)
+        with with_current_index(path, index_path, settings, lambda: Store(checked, patience())) as store:
             folder = os.path.realpath(root)
             if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
                 yield store

@@ -21,6 +21,7 @@ from framedex.commands.reading.known import (
     open_index,
     settings_here,
 )
+from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.plaintext import printable, restore
@@ -85,7 +86,9 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
         if storable(os.path.realpath(folder)) != os.path.realpath(folder):
             raise FramedexError(f"The name of {folder} is no UTF-8.", "Give it another name; no editor could open it.")
-    with Store(index_path_here(ctx.obj, load_settings_here())) as store:
+    settings = load_settings_here()
+    path = index_path_here(ctx.obj, settings)
+    with with_current_index(path, ctx.obj, settings, lambda: Store(path)) as store:
         with store.transaction():
             for folder in folders:
                 store.sources.add_root(os.path.realpath(folder))

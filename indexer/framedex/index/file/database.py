@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import sqlite3
 import stat
 import sys
@@ -63,6 +62,17 @@ class RebuildableIndexError(FramedexError):
 
     def __init__(self, message: str, remedy: str = _REBUILD) -> None:
         super().__init__(message, remedy)
+
+
+class OutdatedIndexError(RebuildableIndexError):
+    """An earlier framedex made the index: this one makes it anew from its captures."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "Run `framedex index`: it makes the index anew from its captures.")
+
+
+class NewerIndexError(FramedexError):
+    """A later framedex made the index: it is left to that one."""
 
 
 class DamagedIndexError(RebuildableIndexError):
@@ -202,11 +212,23 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
     """Raise FramedexError unless the database is an index of this version, with the parts of one."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
+    refuse_newer(connection, path)
     version = _pragma(connection, "user_version")
-    if version != VERSION:
-        raise RebuildableIndexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.")
+    if version < VERSION:
+        raise OutdatedIndexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.")
     if part := foreign_part(connection):
         raise DamagedIndexError(f"{path} is no index that framedex made: it has {part}.")
+
+
+def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise NewerIndexError where a later framedex made the index, which knows what this one would lose."""
+    version = _pragma(connection, "user_version")
+    if version > VERSION and _pragma(connection, "application_id") == APPLICATION_ID:
+        raise NewerIndexError(
+            f"The index {path} has version {version}: a later framedex made it, and this one reads version {VERSION}.",
+            "Use that framedex (`pip install --upgrade framedex`), or make another index:"
+            " `framedex --index FILE index`.",
+        )
 
 
 @contextmanager
@@ -306,6 +328,8 @@ def full(path: Path) -> FramedexError:
 
 
 def _why_full(path: Path) -> str:
+    import resource  # Windows has none, and does not write
+
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return "The disk is full, or the limit for the size of files (`ulimit -f`) is reached"
     temporary = _temporary_folder()

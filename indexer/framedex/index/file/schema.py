@@ -28,6 +28,8 @@ def drop_everything(connection: sqlite3.Connection) -> None:
     """Drop every table and view of an index of any version. Runs inside the caller's transaction."""
     objects = connection.execute(
         "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        # Virtual tables need their own ones to be dropped, which stand before them after VACUUM.
+        " ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC"
     ).fetchall()
     for kind, name in objects:
         quoted = name.replace('"', '""')

@@ -10,13 +10,14 @@ is a writer.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from framedex.portable import NEVER_WAITING, READ_ONLY
 
 CHEAP = 8 << 20
 """Bytes of an index that are summed whenever a writer is done: a few milliseconds. Larger ones where a run says so."""
@@ -152,7 +153,7 @@ class Sealing:
         self._file: int | None = None
         try:
             self._file = _opened(index, os.O_RDWR | os.O_CREAT)
-            fcntl.flock(self._file, fcntl.LOCK_SH)
+            _lock(self._file, alone=False)
             _write(self._file, _CHANGED if self.is_doubtful else "")
         except OSError:
             self._give_up()
@@ -166,7 +167,7 @@ class Sealing:
         if self._file is None:
             return
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self._file, alone=True)
             _write(self._file, _CHANGED if self.is_doubtful else self._sealed(is_same, is_complete, at_most))
         except OSError:
             pass  # another writer goes on, and will seal it
@@ -196,11 +197,11 @@ class Sealing:
 
 def _text(index: Path) -> str:
     try:
-        file = _opened(index, os.O_RDONLY)
+        file = _opened(index, READ_ONLY)
     except OSError:
         return ""
     try:
-        return os.pread(file, _LONGEST, 0).decode("ascii", "replace")
+        return os.read(file, _LONGEST).decode("ascii", "replace")
     except OSError:
         return ""
     finally:
@@ -209,7 +210,7 @@ def _text(index: Path) -> str:
 
 def _opened(index: Path, how: int) -> int:
     """A descriptor of the seal. Raises OSError where there is none, or no file: a pipe would be waited for."""
-    file = os.open(seal_path(index), how | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+    file = os.open(seal_path(index), how | READ_ONLY | NEVER_WAITING, 0o666)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise OSError(errno.EINVAL, "no regular file")
@@ -221,11 +222,20 @@ def _replace(index: Path, old: str, new: str) -> None:
     with suppress(OSError):
         file = _opened(index, os.O_RDWR)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file, alone=True)
             if _text(index) == old:
                 _write(file, new)
         finally:
             os.close(file)
+
+
+def _lock(file: int, *, alone: bool) -> None:
+    """Lock a seal with others, or alone at once. Raises OSError where it cannot be had, or there are no such locks."""
+    try:
+        import fcntl
+    except ImportError as error:  # on Windows, where nobody writes
+        raise OSError(errno.ENOSYS, "no locks") from error
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
 
 
 def _write(file: int, text: str) -> None:

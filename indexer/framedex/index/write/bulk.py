@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from framedex.index.write.tree import Integers
-from framedex_native import _call_stream
+from framedex.nativepart import _call_stream
 
 NULL: int = _call_stream.NULL
 """What stands for NULL in a column."""

@@ -6,12 +6,13 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
 from framedex.index.file.conventions import Row
 from framedex.index.file.database import (
+    OutdatedIndexError,
     Patience,
     check_version,
     connect_writing,
@@ -19,6 +20,7 @@ from framedex.index.file.database import (
     file_identity,
     is_blank,
     prepare_folder,
+    refuse_newer,
     translated,
 )
 from framedex.index.file.log_space import check_room, is_written_back, remove_index, shorten_log
@@ -197,10 +199,21 @@ class Store:
             self._tree.read()
         self._state = state
 
+    def is_current(self) -> bool:
+        """Whether the index is of this version already."""
+        with suppress(OutdatedIndexError):
+            check_version(self._connection, self.path)
+            return True
+        return False
+
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
-        """Empty the index, and give what captures cannot: its source roots and where its captures were."""
+        """Empty the index, and give what captures cannot: its source roots and where its captures were.
+
+        Raises NewerIndexError where a later framedex made it.
+        """
         with self.transaction():
-            roots, captures = self._remembered()
+            refuse_newer(self._connection, self.path)
+            roots, captures = self.remembered()
             drop_everything(self._connection)
             create(self._connection)
             self._tree = None
@@ -213,8 +226,8 @@ class Store:
             for (path,) in self._rows_if_any("SELECT path FROM source_maps WHERE path IS NOT NULL ORDER BY id")
         ]
 
-    def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
-        """Roots and captures, as far as an index of another version has them under the same names."""
+    def remembered(self) -> tuple[list[str], list[KnownCapture]]:
+        """Source roots and captures, as far as an index of another version has them under the same names."""
         roots = self._rows_if_any("SELECT path FROM source_roots ORDER BY id")
         captures = (
             self._rows_if_any(f"{_KNOWN_CAPTURES} ORDER BY started, id")

@@ -1,0 +1,95 @@
+"""What can be recorded with an interpreter: its JAX, the mock TPU, plug-ins, FFI kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from functools import partial
+
+from framedex import nativepart
+from framedex.commands.checking.findings import Finding, Look
+from framedex.errors import FramedexError
+from framedex.interpreters import ask
+
+_PATIENCE = 30.0  # seconds: a JAX on a network's disk takes its time
+
+# Whoever installs a package may leave it half there: only an import tells.
+_IMPORTED = """
+found = {"versions": {}, "broken": {}}
+printed, sys.stdout = sys.stdout, sys.stderr
+for package in ("jax", "jaxlib", "torch_xla", "libtpu"):
+    try: found["versions"][package] = importlib.metadata.version(package)
+    except Exception: pass
+for module in ("jaxlib", "jax"):
+    if module in found["versions"]:
+        try: __import__(module)
+        except BaseException as error: found["broken"][module] = "%s: %s" % (type(error).__name__, error)
+sys.stdout = printed
+print(json.dumps(found))
+"""
+
+
+def looks(python: str) -> list[tuple[str, Look]]:
+    """What to look at, of an interpreter; nothing on a system on which nothing is recorded."""
+    if nativepart.unsupported_system() is not None:
+        return []
+    return [
+        ("JAX", partial(_jax, python)),
+        ("mock TPU", partial(_mock, python)),
+        ("plug-ins", partial(_plugins, python)),
+        ("FFI kernels", _ffi),
+    ]
+
+
+def _jax(python: str) -> Iterator[Finding]:
+    found = ask(python, _IMPORTED, _PATIENCE)
+    for package, version in found["versions"].items():
+        error = found["broken"].get(package)
+        if error is None:
+            yield Finding(package, version)
+        else:
+            remedy = f"{python} -m pip install --force-reinstall {package}"
+            yield Finding(package, f"{version}, which cannot be imported: {error}.", remedy, is_well=False)
+    if "jax" not in found["versions"] and "torch_xla" not in found["versions"]:
+        remedy = f"{python} -m pip install 'jax>=0.8', or `framedex run --python PATH` with another that has it."
+        yield Finding("jax", f"It is not installed for {python}: no program of JAX runs there.", remedy, is_well=False)
+
+
+def _mock(python: str) -> Iterator[Finding]:
+    from framedex.commands.launching.launch import check_jaxlib, check_library, check_python
+    from framedex.nativepart import framedex_native
+
+    check_library(framedex_native.library_path())
+    check_python(python)
+    check_jaxlib(python)
+    yield Finding("mock TPU", f"`framedex run` records programs of {python} on it.")
+
+
+def _plugins(python: str) -> Iterator[Finding]:
+    from framedex.commands.launching.plugins import installed_plugins
+
+    found = installed_plugins(python)
+    if not found:
+        yield Finding("plug-ins", "None are installed: the mock TPU is recorded.")
+    for name, library in sorted(found.items()):
+        if library is None:
+            what = "Its package has no library with the function GetPjrtApi, so it is not recorded by its name."
+            yield Finding(f"plug-in {name}", what, f"framedex run --plugin {name}:/path/to/plugin.so ...")
+        else:
+            yield Finding(f"plug-in {name}", f"{library}: `framedex run --plugin {name}` records it.")
+
+
+def _ffi() -> Iterator[Finding]:
+    from framedex.nativepart import framedex_native
+
+    folder = framedex_native.ffi_startup_path()
+    library = framedex_native.library_path().with_name("libframedex_ffi.so")
+    try:
+        ctypes.CDLL(os.fspath(library))
+    except OSError as error:
+        raise FramedexError(
+            f"The library that traces them cannot be loaded: {error}.",
+            "Install framedex again: pip install --force-reinstall framedex.",
+        ) from error
+    yield Finding("FFI kernels", f"They are traced in programs that `framedex run` starts, by {folder}")

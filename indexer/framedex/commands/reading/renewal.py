@@ -1,0 +1,54 @@
+"""An index that an earlier framedex made: it is made anew by whichever verb meets it first, and then used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from framedex.commands.output.console import note
+from framedex.commands.reading.indexing import debuginfod_here, patience
+from framedex.errors import FramedexError
+from framedex.indexplace import check_index_place
+from framedex.nativepart import NoNativePartError
+from framedex.settings import Settings
+
+Opened = TypeVar("Opened")
+
+
+def with_current_index(path: Path, named: Path | None, settings: Settings, use: Callable[[], Opened]) -> Opened:
+    """What `use` makes of the index at `path`, made anew first where an earlier framedex made it.
+
+    `named` is the index given with --index. Raises FramedexError where the index cannot be made anew whole; it is then
+    as it was.
+    """
+    from framedex.index.file.database import OutdatedIndexError
+
+    try:
+        return use()
+    except OutdatedIndexError as error:
+        outdated = error
+    if path not in (named, settings.index):
+        check_index_place(path)
+    try:
+        _renew(path, settings)
+    except NoNativePartError as error:
+        raise FramedexError(f"{outdated.message} To make it anew: {error.message}", error.remedy) from error
+    return use()
+
+
+def _renew(path: Path, settings: Settings) -> None:
+    from framedex.captures import capture_folders
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.ingest.renewal import renew_index
+
+    def told() -> None:
+        note(f"An earlier framedex made the index {path}: it is made anew from its captures.")
+
+    with progress_on_terminal() as progress, debuginfod_here(progress) as debuginfod:
+        try:
+            around = capture_folders(path.parent / "captures")
+            renew_index(path, around, settings.sources, progress, told, patience(), settings.path_map, debuginfod)
+        except KeyboardInterrupt:
+            note("Interrupted. The index is as it was; the next command makes it anew.")
+            raise

@@ -1,0 +1,87 @@
+"""The compiled half of framedex, for the rooms that cannot do without, and what is said where there is none.
+
+It is built for one kind of system. Elsewhere what only reads an index works, so nothing is wrong before one of these
+modules is needed: then an error that a user can act on is raised, and no ImportError.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    import framedex_native as framedex_native
+    from framedex_native import _call_stream as _call_stream
+    from framedex_native import _extractor as _extractor
+    from framedex_native import _native as _native
+    from framedex_native import _scanner as _scanner
+
+PYTHONS = ((3, 11), (3, 14))
+"""The oldest and the newest Python for which there is a native part."""
+
+_MODULES = {"framedex_native": "framedex_native"} | {
+    name: f"framedex_native.{name}" for name in ("_call_stream", "_extractor", "_native", "_scanner")
+}
+_AGAIN = "Install framedex again: pip install --force-reinstall framedex."
+
+
+class NoNativePartError(FramedexError):
+    """What was asked for needs the native part, which this installation does not have."""
+
+
+def __getattr__(name: str) -> Any:
+    """A module of the native part, imported when it is first named. Raises NoNativePartError where there is none."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return import_module(_MODULES[name])
+    except ImportError as error:
+        raise _explained(error) from error
+
+
+def unsupported_system() -> str | None:
+    """What is true of this system that there is no native part for, such as `macOS`; None where there is one."""
+    import platform  # only who has no native part asks
+
+    oldest, newest = PYTHONS
+    if not oldest <= sys.version_info[:2] <= newest:
+        return f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+    if sys.implementation.name != "cpython":
+        return sys.implementation.name
+    if sys.platform != "linux":
+        return {"darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
+    if platform.machine() != "x86_64":
+        return f"Linux on {platform.machine()}"
+    return None if _is_glibc() else "a Linux whose C library is not glibc"
+
+
+def _is_glibc() -> bool:
+    try:
+        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (OSError, ValueError):  # musl does not know the name
+        return False
+
+
+def _explained(error: ImportError) -> NoNativePartError:
+    system = unsupported_system()
+    if system is not None:
+        oldest, newest = (f"{major}.{minor}" for major, minor in PYTHONS)
+        return NoNativePartError(
+            f"This needs the native part of framedex, and there is none for {system}.",
+            f"Record and index on Linux (x86-64, glibc) with Python {oldest} to {newest}, and bring the index here:"
+            " all questions about an index work everywhere, and so do `framedex explain` and the language server.",
+        )
+    if _is_missing(error):
+        return NoNativePartError("The native part of framedex is missing from this installation.", _AGAIN)
+    return NoNativePartError(f"The native part of framedex cannot be loaded: {error}.", _AGAIN)
+
+
+def _is_missing(error: BaseException | None) -> bool:
+    """Whether there is no file of that module, in contrast to one that cannot be loaded."""
+    if error is None:
+        return False
+    return isinstance(error, ModuleNotFoundError) or "cannot import name" in str(error) or _is_missing(error.__cause__)

@@ -1,0 +1,34 @@
+"""framedex beside no JAX of its own: it records that of another environment, or says what is missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from framedex.captures import capture_folders, captures_below
+from tests.hiding import JAX, python_without
+from tests.pythons import ROOT
+from tests.running import TIMEOUT, plain_environment
+
+RUN = "from framedex.commands.main import cli; cli(prog_name='framedex')"
+
+
+def framedex(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """framedex in an interpreter that has no JAX."""
+    command = [*python_without(JAX, RUN), *arguments]
+    environment = plain_environment()
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+
+
+def test_a_program_of_another_environment_is_recorded_and_indexed(tmp_path: Path, python: str) -> None:
+    """Nothing of framedex is installed there: jaxlib is all that it needs to have."""
+    done = framedex(tmp_path, "run", "--python", python, str(ROOT / "demo" / "device_put.py"))
+    assert done.returncode == 0, done.stderr
+    assert len(capture_folders(captures_below(tmp_path))) == 1
+    indexed = framedex(tmp_path, "index", "--lazy")
+    assert indexed.returncode == 0, indexed.stderr
+    calls = json.loads(framedex(tmp_path, "calls", "--function", "BufferFromHost", "--json").stdout)["calls"]
+    assert calls
+    trace = framedex(tmp_path, "trace", str(calls[0]["id"]))
+    assert trace.returncode == 0 and "device_put" in trace.stdout
