@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-RECORDABLE = ("3.11", "3.12", "3.13")
+RECORDABLE = ("3.11", "3.12", "3.13", "3.14")
 LEGACY_JAXLIB = "0.4.13"
 _QUERY = """
 import importlib.metadata, importlib.util, json, os, sys, sysconfig
 has_jax = importlib.util.find_spec("jax") is not None
 print(json.dumps({
-    "version": "%d.%d" % sys.version_info[:2],
+    "version": "%d.%d" % sys.version_info[:2] + ("t" if "t" in getattr(sys, "abiflags", "") else ""),
     "has_jax": has_jax,
     "jaxlib": importlib.metadata.version("jaxlib") if has_jax else "",
     "has_headers": os.path.exists(os.path.join(sysconfig.get_paths()["include"], "internal", "pycore_frame.h")),
@@ -33,7 +33,8 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Python:
-    """An interpreter that runs. `version` is like `3.12`, `jaxlib` like `0.10.2`; `has_headers` means CPython's own."""
+    """An interpreter that runs. `version` is like `3.12`, or `3.14t` if it is free-threaded, `jaxlib` like `0.10.2`;
+    `has_headers` means CPython's own."""
 
     path: str
     version: str
@@ -81,7 +82,9 @@ def _pyenv_pythons(version: str) -> Iterator[str]:
     pyenv = shutil.which("pyenv")
     root = subprocess.run([pyenv, "root"], capture_output=True, text=True).stdout.strip() if pyenv else ""
     if root:
-        yield from (str(path / "bin" / "python") for path in sorted((Path(root) / "versions").glob(f"{version}.*")))
+        yield from (
+            str(path / "bin" / "python") for path in sorted((Path(root) / "versions").glob(f"{version.rstrip('t')}.*"))
+        )
 
 
 @functools.cache

@@ -17,6 +17,20 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("cpython_layout.json")
 
+# From 3.14 on, what a frame consists of has a header of its own.
+INCLUDES = """\
+#define Py_BUILD_CORE 1
+#include <Python.h>
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interpframe.h>
+#else
+#include <internal/pycore_frame.h>
+#endif
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+"""
+
 # A str keeps its kind and flags in bit fields: which bits of its state word they are, as a mask.
 STATE_MASK = "({{ PyASCIIObject text; memset(&text, 0, sizeof text); text.state.{0} = -1; *(unsigned*)&text.state; }})"
 
@@ -62,15 +76,25 @@ BY_MINOR = {
         "cframe.current_frame": "offsetof(_PyCFrame, current_frame)",
         "frame.code": "offsetof(_PyInterpreterFrame, f_code)",
         "frame.instruction": "offsetof(_PyInterpreterFrame, prev_instr)",
-        "frame.owned_by_c_stack": "FRAME_OWNED_BY_CSTACK",
+        "frame.owned_by_evaluator": "FRAME_OWNED_BY_CSTACK",
         "code.version": "offsetof(PyCodeObject, co_version)",
     },
     13: {
         "thread.current_frame": "offsetof(PyThreadState, current_frame)",
         "frame.code": "offsetof(_PyInterpreterFrame, f_executable)",
         "frame.instruction": "offsetof(_PyInterpreterFrame, instr_ptr)",
-        "frame.owned_by_c_stack": "FRAME_OWNED_BY_CSTACK",
+        "frame.owned_by_evaluator": "FRAME_OWNED_BY_CSTACK",
         "code.version": "offsetof(PyCodeObject, co_version)",
+        "code.first_traceable": "offsetof(PyCodeObject, _co_firsttraceable)",
+    },
+    14: {
+        "thread.current_frame": "offsetof(PyThreadState, current_frame)",
+        "frame.code": "offsetof(_PyInterpreterFrame, f_executable)",
+        "frame.code_tag": "Py_TAG_BITS",
+        "frame.instruction": "offsetof(_PyInterpreterFrame, instr_ptr)",
+        "frame.owned_by_evaluator": "FRAME_OWNED_BY_INTERPRETER",
+        "code.version": "offsetof(PyCodeObject, co_version)",
+        "code.first_traceable": "offsetof(PyCodeObject, _co_firsttraceable)",
     },
 }
 
@@ -106,8 +130,7 @@ def measure(interpreter: str) -> tuple[int, dict[str, int]]:
 def c_program(expressions: dict[str, str]) -> str:
     """A C program that prints `name value` per expression."""
     prints = "\n".join(f'  printf("{name} %zu\\n", (size_t)({value}));' for name, value in expressions.items())
-    includes = "#define Py_BUILD_CORE 1\n#include <Python.h>\n#include <internal/pycore_frame.h>\n#include <stddef.h>\n"
-    return f"{includes}#include <stdio.h>\n#include <string.h>\nint main(void) {{\n{prints}\n  return 0;\n}}\n"
+    return f"{INCLUDES}int main(void) {{\n{prints}\n  return 0;\n}}\n"
 
 
 if __name__ == "__main__":

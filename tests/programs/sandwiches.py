@@ -233,6 +233,21 @@ def special_methods():
 
 
 @named
+def constructors():
+    class Made:
+        def __init__(self):
+            probe()
+            self.inside = put()
+
+    def make():
+        return Made()
+
+    # Once this has run a few times, the interpreter has the constructor run without C in between.
+    for _ in range(40):
+        make()
+
+
+@named
 def ends_of_objects():
     def returns_last_reference():
         thing = Object()

@@ -76,7 +76,7 @@ class Alignment:
 def _best(ways: Sequence[Weights], nothing: Weights) -> Weights:
     if len(ways) < 2:
         return ways[0] if ways else nothing
-    best: Weights = np.maximum.reduce(ways)
+    best: Weights = np.max(ways, axis=0)
     return best
 
 

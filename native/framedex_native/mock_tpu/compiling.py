@@ -81,8 +81,9 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
 
 def _parse(code: bytes) -> ir.Module:
     """The module of a portable artifact, or of ordinary bytecode or text."""
+    context: Any = ir.Context.current  # the caller's
     try:
-        return stablehlo.deserialize_portable_artifact(ir.Context.current, code)
+        return stablehlo.deserialize_portable_artifact(context, code)
     except Exception:
         return ir.Module.parse(code)
 

@@ -20,6 +20,7 @@
 #include "pjrt/mock/extensions/profiler.h"
 #include "pjrt/mock/faults.h"
 #include "pjrt/mock/machine/topology_description.h"
+#include "recorder/base/python_version.h"
 #include "recorder/recorder.h"
 
 namespace framedex::mock {
@@ -84,9 +85,17 @@ const PJRT_Api* mock() {
   return &api;
 }
 
+// What the mock shares between threads, the GIL guards.
+void require_gil() {
+  std::string version = recorder::python_version();
+  if (!recorder::is_free_threaded(version)) return;
+  throw std::runtime_error("the mock TPU does not run under free-threaded Python: this is " + version);
+}
+
 const PJRT_Api* traced() {
   try {
     pjrt::Plugin plugin = pjrt::plugin_from_environment();
+    if (plugin.path.empty()) require_gil();
     recorder::start_from_environment();
     return pjrt::interpose(plugin.path.empty() ? pjrt::Plugin{with_faults(mock()), "the mock TPU"} : plugin);
   } catch (const std::runtime_error& error) {

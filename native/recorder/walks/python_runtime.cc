@@ -10,6 +10,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "recorder/base/python_version.h"
+
 namespace framedex::recorder {
 namespace {
 
@@ -87,10 +89,15 @@ void count_code_deaths(uintptr_t code_type, int deallocate) {
   *slot = count_and_deallocate;
 }
 
+// The code object of a frame. From 3.14 on, the frame's reference to it has a tag in its low bits.
+constexpr uintptr_t code_of(const PythonLayout& layout, uintptr_t reference) {
+  return layout.frame_code_tag < 0 ? reference : reference & ~static_cast<uintptr_t>(layout.frame_code_tag);
+}
+
 // Inlined, and field by field: a frame that is put together elsewhere and copied waits for its own stores.
 [[gnu::always_inline]] inline void read_frame(const PythonLayout& layout, uintptr_t address, Words& log,
                                               PythonFrame* frame) {
-  auto code = read_logged(address, layout.frame_code, log);
+  auto code = code_of(layout, read_logged(address, layout.frame_code, log));
   auto instruction = read_logged(address, layout.frame_instruction, log);
   // Another code object may come to lie at this address. From 3.12 on, each has a version of its own: 4 bytes, and what
   // lies beside them in the word does not change while the code object lives.
@@ -105,29 +112,44 @@ void count_code_deaths(uintptr_t code_type, int deallocate) {
   frame->is_returning = false;
 }
 
+// Whether no traceback shows this frame, since it stands before its code's first traceable instruction. From 3.13 on
+// there is one of the interpreter's own under a constructor that is called often.
+bool is_incomplete(const PythonLayout& layout, const PythonFrame& frame) {
+  constexpr uint32_t kInstructionSize = 2;
+  if (layout.code_first_traceable < 0) return false;
+  return frame.instruction < read<uint32_t>(frame.code, layout.code_first_traceable) * kInstructionSize;
+}
+
+std::string supported_versions() {
+  return "3." + std::to_string(std::begin(kPythonLayouts)->minor) + " to 3." +
+         std::to_string(std::prev(std::end(kPythonLayouts))->minor);
+}
+
 bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
 }  // namespace
 
 PythonRuntime PythonRuntime::find() {
   PythonRuntime runtime;
-  auto get_version = find_symbol<const char* (*)()>("Py_GetVersion");
+  runtime.version_ = python_version();
   runtime.thread_state_ = find_symbol<ThreadState>("PyGILState_GetThisThreadState");
   runtime.is_initialized_ = find_symbol<Predicate>("Py_IsInitialized");
-  if (get_version == nullptr || runtime.thread_state_ == nullptr || runtime.is_initialized_ == nullptr) {
+  if (runtime.version_.empty() || runtime.thread_state_ == nullptr || runtime.is_initialized_ == nullptr) {
     runtime.problem_ = "no Python interpreter in this process";
     return runtime;
   }
-  runtime.version_ = get_version();
+  if (is_free_threaded(runtime.version_)) {
+    runtime.problem_ = "free-threaded Python is not recorded: this is " + runtime.version_;
+    return runtime;
+  }
   int major = 0;
   int minor = 0;
   std::sscanf(runtime.version_.c_str(), "%d.%d", &major, &minor);
   for (const PythonLayout& layout : kPythonLayouts) {
     if (major == 3 && layout.minor == minor) runtime.layout_ = &layout;
   }
-  if (runtime.layout_ == nullptr || runtime.version_.find("free-threading") != std::string::npos) {
-    runtime.layout_ = nullptr;
-    runtime.problem_ = "Python " + runtime.version_ + " is not supported (3.11, 3.12 and 3.13 are)";
+  if (runtime.layout_ == nullptr) {
+    runtime.problem_ = "Python " + runtime.version_ + " is not supported (" + supported_versions() + " are)";
     return runtime;
   }
   runtime.is_finalizing_ = find_symbol<Predicate>("Py_IsFinalizing");
@@ -139,15 +161,17 @@ PythonRuntime PythonRuntime::find() {
 }
 
 size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
-  static_assert(std::size(kPythonLayouts) == 3);
+  static_assert(std::size(kPythonLayouts) == 4);
   if (thread_state == 0) return 0;
   switch (layout_ - kPythonLayouts) {
     case 0:
       return walk_frames<0>(thread_state, frames, capacity, log);
     case 1:
       return walk_frames<1>(thread_state, frames, capacity, log);
-    default:
+    case 2:
       return walk_frames<2>(thread_state, frames, capacity, log);
+    default:
+      return walk_frames<3>(thread_state, frames, capacity, log);
   }
 }
 
@@ -170,7 +194,7 @@ size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t fra
   };
   while (frame != 0 && !is_on_frame_stack(frame)) frame = read_logged(frame, layout_->frame_previous, words);
   if (frame == 0) return 0;
-  uintptr_t code = read_logged(frame, layout_->frame_code, words);
+  uintptr_t code = code_of(*layout_, read_logged(frame, layout_->frame_code, words));
   auto size =
       read<int>(code, layout_->code_local_count) + read<int>(code, layout_->code_stack_size) + layout_->frame_specials;
   uintptr_t behind = frame + static_cast<uintptr_t>(size) * sizeof(uintptr_t);
@@ -178,8 +202,8 @@ size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t fra
   uintptr_t top = read_logged(thread_state, layout_->thread_datastack_top, words);
   bool is_in_chunk = behind >= chunk && top <= read<uintptr_t>(thread_state, layout_->thread_datastack_limit);
   if (!is_in_chunk || behind >= top || !is_on_frame_stack(behind)) return 0;
-  uintptr_t code_behind = read_logged(behind, layout_->frame_code, words);
-  if (read<uintptr_t>(code_behind, layout_->object_type) != code_type_) return 0;
+  uintptr_t code_behind = code_of(*layout_, read_logged(behind, layout_->frame_code, words));
+  if (code_behind == 0 || read<uintptr_t>(code_behind, layout_->object_type) != code_type_) return 0;
   read_frame(*layout_, behind, words, &frames[0]);
   frames[0].is_returning = true;
   return 1;
@@ -214,10 +238,14 @@ size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, s
         entry.marker = cframe;
         cframe = read_logged(cframe, layout.cframe_previous, words);
       }
-    } else if (read<char>(frame, layout.frame_owner) == layout.frame_owned_by_c_stack) {
-      entry = {0, 0, 0, frame, true, false};
     } else {
+      auto owner = read<char>(frame, layout.frame_owner);
+      if (owner == layout.frame_owned_by_evaluator) {
+        entry = {0, 0, 0, frame, true, false};
+        continue;
+      }
       read_frame(layout, frame, words, &entry);
+      if (owner == layout.frame_owned_by_thread && is_incomplete(layout, entry)) --count;
     }
   }
   return count;

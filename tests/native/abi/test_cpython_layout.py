@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import subprocess
+from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -15,26 +15,27 @@ from tests import pythons
 ABI_FOLDER = pythons.ROOT / "native" / "abi"
 LAYOUTS: dict[str, dict[str, int]] = json.loads((ABI_FOLDER / "cpython_layout.json").read_text())["layouts"]
 
-# `_PyRuntime` begins with _Py_DebugOffsets from 3.13 on (Include/internal/pycore_runtime.h): words in this order.
+# `_PyRuntime` begins with _Py_DebugOffsets from 3.13 on (Include/internal/pycore_runtime.h, in 3.14
+# pycore_debug_offsets.h): words in this order. A `+` marks what 3.14 has inserted.
+WORDS = {
+    "": "version free_threaded",
+    "runtime.": "size finalizing interpreters_head",
+    "interpreter.": "size id next threads_head +threads_main gc imports_modules sysdict builtins ceval_gil"
+    " gil gil_enabled gil_locked gil_holder +code_object_generation +tlbc_generation",
+    "thread.": "size prev next interp current_frame thread_id native_thread_id datastack_chunk status",
+    "frame.": "size previous executable instr_ptr localsplus owner +stackpointer +tlbc_index",
+    "code.": "size filename name qualname linetable firstlineno argcount localsplusnames localspluskinds"
+    " co_code_adaptive +co_tlbc",
+    "object.": "size type",
+}
 PUBLISHED = """
 import ctypes, json
-words = (ctypes.c_uint64 * 64).in_dll(ctypes.pythonapi, "_PyRuntime")
-cookie = bytes(words)[:8].decode()
-names = ["version", "free_threaded"]
-names += ["runtime.size", "runtime.finalizing", "runtime.interpreters_head"]
-names += ["interpreter." + n for n in ("size", "id", "next", "threads_head", "gc", "imports_modules", "sysdict",
-                                       "builtins", "ceval_gil", "gil", "gil_enabled", "gil_locked", "gil_holder")]
-names += ["thread." + n for n in ("size", "prev", "next", "interp", "current_frame", "thread_id", "native_thread_id",
-                                  "datastack_chunk", "status")]
-names += ["frame." + n for n in ("size", "previous", "executable", "instr_ptr", "localsplus", "owner")]
-names += ["code." + n for n in ("size", "filename", "name", "qualname", "linetable", "firstlineno", "argcount",
-                                "localsplusnames", "localspluskinds", "co_code_adaptive")]
-names += ["object.size", "object.type"]
-print(json.dumps({"cookie": cookie, **dict(zip(names, words[1:]))}))
+print(json.dumps(list((ctypes.c_uint64 * 64).in_dll(ctypes.pythonapi, "_PyRuntime"))))
 """
-# Our name of an offset -> the name under which 3.13 publishes it.
+# Our name of an offset -> the name under which CPython publishes it.
 SAME = {
     "thread.current_frame": "thread.current_frame",
+    "thread.datastack_chunk": "thread.datastack_chunk",
     "frame.previous": "frame.previous",
     "frame.code": "frame.executable",
     "frame.instruction": "frame.instr_ptr",
@@ -58,15 +59,24 @@ def test_the_offsets_are_those_that_the_interpreters_headers_give(version: str) 
     assert layout == LAYOUTS[version]
 
 
-def test_the_offsets_of_3_13_are_those_that_it_publishes_itself() -> None:
-    python = next(iter(pythons.found("3.13")), None)
+@pytest.mark.parametrize("version", ["3.13", "3.14"])
+def test_the_offsets_are_those_that_the_interpreter_publishes_itself(version: str) -> None:
+    python = next(iter(pythons.found(version)), None)
     if python is None:
-        pytest.skip("no Python 3.13 here")
+        pytest.skip(f"no Python {version} here")
     answer = subprocess.run([python.path, "-c", PUBLISHED], check=True, capture_output=True, text=True).stdout
-    published: dict[str, Any] = json.loads(answer)
-    assert published["cookie"] == "xdebugpy"
-    assert published["version"] >> 16 == 0x030D
-    assert {name: LAYOUTS["3.13"][name] for name in SAME} == {name: published[theirs] for name, theirs in SAME.items()}
+    cookie, *words = json.loads(answer)
+    published: dict[str, int] = dict(zip(_names(version), words, strict=False))
+    assert cookie.to_bytes(8, "little") == b"xdebugpy"
+    assert f"{published['version'] >> 24}.{published['version'] >> 16 & 0xFF}" == version
+    assert {name: LAYOUTS[version][name] for name in SAME} == {name: published[theirs] for name, theirs in SAME.items()}
+
+
+def _names(version: str) -> Iterator[str]:
+    for structure, words in WORDS.items():
+        for word in words.split():
+            if version != "3.13" or not word.startswith("+"):
+                yield structure + word.lstrip("+")
 
 
 def _measuring() -> ModuleType:

@@ -33,7 +33,7 @@ from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 from framedex.version import VERSION
 
-SUPPORTED_PYTHON = ((3, 11), (3, 13))
+SUPPORTED_PYTHON = ((3, 11), (3, 14))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
 # An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
 _PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
@@ -65,12 +65,13 @@ def interpreter(named: str) -> str:
 def check_python(python: str) -> None:
     """Raise FramedexError unless this interpreter is one that framedex knows how to record."""
     versions = _versions(python)
+    version = versions["python"]
     first, last = SUPPORTED_PYTHON
-    if not first <= _version(versions["python"]) <= last:
-        raise FramedexError(
-            f"{python} is Python {versions['python']}, which framedex cannot record.",
-            "Use one of Python 3.11 to 3.13: `framedex run --python PATH ...`.",
-        )
+    remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH ...`."
+    if not first <= _version(version) <= last:
+        raise FramedexError(f"{python} is Python {version}, which framedex cannot record.", remedy)
+    if version.endswith("t"):
+        raise FramedexError(f"{python} is Python {version}: free-threaded Python is not recorded.", remedy)
 
 
 def check_jaxlib(python: str) -> Runtime:
@@ -213,11 +214,12 @@ def standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _versions(python: str) -> dict[str, str]:
+    """The versions of a Python, with a `t` behind that of a free-threaded one, and of what is installed in it."""
     return _own_versions() if python == sys.executable else _versions_of(python)
 
 
 def _own_versions() -> dict[str, str]:
-    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
+    versions = {"python": ".".join(map(str, sys.version_info[:3])) + ("t" if "t" in sys.abiflags else "")}
     for package in ("jax", "jaxlib", "torch_xla"):
         with suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
@@ -226,7 +228,7 @@ def _own_versions() -> dict[str, str]:
 
 def _versions_of(python: str) -> dict[str, str]:
     program = (
-        "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
+        "versions = {'python': '.'.join(map(str, sys.version_info[:3])) + ('t' if 't' in sys.abiflags else '')}\n"
         "for package in ('jax', 'jaxlib', 'torch_xla'):\n"
         "    try: versions[package] = importlib.metadata.version(package)\n"
         "    except importlib.metadata.PackageNotFoundError: pass\n"

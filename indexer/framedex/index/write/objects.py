@@ -40,7 +40,7 @@ class ObjectWriter:
         """Write the objects that a batch tells of, and what was done wrong with them, once its calls are there."""
         objects = batch.objects
         if len(objects.place):
-            self._make_room(int(objects.place.max()) + 1 - self._count)
+            self._make_room(int(np.max(objects.place)) + 1 - self._count)
             types = np.zeros(len(batch.types), np.int64)
             for place in dict.fromkeys(objects.type.tolist()):
                 types[place] = self._type(batch.types[place])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,8 @@ class Nodes:
 
 def read_nodes(connection: sqlite3.Connection) -> Nodes:
     """The nodes that the index has."""
-    rows = np.fromiter(
-        connection.execute("SELECT id, parent, frame FROM nodes"), dtype=np.dtype((np.int64, 3)), count=-1
-    ).reshape(-1, 3)
+    three: np.dtype[Any] = np.dtype((np.int64, 3))
+    rows = np.fromiter(connection.execute("SELECT id, parent, frame FROM nodes"), three).reshape(-1, 3)
     parent, frame = np.zeros((2, int(np.max(rows[:, 0], initial=0)) + 1), np.int64)
     parent[rows[:, 0]] = rows[:, 1]
     frame[rows[:, 0]] = rows[:, 2]
