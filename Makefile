@@ -7,13 +7,13 @@
 # make test-editors  set up a real VS Code, and test its extension in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
-# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
-# make format  rewrite the sources in the project's style
 # make version [TAG=v0.2.0]  print the version of these sources; fail unless it is that release
 # make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
 # make check-dist  whether dist/ holds one release of these sources
 # make publish-vsix, make github-release TAG=v0.2.0  hand a release out (CONTRIBUTING.md: the workflows do)
 # make ci-set-up  install what a bare Debian 12 lacks for all of this
+# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
+# make format  rewrite the sources in the project's style
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -32,9 +32,9 @@ CHECKS := ruff mypy clang-format changelog shellcheck workflows $(VENV)/clang-ti
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
-.PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
-.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up
+.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
+
+.PHONY: quick-tests docs-check changelog shellcheck workflows version release-notes check-dist publish-vsix github-release ci-set-up
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
