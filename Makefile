@@ -74,7 +74,7 @@ clang-format:
 
 changelog:
 	@echo "check: CHANGELOG.md"
-	@$(PYTHON3) scripts/changelog.py
+	@$(PYTHON3) scripts/release/changelog.py
 
 shellcheck:
 	@echo "check: shellcheck"
@@ -130,15 +130,15 @@ $(VENV)/set-up-dev: $(BUILT_FROM)
 	@touch $(VENV)/set-up
 
 version:
-	@$(PYTHON3) scripts/source_version.py $(if $(TAG),--is "$(TAG)")
+	@$(PYTHON3) scripts/release/source_version.py $(if $(TAG),--is "$(TAG)")
 
 release-notes:
 	@mkdir -p $(dir $(NOTES))
-	@$(PYTHON3) scripts/changelog.py "$(TAG)" >$(NOTES) || { rm -f $(NOTES); exit 1; }
+	@$(PYTHON3) scripts/release/changelog.py "$(TAG)" >$(NOTES) || { rm -f $(NOTES); exit 1; }
 	@echo "release-notes: $(NOTES)"
 
 check-dist:
-	@$(PYTHON3) scripts/check_dist.py
+	@$(PYTHON3) scripts/release/check_dist.py
 
 publish-vsix:
 	@scripts/publish-vsix $(VSIX)

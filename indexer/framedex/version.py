@@ -1,6 +1,6 @@
-"""The version of framedex: what git's tags said of the sources when they were built (scripts/source_version.py).
+"""The version of framedex: what git's tags said of the sources when they were built.
 
-It is what importlib.metadata says too (a test compares them), which takes a quarter of what a short verb does.
+scripts/release/source_version.py asks them. It is what importlib.metadata says too (a test compares them), which takes a quarter of what a short verb does.
 """
 
 try:
