@@ -8,16 +8,16 @@
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
-# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
 # make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
 # make sdist   build the source distribution into dist/
 # make test-wheels [ROOT=FOLDER]  install each wheel in a fresh environment, and record with it; in the root of an older system
-# make format  rewrite the sources in the project's style
 # make version [TAG=v0.2.0]  print the version of these sources; fail unless it is that release
 # make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
 # make check-dist  whether dist/ holds one release of these sources
 # make publish-vsix, make github-release TAG=v0.2.0  hand a release out (CONTRIBUTING.md: the workflows do)
 # make ci-set-up  install what a bare Debian 12 lacks for all of this
+# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
+# make format  rewrite the sources in the project's style
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -81,7 +81,7 @@ clang-format:
 
 changelog:
 	@echo "check: CHANGELOG.md"
-	@$(PYTHON3) scripts/changelog.py
+	@$(PYTHON3) scripts/release/changelog.py
 
 shellcheck:
 	@echo "check: shellcheck"
@@ -155,15 +155,15 @@ $(VENV)/set-up-dev: $(BUILT_FROM)
 	@touch $(VENV)/set-up
 
 version:
-	@$(PYTHON3) scripts/source_version.py $(if $(TAG),--is "$(TAG)")
+	@$(PYTHON3) scripts/release/source_version.py $(if $(TAG),--is "$(TAG)")
 
 release-notes:
 	@mkdir -p $(dir $(NOTES))
-	@$(PYTHON3) scripts/changelog.py "$(TAG)" >$(NOTES) || { rm -f $(NOTES); exit 1; }
+	@$(PYTHON3) scripts/release/changelog.py "$(TAG)" >$(NOTES) || { rm -f $(NOTES); exit 1; }
 	@echo "release-notes: $(NOTES)"
 
 check-dist:
-	@$(PYTHON3) scripts/check_dist.py
+	@$(PYTHON3) scripts/release/check_dist.py
 
 publish-vsix:
 	@scripts/publish-vsix $(VSIX)

@@ -1,9 +1,11 @@
-"""The version of framedex: what git's tags said of the sources when they were built (scripts/source_version.py).
+"""The version of framedex: what git's tags said of the sources when they were built (scripts/release/).
 
-It is what importlib.metadata says too (a test compares them), which takes a quarter of what a short verb does.
+importlib.metadata says the same (a test compares them), but takes a quarter of what a short verb does.
 """
 
 try:
-    from framedex._version import VERSION as VERSION  # type: ignore[import-not-found]
+    from framedex._version import VERSION as _BUILT
 except ModuleNotFoundError:  # sources that nobody installed, on a PYTHONPATH
-    VERSION = "0+unknown"
+    _BUILT = "0+unknown"
+
+VERSION: str = _BUILT

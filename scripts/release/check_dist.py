@@ -1,6 +1,6 @@
 """What lies in dist/ is one release of these sources: a source distribution and wheels, all of the version of here.
 
-    python scripts/check_dist.py [FOLDER]
+    python scripts/release/check_dist.py [FOLDER]
 
 Whatever is in that folder would be published, what an earlier build left in it too. Exits with 1 and a line for each
 problem where there are some.

@@ -1,7 +1,7 @@
 """The version of these sources, which nobody types: what a build of them is, and what `framedex --version` then says.
 
-    python scripts/source_version.py               print it
-    python scripts/source_version.py --is v0.2.0   exit with 1 unless it is the release of this tag
+    python scripts/release/source_version.py               print it
+    python scripts/release/source_version.py --is v0.2.0   exit with 1 unless it is the release of this tag
 
 The first of these that answers:
 
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from changelog import NAME, Release, release_of_tag, sections, text_of
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def dynamic_metadata(_settings: Mapping[str, object], _project: Mapping[str, object]) -> dict[str, str]:
