@@ -17,6 +17,7 @@ ELSEWHERE = {
         "binaries/debuginfod.py": "what its cache has",
         "binaries/line_tables.py": "what it keeps",
         "captures/folders.py": "captures",
+        "commands/checking/surroundings.py": "the cache",
         "commands/editor/choice.py": "editors",
         "commands/launching/outcome.py": "captures",
         "commands/launching/plugins.py": "plug-ins",
