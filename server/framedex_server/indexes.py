@@ -145,10 +145,8 @@ class Indexes:
         report: Report,
         links_for: Callable[[Path], Mapping[str, str]] = lambda path: {},
         beside: Indexes | None = None,
-        is_renewed: Callable[[Path], bool] = lambda path: False,
     ) -> None:
-        """`links_for` gives the URL templates that the settings have for an index; `is_renewed` says whether the
-        session makes one anew by itself that an earlier framedex made.
+        """`links_for` gives the URL templates that the settings have for an index.
 
         Another one `beside` it, with a thread of its own, knows what is being filled and what was told already.
         """
@@ -159,10 +157,9 @@ class Indexes:
         self.filled: set[Path] = beside.filled if beside else set()
         """The indexes that this session is writing: that one is empty or outdated as yet is nothing to tell."""
         self.outdated: dict[Path, None] = beside.outdated if beside else {}
-        """The indexes that are to be made anew by this session."""
+        """The indexes that earlier versions made, and of which nothing was told as yet: they may be made anew."""
         self.kept: set[Path] = beside.kept if beside else set()
-        """Those of which that has failed."""
-        self._is_renewed = is_renewed
+        """Those of which that was decided, or tried."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
@@ -380,7 +377,7 @@ class Indexes:
     def _is_to_be_renewed(self, path: Path, error: FramedexError) -> bool:
         from framedex.index.file.database import OutdatedIndexError
 
-        if not isinstance(error, OutdatedIndexError) or path in self.kept or not self._is_renewed(path):
+        if not isinstance(error, OutdatedIndexError) or path in self.kept or self.is_fixed:
             return False
         self.outdated[path] = None
         return True

@@ -114,15 +114,9 @@ class FramedexServer(LanguageServer):
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         settings = Configuration(self._roots, self._warn)
         choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
-        self.indexes = Indexes(
-            choice,
-            self._report,
-            lambda path: settings.at(path).links,
-            # Whoever named an index decides what goes into it.
-            is_renewed=lambda path: index is None and settings.at(path).editor.auto_index,
-        )
+        self.indexes = Indexes(choice, self._report, lambda path: settings.at(path).links)
         # What is asked of a whole capture takes longer: a thread and connections of its own, so that no hover waits.
-        self.contents = Indexes(choice, self._report, lambda path: settings.at(path).links, self.indexes)
+        self.contents = Indexes(choice, self._report, lambda path: settings.at(path).links, beside=self.indexes)
         # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
         self.protocol.leave = self._leave_process
         self.abandon: Callable[[], None] = partial(os._exit, 1)

@@ -254,6 +254,8 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/interpreters.py",
         "indexer/framedex/commands/verbs/demo.py",  # the default of --python
         "indexer/framedex/commands/verbs/run.py",  # the same
+        "indexer/framedex/commands/verbs/doctor.py",  # the same
+        "indexer/framedex/commands/checking/software.py",  # in the commands that mend things
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)

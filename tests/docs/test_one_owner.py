@@ -17,6 +17,7 @@ ELSEWHERE = {
         "binaries/debuginfod.py": "what its cache has",
         "binaries/line_tables.py": "what it keeps",
         "captures/folders.py": "captures",
+        "commands/checking/surroundings.py": "the cache",
         "commands/editor/choice.py": "editors",
         "commands/launching/demo_environment.py": "what marks a checkout",
         "commands/launching/demo_folder.py": "its folder",

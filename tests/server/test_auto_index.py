@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,11 @@ import pytest
 
 from framedex.captures import capture_folders, captures_below
 from framedex.index import Store
+from framedex.index.file.version import VERSION
 from framedex.ingest import Silence, find_sources
 from framedex.whereabouts.rules import PathRule
 from tests.one_put import recorded_put
+from tests.pythons import ROOT
 from tests.running import PROGRAMS
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording, write_index
@@ -166,3 +171,48 @@ def test_the_rules_for_paths_that_a_client_sets_go_into_the_index(client: RawCli
     assert client.reply_to(1)["result"] is not None
     with Store(recording.index) as store:
         assert list(store.sources.path_rules()) == [PathRule("/build", recording.root)]
+
+
+@pytest.fixture
+def outdated(tmp_path: Path) -> Path:
+    """A project whose index an earlier framedex made."""
+    archives = sorted((ROOT / "tests" / "fixtures" / "versions").glob("*.zip"))
+    with zipfile.ZipFile(archives[0]) as archive:
+        archive.extractall(tmp_path)
+    assert version_of(tmp_path) < VERSION
+    return tmp_path
+
+
+def version_of(project: Path) -> int:
+    with closing(sqlite3.connect(project / ".framedex" / "index.db")) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_an_index_of_an_earlier_version_is_made_anew_by_itself(client: RawClient, outdated: Path) -> None:
+    client.initialize(outdated, capabilities=PROGRESS)
+    told = see_work_through(client)
+    assert "an earlier framedex made it" in str(told) and told[-1] == {"kind": "end", "message": "done"}
+    client.wait_for("workspace/codeLens/refresh")
+    listed = client.request("framedex/indexes", {}, "indexes")["result"]["indexes"]
+    assert [(each["problem"], each["action"]) for each in listed] == [(None, None)]
+    assert version_of(outdated) == VERSION
+
+
+def test_one_that_cannot_be_made_anew_is_left_and_told_of_once(client: RawClient, outdated: Path) -> None:
+    shutil.rmtree(outdated / ".framedex" / "captures")
+    version = version_of(outdated)
+    client.initialize(outdated)
+    message = client.wait_for("window/showMessage")["params"]["message"]
+    assert "Not all that it was made of is here" in message and "framedex index --rebuild" in message
+    assert version_of(outdated) == version
+    (listed,) = client.request("framedex/indexes", {}, "indexes")["result"]["indexes"]
+    assert listed["action"]["command"] == "framedex.rebuildIndex"
+
+
+def test_without_auto_index_it_is_told_what_does_that(client: RawClient, outdated: Path) -> None:
+    (outdated / "framedex.toml").write_text("[editor]\nauto-index = false\n")
+    version = version_of(outdated)
+    client.initialize(outdated)
+    message = client.wait_for("window/showMessage")["params"]["message"]
+    assert f"has version {version}" in message and "`framedex index`" in message
+    assert version_of(outdated) == version

@@ -138,9 +138,10 @@ class Indexing:
             self._woken.clear()
 
     async def _look(self) -> None:
-        while self._session.indexes.outdated:
-            index, _ = self._session.indexes.outdated.popitem()
-            self._session.indexes.kept.add(index)  # to be told of, unless this works; and not tried again
+        for index, is_wanted in (await self._session.run(self._outdated)).items():
+            if not is_wanted:
+                await self._session.indexes.ask_of(index.parent.parent, lambda index: None)  # which tells of it
+                continue
             with suppress(JsonRpcRequestCancelled):
                 await self._index(index, (), lazy=True)
         for index, captures in (await self._session.run(self._ended)).items():
@@ -148,6 +149,14 @@ class Indexing:
                 await self._index(index, captures, lazy=True)
         if await self._session.have_changed():
             self._session.refresh_views()
+
+    def _outdated(self) -> dict[Path, bool]:
+        """The indexes that earlier versions made, each with whether it is to be made anew by itself. Tried once."""
+        indexes = self._session.indexes
+        found = {index: self._session.settings_at(index).auto_index for index in indexes.outdated}
+        indexes.outdated.clear()
+        indexes.kept.update(found)
+        return found
 
     def _ended(self) -> dict[Path, list[Path]]:
         """The captures to be indexed by themselves, by index."""
