@@ -50,6 +50,8 @@ def unsupported_system() -> str | None:
     oldest, newest = PYTHONS
     if not oldest <= sys.version_info[:2] <= newest:
         return f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+    if "t" in getattr(sys, "abiflags", ""):
+        return "free-threaded Python"
     if sys.implementation.name != "cpython":
         return sys.implementation.name
     if sys.platform != "linux":

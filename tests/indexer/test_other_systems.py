@@ -120,6 +120,7 @@ def _native(needles: Sequence[bytes], words: Sequence[bytes], text: bytes) -> Se
         ({"platform": "darwin"}, "macOS"),
         ({"platform": "win32"}, "Windows"),
         ({"version_info": (3, 99, 0)}, "Python 3.99"),
+        ({"abiflags": "t"}, "free-threaded Python"),
     ],
 )
 def test_the_system_for_which_there_is_none_is_named(

@@ -60,6 +60,11 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, [*arguments])
 
 
+def test_a_project_of_this_version_is_kept() -> None:
+    """Its README says how it is made: later versions are to read it."""
+    assert VERSION in map(index_version, PROJECTS)
+
+
 @pytest.mark.parametrize("archive", PROJECTS, ids=lambda archive: archive.stem)
 def test_the_project_of_every_version_is_read(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = unpacked(archive, tmp_path)
