@@ -17,7 +17,7 @@ import stat
 import struct
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -86,11 +86,10 @@ async def listen_on_port(address: Address, make_server: MakeServer, told: Told) 
             "Choose another port, or 0 for any that is free; or a Unix socket: `framedex serve --socket FILE`.",
         ) from error
     port = listener.sockets[0].getsockname()[1]
-    async with listener:
-        with token_file(port, token) as file:
-            told(f"listening on {address.host}:{port}")
-            told(f"clients send the token {token} as initializationOptions.token; it is in {file} too")
-            await listener.serve_forever()
+    with closing(listener), token_file(port, token) as file:
+        told(f"listening on {address.host}:{port}")
+        told(f"clients send the token {token} as initializationOptions.token; it is in {file} too")
+        await _cancelled()
 
 
 async def listen_on_socket(path: Path, make_server: MakeServer, told: Told) -> None:
@@ -104,10 +103,14 @@ async def listen_on_socket(path: Path, make_server: MakeServer, told: Told) -> N
             return
         await _converse(make_server, reader, writer, None)
 
-    with _bound(path.absolute()) as bound:
-        async with await asyncio.start_unix_server(converse, sock=bound) as listener:
-            told(f"listening on {path}")
-            await listener.serve_forever()
+    with _bound(path.absolute()) as bound, closing(await asyncio.start_unix_server(converse, sock=bound)):
+        told(f"listening on {path}")
+        await _cancelled()
+
+
+async def _cancelled() -> None:
+    """Wait until this is. `Server.serve_forever` would, from Python 3.12 on, then wait for every client to go."""
+    await asyncio.get_running_loop().create_future()
 
 
 async def _converse(make_server: MakeServer, reader: StreamReader, writer: StreamWriter, token: str | None) -> None:
