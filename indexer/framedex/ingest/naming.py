@@ -166,8 +166,8 @@ class Paths:
     def compiled(self, name: str, binary: str) -> str | None:
         """The path of a file name from the debug information of a binary.
 
-        A relative one is of a file that lies beside the binary (as our own libraries' sources do in a wheel), else it is
-        taken to be below `BUILD_FOLDER`.
+        A relative one is of a file that lies beside the binary (as our own libraries' sources do in a wheel), else it
+        is taken to be below `BUILD_FOLDER`.
         """
         if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
             return self.real(name)
