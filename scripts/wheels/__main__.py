@@ -43,10 +43,10 @@ def main() -> None:
     _demand_tools()
     time = epoch()
     os.environ["SOURCE_DATE_EPOCH"] = str(time)
-    pure = _pure_wheel(options.to)
-    _say(pure)
+    pure = _pure_files()
+    _say(write_wheel(pure, "py3-none-any", time, options.to))
     built = _compiled(pins, pythons)
-    common = read_wheel(pure) | read_folder(_installed(built, "Unspecified"))
+    common = pure | read_folder(_installed(built, "Unspecified"))
     for python in pythons:
         files = common | read_folder(_installed(built, f"cpython-{python.replace('.', '')}-x86_64-linux-gnu"))
         tag = f"cp{python.replace('.', '')}"
@@ -72,24 +72,14 @@ def _demand_tools() -> None:
             sys.exit(f"wheels: {tool} is missing; `make wheels` runs this on Debian 12 in an environment that has it")
 
 
-def _pure_wheel(target: Path) -> Path:
+def _pure_files() -> dict[str, bytes]:
+    """The files of the wheel without native parts, as the build backend makes them."""
     made = _BUILD / "pure"
     shutil.rmtree(made, ignore_errors=True)
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "-C",
-        "wheel.cmake=false",
-        "--outdir",
-        str(made),
-    ]
-    subprocess.run([*command, str(ROOT)], check=True, stdout=subprocess.DEVNULL)
+    backend = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-C", "wheel.cmake=false"]
+    subprocess.run([*backend, "--outdir", str(made), str(ROOT)], check=True, stdout=subprocess.DEVNULL)
     [wheel] = made.glob("*-none-any.whl")
-    target.mkdir(parents=True, exist_ok=True)
-    return Path(shutil.copy(wheel, target))
+    return read_wheel(wheel)
 
 
 def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:

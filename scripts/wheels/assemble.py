@@ -46,7 +46,8 @@ def write_wheel(files: Mapping[str, bytes], tag: str, epoch: int, folder: Path) 
     information = information_of(files)
     content = dict(files)
     content[f"{information}/WHEEL"] = (
-        f"Wheel-Version: 1.0\nGenerator: framedex scripts/wheels\nRoot-Is-Purelib: false\nTag: {tag}\n"
+        "Wheel-Version: 1.0\nGenerator: framedex scripts/wheels\n"
+        f"Root-Is-Purelib: {str(tag.endswith('-none-any')).lower()}\nTag: {tag}\n"
     ).encode()
     record = f"{information}/RECORD"
     content.pop(record, None)

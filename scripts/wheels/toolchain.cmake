@@ -12,8 +12,10 @@ set(CMAKE_SYSROOT "${FRAMEDEX_SYSROOT}")
 # before those.
 set(libraries "-B${FRAMEDEX_SYSROOT}/usr/lib/gcc/x86_64-linux-gnu/8 -B${FRAMEDEX_SYSROOT}/usr/lib/x86_64-linux-gnu \
 -B${FRAMEDEX_SYSROOT}/lib/x86_64-linux-gnu")
+# Of the older libstdc++: its std::function is moved by swapping it, with what it does not hold, and its std::vector grows by
+# sizes that it has not yet compared.
+set(unfounded "-Wno-uninitialized -Wno-maybe-uninitialized -Wno-alloc-size-larger-than")
 set(CMAKE_C_FLAGS_INIT "${libraries}")
 set(CMAKE_CXX_FLAGS_INIT "${libraries} -nostdinc++ -isystem ${FRAMEDEX_SYSROOT}/usr/include/c++/8 \
--isystem ${FRAMEDEX_SYSROOT}/usr/include/x86_64-linux-gnu/c++/8 -Wno-uninitialized -Wno-maybe-uninitialized")
-# (Its std::function is moved by swapping it, with what it does not hold.)
+-isystem ${FRAMEDEX_SYSROOT}/usr/include/x86_64-linux-gnu/c++/8 ${unfounded}")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

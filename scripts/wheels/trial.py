@@ -5,7 +5,7 @@
 A wheel gets a fresh environment of its CPython, in which pip brings everything else; one whose CPython is not on this
 machine is left out, and said so. `--root` is the root of an older system without a compiler (see scripts/old-root),
 where the wheel of the CPython in its /opt/python is tried, too. Of the recorded stack down to the mock TPU's allocator,
-every frame of a program, of JAX and of ours has to be a link, ours to the sources that the wheel brought.
+every frame of Python has to be a link, and every one of ours a link to the sources that the wheel brought.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scripts.wheels.epoch import ROOT
 
 _PROGRAM = "import jax\n\n\ndef put():\n    return jax.device_put(1)\n\n\nput()\n"
 _ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
-_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_GLIBC = 31  # 2.31, of what scripts/old-root makes
 _OURS = "/framedex_native/"
 
 
@@ -107,6 +107,9 @@ def _try(wheel: Path, machine: Machine, folder: str) -> str:
     has_native = "none-any" not in wheel.name
     wanted = f"framedex{'[record]' if has_native else ''} @ file://{folder}/{wheel.name}"
     pip = [f"{bin_folder}/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if machine.enter:
+        _download(wanted.replace(folder, str(machine.here(folder))), _version(wheel), machine.here(folder) / "brought")
+        pip += ["--no-index", "--find-links", f"{folder}/brought"]
     machine.run(folder, *pip, "--only-binary", ":all:", wanted)
     framedex = f"{bin_folder}/framedex"
     version = machine.run(folder, framedex, "--version").strip()
@@ -121,29 +124,37 @@ def _try(wheel: Path, machine: Machine, folder: str) -> str:
     ours = sum(_OURS in frame["module"] for frame in frames)
     if ours < 5 or not any(frame["module"].endswith("/put.py") for frame in frames):
         raise TrialError(f"its stack has {len(frames)} frames, of which {ours} are ours")
-    return f"{version}, {len(frames)} frames with their links, {ours} of them ours"
+    placed = sum(frame["location"] is not None for frame in frames)
+    return f"{version}, {placed} of {len(frames)} frames are links, {ours} of them ours"
 
 
 def _demand_link(frame: Mapping[str, object], machine: Machine) -> None:
-    """Raises TrialError unless a frame leads somewhere."""
+    """Raises TrialError unless a frame of ours, or of Python, leads to a line that is there."""
     function, location = frame["function"], frame["location"]
     assert isinstance(function, dict)
     is_ours = _OURS in str(frame["module"])
-    if function["role"] == "interpreter" and location is None:
-        return  # of an interpreter without debug information
+    if not is_ours and (function["language"] != "python" or function["role"] == "interpreter"):
+        return  # what is known of jaxlib and of an interpreter is not the wheel's doing
     if not isinstance(location, dict):
         raise TrialError(f"{function['name']} has no place")
-    if location["url"] and not is_ours:
-        return
+    place = f"{location['path']}:{location['line']}"
     file = machine.here(location["path"])
-    if function["role"] == "interpreter" and not file.is_file():
-        return  # compiled from sources that are not here
     if not file.is_file() or not 0 < location["line"] <= len(file.read_bytes().splitlines()):
-        raise TrialError(f"{function['name']}: {location['path']}:{location['line']} is not there")
+        raise TrialError(f"{function['name']}: {place} is not there")
     if is_ours and (location["how"] != "exact" or _OURS not in location["path"]):
-        raise TrialError(
-            f"{function['name']}: {location['path']}:{location['line']} is no line that came with the wheel"
-        )
+        raise TrialError(f"{function['name']}: {place} is no line that came with the wheel")
+
+
+def _download(wanted: str, version: str, target: Path) -> None:
+    """Bring what the older system needs: its own OpenSSL is too old for pip to do so."""
+    platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(_GLIBC, 4, -1)]
+    platforms += [f"manylinux{year}_x86_64" for year in (2014, 2010, 1)]
+    chosen = [argument for platform in platforms for argument in ("--platform", platform)]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--dest", str(target)]
+    command += ["--only-binary", ":all:", "--python-version", version, *chosen, wanted]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise TrialError(f"pip finds no wheels for glibc 2.{_GLIBC} and CPython {version}:\n{done.stderr[-4000:]}")
 
 
 @contextmanager
@@ -154,6 +165,7 @@ def _folder(machine: Machine) -> Iterator[str]:
 
 
 def _here(wheel: Path) -> Machine | None:
+    """This machine, if it has the CPython of the wheel."""
     python = next(_pythons(wheel), None)
     if python is None:
         return None
@@ -180,19 +192,8 @@ def _there(wheel: Path, root: Path) -> Machine | None:
     python = "/opt/python/bin/python3"
     if "none-any" in wheel.name or not _is_of(_version(wheel), [*enter, python]):
         return None
-    for file in (_CERTIFICATES, Path("/etc/resolv.conf")):  # what pip needs of this machine
-        if file.is_file():
-            target = Path(f"{root}{file}")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-    kept = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-    variables = {
-        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-        "HOME": "/root",
-        "PIP_CERT": str(_CERTIFICATES),
-        "LANG": "C.UTF-8",
-    }
-    return Machine(enter, root, python, kept | variables)
+    variables = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+    return Machine(enter, root, python, variables)
 
 
 def _version(wheel: Path) -> str:

@@ -60,6 +60,12 @@ def test_every_file_has_the_one_time_and_libraries_are_executable(tmp_path: Path
     assert (modes["example/libnative.so"], modes["example/__init__.py"]) == (0o100755, 0o100644)
 
 
+@pytest.mark.parametrize(("tag", "is_pure"), [(TAG, "false"), ("py3-none-any", "true")])
+def test_a_wheel_without_native_parts_says_so(tmp_path: Path, tag: str, is_pure: str) -> None:
+    stated = read_wheel(write_wheel(FILES, tag, EPOCH, tmp_path))["example-1.0.dist-info/WHEEL"].decode().splitlines()
+    assert {f"Root-Is-Purelib: {is_pure}", f"Tag: {tag}"} <= set(stated)
+
+
 def test_what_was_written_is_read_and_a_folder_reads_the_same(tmp_path: Path) -> None:
     wheel = write_wheel(FILES, TAG, EPOCH, tmp_path)
     with zipfile.ZipFile(wheel) as archive:
