@@ -27,7 +27,8 @@ VSIX := editors/vscode/framedex.vsix
 NOTES := build/release-notes.md
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 # The mocks' and the FFI tracer's Python halves too: they are copied to where libtpu.so is.
-BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*) \
+BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt $(wildcard native/*.cmake native/*/*/*.cmake) \
+  scripts/set-up scripts/install_checkout.py $(NATIVE) $(wildcard native/abi/*) \
   $(shell find native/framedex_native native/pjrt -name '*.py' -o -name '*.json')
 
 # Exact versions of what builds wheels; CI and a checkout have no other.

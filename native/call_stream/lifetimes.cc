@@ -14,7 +14,7 @@ constexpr int64_t kClockSlack = 10'000;
 constexpr char kCreatesClient[] = "PJRT_Client_Create";
 
 // When a call ended. One that never did ends after all others if it was its thread's last, else at once.
-int64_t end_of(const RecordedCall& call) {
+int64_t known_end_of(const RecordedCall& call) {
   if (call.duration >= 0) return sum(call.start, call.duration);
   return call.is_last_of_thread ? kForever : -1;
 }
@@ -142,7 +142,7 @@ void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function
     if (life.client >= 0) clients_[life.client].destroyed_call = row;
   } else if (role == Role::kDeletes) {
     if (life.deleted_call == kNone) life.deleted_call = row;
-  } else if (int64_t end = end_of(call); !function.takes_callback && end > life.busy_until) {
+  } else if (int64_t end = known_end_of(call); !function.takes_callback && end > life.busy_until) {
     life.busy_until = end;
     life.busy_call = call.row;
     life.busy_thread = call.thread;
@@ -156,7 +156,7 @@ void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& funct
   Life& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
   if (!function.takes_callback && life.busy_call == call.row && life.busy_until == kForever) {
-    life.busy_until = end_of(call);
+    life.busy_until = known_end_of(call);
   }
   if (call.error <= 0) return;
   if (life.deleted_call == row) life.deleted_call = kNone;
@@ -184,7 +184,7 @@ void Lifetimes::schedule(const RecordedCall& call) {
                                                                objects_.has_identified || objects_.is_deleted));
   if (!does_anything) return;
   Effect& effect = *pending_.next();
-  effect.time = end_of(call);
+  effect.time = known_end_of(call);
   effect.call = call.row;
   effect.kind = call.kind;
   effect.is_error = is_error;

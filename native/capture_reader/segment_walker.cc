@@ -5,7 +5,7 @@
 namespace framedex::capture {
 namespace {
 
-constexpr size_t kWord = sizeof(RecordHeader);
+constexpr size_t kHeaderBytes = sizeof(RecordHeader);
 // However many kinds later versions add, they stay below this: a larger number tells most of what is no record.
 constexpr auto kMostKinds = static_cast<RecordKind>(64);
 // In words, for one segment. Bytes that look like a large record at every other place would take seconds to refute.
@@ -59,7 +59,7 @@ uint64_t SegmentWalker::word_at(size_t at) const {
 }
 
 SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
-  if (at_ + kWord > place_.end) {
+  if (at_ + kHeaderBytes > place_.end) {
     // The writer always leaves room for one more header after the last record.
     bool is_cut_off = at_ < place_.begin + kSegmentSize && is_before_end(at_);
     size_t begin = at_;
@@ -79,7 +79,8 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
     at_ = place_.begin + kSegmentSize;
     return Step::kEnd;
   }
-  *record = {found.kind, Body({bytes_at(begin) + kWord, found.size - kWord}, form_.version), found.detail};
+  *record = {found.kind, Body({bytes_at(begin) + kHeaderBytes, found.size - kHeaderBytes}, form_.version),
+             found.detail};
   use_base(record);
   return Step::kRecord;
 }
@@ -111,7 +112,7 @@ SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   size_t begin = at_;
   const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";
   if (form_.has_checks()) {
-    for (at_ += kWord; at_ + kWord <= place_.end && effort_ < kMostEffort; at_ += kWord) {
+    for (at_ += kHeaderBytes; at_ + kHeaderBytes <= place_.end && effort_ < kMostEffort; at_ += kHeaderBytes) {
       if (look(at_).size == 0) continue;
       *damage = {what, begin, at_};
       return Step::kDamage;
@@ -153,11 +154,12 @@ SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
   size_t words = is_padding ? 0 : header.words - 1u;
   if (!fits || effort_ + words > kMostEffort) return {};
   uint64_t position = place_.position + (at - place_.begin);
-  if (record_check(form_.key, position, header.start(), bytes_at(at) + kWord, words) != header.check) {
+  if (record_check(form_.key, position, header.start(), bytes_at(at) + kHeaderBytes, words) != header.check) {
     effort_ += words;
     return {};
   }
-  if (is_padding && bytes_.find_first_not_of('\0', at + kWord - bytes_begin_) < place_.end - bytes_begin_) return {};
+  if (is_padding && bytes_.find_first_not_of('\0', at + kHeaderBytes - bytes_begin_) < place_.end - bytes_begin_)
+    return {};
   // Before version 3 there were only long heads, which nothing had to say.
   uint8_t detail = form_.version == version_2::kVersion ? kLongHead : header.detail;
   return {header.kind(), detail, header.size()};
