@@ -4,8 +4,8 @@
 
 A wheel gets a fresh environment of its CPython, in which pip brings everything else; one whose CPython is not on this
 machine is left out, and said so. `--root` is the root of an older system without a compiler (see scripts/old-root),
-where the wheel of the CPython in its /opt/python has to record, too. Of the recorded stack down to the mock TPU's allocator,
-every frame of Python has to be a link, and every one of ours a link to the sources that the wheel brought.
+where the wheel of the CPython in its /opt/python has to record, too. Of the recorded stack down to the mock TPU's
+allocator, every frame of Python has to be a link, and every one of ours a link to the sources that the wheel brought.
 """
 
 from __future__ import annotations
