@@ -38,7 +38,10 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
     if (number < 0 || (!is_ring && name != stem + kStreamSuffix)) continue;
     ThreadFiles& thread = found[number];
     thread.number = static_cast<uint32_t>(number);
-    (is_ring ? thread.ring : thread.definitions) = folder + "/" + name;
+    std::string& path = is_ring ? thread.ring : thread.definitions;
+    path = folder;
+    path += '/';
+    path += name;
   }
   if (opened == nullptr || errno != 0) error->assign(errno, std::generic_category());
   std::vector<ThreadFiles> files;
