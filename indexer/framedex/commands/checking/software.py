@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import framedex
 from framedex import nativepart
 from framedex.commands.checking.findings import Finding, Look
+from framedex.index.file.database import check_sqlite
 from framedex.interpreters import own_module
 from framedex.onpath import program_on_path
 from framedex.version import VERSION
@@ -32,13 +34,24 @@ _NEEDED = {
 
 def looks() -> list[tuple[str, Look]]:
     """What to look at."""
-    return [("framedex", _framedex), ("native part", _native_part), ("packages", _packages), ("server", _server)]
+    return [
+        ("framedex", _framedex),
+        ("SQLite", _sqlite),
+        ("native part", _native_part),
+        ("packages", _packages),
+        ("server", _server),
+    ]
 
 
 def _framedex() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("framedex", f"{VERSION}, in {Path(framedex.__path__[0])}")
     yield Finding("Python", f"{version}, {sys.executable}")
+
+
+def _sqlite() -> Iterator[Finding]:
+    check_sqlite()
+    yield Finding("SQLite", sqlite3.sqlite_version)
 
 
 def _native_part() -> Iterator[Finding]:

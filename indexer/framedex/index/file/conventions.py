@@ -31,3 +31,8 @@ SEARCHED = ("function", "method", "class", "declaration", "macro", "message", "e
 def json_list(values: Iterable[object]) -> str:
     """The values as the one JSON parameter that `IN_JSON` and `json_each` take."""
     return json.dumps(list(values))
+
+
+def json_item(index: int) -> str:
+    """What stands at an index in the array that `json_each(?) s` has come to (`->>` needs SQLite 3.38)."""
+    return f"json_extract(s.value, '$[{index}]')"

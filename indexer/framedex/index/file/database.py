@@ -29,6 +29,8 @@ _PAUSE = 0.05
 _CACHE = 16 << 10
 """KiB of pages that a reader keeps: SQLite's 2 MiB are less than what one question in a large index goes through."""
 
+_LEAST_SQLITE = (3, 34)  # has the tokenizer of names
+
 Result = TypeVar("Result")
 
 
@@ -100,6 +102,7 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
 
     Raises FramedexError with a remedy.
     """
+    check_sqlite()
     if not _is_file(path):
         raise FramedexError(f"There is no index at {path}.", "Run `framedex index` to make one from your captures.")
     _refuse_other_files(path)
@@ -113,6 +116,16 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
             connection.close()
             raise
         return connection
+
+
+def check_sqlite() -> None:
+    """Raises FramedexError where this Python's SQLite is too old for an index."""
+    if sqlite3.sqlite_version_info < _LEAST_SQLITE:
+        least = ".".join(map(str, _LEAST_SQLITE))
+        raise FramedexError(
+            f"An index needs SQLite {least} or later; this Python ({sys.executable}) has {sqlite3.sqlite_version}.",
+            "Use a Python that brings its own, as those of uv and conda do, or one of a newer system.",
+        )
 
 
 def prepare_folder(path: Path) -> None:
@@ -132,6 +145,7 @@ def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
     Transactions are explicit. Its statements hardly wait: that is `patience`'s. Raises FramedexError where the file
     is another program's or cannot be written.
     """
+    check_sqlite()
     is_made = not _is_file(path)
     with translated(path):
         connection = sqlite3.connect(path, timeout=_PAUSE, isolation_level=None)

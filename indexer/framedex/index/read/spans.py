@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from framedex.index.file.conventions import IN_JSON, SPAN, Row, json_list
+from framedex.index.file.conventions import IN_JSON, SPAN, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
 
 KIND_TABLES = (
@@ -91,7 +91,7 @@ def calls_in(
     """
     query = (
         f"SELECT {columns} FROM json_each(?) s CROSS JOIN {CALL_TABLES}"
-        f" WHERE c.id BETWEEN s.value ->> 0 AND s.value ->> 1 AND c.kind {IN_JSON}{condition}"
+        f" WHERE c.id BETWEEN {json_item(0)} AND {json_item(1)} AND c.kind {IN_JSON}{condition}"
     )
     wanted = json_list(kinds)
     way = Way(reader, ids, backwards=backwards)

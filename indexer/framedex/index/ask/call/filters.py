@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from framedex.index.ask.call.objects import calls_of_object
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
 from framedex.model import CallFilter
@@ -53,7 +53,7 @@ class Passing:
         kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
         query = (
             f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
-            f" WHERE c.id BETWEEN s.value ->> 0 AND s.value ->> 1{kinds}{self.condition}{grouping}"
+            f" WHERE c.id BETWEEN {json_item(0)} AND {json_item(1)}{kinds}{self.condition}{grouping}"
         )
         wanted = () if self.kinds is None else (json_list(self.kinds),)
         all_ranges = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.call.filters import Passing, passing, slices
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.file.durations import bucket_of, duration_of
 from framedex.index.read.rows import Reader
 from framedex.index.read.spans import KIND_TABLES, Ids, Way
@@ -128,7 +128,7 @@ def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[
     counted = json_list(sorted({(boundary, of) for _, boundary, group, of in kinds if (boundary, group) not in few}))
     for boundary, of_thread, bucket, calls in reader.rows(
         f"SELECT boundary, {thread}, bucket, sum(calls) FROM call_durations WHERE capture = ?"
-        " AND (boundary, thread) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?)) GROUP BY 1, 2, 3",
+        f" AND (boundary, thread) IN (SELECT {json_item(0)}, {json_item(1)} FROM json_each(?) s) GROUP BY 1, 2, 3",
         some.capture,
         counted,
     ):
@@ -153,7 +153,7 @@ def _add_calls(reader: Reader, groups: _Groups, some: Passing, within: Ids, *, b
     of_kinds = f" AND c.kind {IN_JSON}" if some.kinds is not None else ""
     query = (
         f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
-        " FROM json_each(?) s CROSS JOIN call_rows n ON n.id BETWEEN s.value ->> 0 AND s.value ->> 1"
+        f" FROM json_each(?) s CROSS JOIN call_rows n ON n.id BETWEEN {json_item(0)} AND {json_item(1)}"
         " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
         f" WHERE c.id BETWEEN ? AND ?{of_kinds}{some.condition} GROUP BY 1, 2"
     )

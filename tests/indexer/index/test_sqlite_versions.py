@@ -1,0 +1,33 @@
+"""The SQLite that Python brings."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.index.file import database
+
+
+@pytest.mark.parametrize(
+    "connect", [database.connect, lambda path: database.connect_writing(path, database.Patience())]
+)
+def test_one_that_is_too_old_is_named_with_a_remedy(
+    connect: Callable[[Path], sqlite3.Connection], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_LEAST_SQLITE", (99, 1))
+    with pytest.raises(FramedexError, match=rf"needs SQLite 99\.1 .* has {sqlite3.sqlite_version}") as caught:
+        connect(tmp_path / "index.db")
+    assert caught.value.remedy
+    assert not list(tmp_path.iterdir())
+
+
+def test_queries_use_nothing_newer() -> None:
+    """What came with 3.35 and 3.38, and was used once."""
+    sources = Path(database.__file__).parents[1]
+    texts = [file.read_text() for pattern in ("*.py", "*.sql") for file in sources.rglob(pattern)]
+    for newer in ("value ->> ", "AS MATERIALIZED", "ON CONFLICT DO", " RETURNING "):
+        assert not [text for text in texts if newer in text], newer
