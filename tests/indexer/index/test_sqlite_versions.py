@@ -12,9 +12,15 @@ from framedex.errors import FramedexError
 from framedex.index.file import database
 
 
-@pytest.mark.parametrize(
-    "connect", [database.connect, lambda path: database.connect_writing(path, database.Patience())]
-)
+def reading(path: Path) -> sqlite3.Connection:
+    return database.connect_reading(path, patience=1.0)
+
+
+def writing(path: Path) -> sqlite3.Connection:
+    return database.connect_writing(path, database.Patience())
+
+
+@pytest.mark.parametrize("connect", [reading, writing])
 def test_one_that_is_too_old_is_named_with_a_remedy(
     connect: Callable[[Path], sqlite3.Connection], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
