@@ -39,7 +39,7 @@ To walk from there down to the allocator right now (in {checkout}):
   nvim -u editors/neovim/try.lua +8 {program}                    F12 goes inward, CTRL-O back
   emacs -l editors/emacs/try.el                                           M-. and M-,
   PATH="$PWD/.venv/bin:$PATH" XDG_CONFIG_HOME="$PWD/editors" hx {program}:8    gd and CTRL-O
-  VS Code: (cd editors/vscode && npm ci && npm run package) && code --install-extension editors/vscode/framedex.vsix &&
+  VS Code: make vsix && code --install-extension editors/vscode/framedex.vsix &&
            PATH="$PWD/.venv/bin:$PATH" code --new-window . --goto {program}:8
            F12 and Alt+Left; or along one stack Ctrl+Alt+. I (in), O (out), S (the next stack)
 editors/README.md has what to put into your own set-up, and CLion."""
