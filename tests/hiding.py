@@ -30,6 +30,8 @@ for name in [name for name in sys.modules if any(f"{{name}}.".startswith(f"{{eac
 for name in {functions!r}:
     if hasattr(os, name):
         delattr(os, name)
+if "sched_getaffinity" in {functions!r} and hasattr(os, "process_cpu_count"):
+    os.process_cpu_count = os.cpu_count  # as it is then
 """
 
 

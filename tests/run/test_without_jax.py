@@ -23,7 +23,7 @@ def framedex(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_program_of_another_environment_is_recorded_and_indexed(tmp_path: Path, python: str) -> None:
     """Nothing of framedex is installed there: jaxlib is all that it needs to have."""
-    done = framedex(tmp_path, "run", "--python", python, str(ROOT / "demo" / "device_put.py"))
+    done = framedex(tmp_path, "run", "--python", python, str(ROOT / "indexer/framedex/demo/device_put.py"))
     assert done.returncode == 0, done.stderr
     assert len(capture_folders(captures_below(tmp_path))) == 1
     indexed = framedex(tmp_path, "index", "--lazy")

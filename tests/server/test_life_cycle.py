@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from framedex.version import VERSION
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 
@@ -34,8 +34,7 @@ def hover_params(path: Path, line: Any, character: Any = 0) -> dict[str, Any]:
 def test_offers_its_features(client: RawClient, tmp_path: Path) -> None:
     result = client.initialize(tmp_path)["result"]
     offered = result["capabilities"]
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert result["serverInfo"] == {"name": "framedex", "version": project["version"]}
+    assert result["serverInfo"] == {"name": "framedex", "version": VERSION}
     assert all(offered[name] for name in ("definitionProvider", "hoverProvider", "callHierarchyProvider"))
 
 

@@ -129,9 +129,10 @@ def test_a_loop_is_shown_once(talk: Recorded) -> None:
     grouped = talk.run("calls", "--limit", "0", "--group").stdout.splitlines()
 
     assert len(grouped) < len(whole) / 3
-    first = next(line for line in grouped if "┐" in line and PUT in line)
+    put = next(row for row, line in enumerate(grouped) if PUT in line and ("┐" in line or "│" in line))
+    first = next(line for line in reversed(grouped[: put + 1]) if "┐" in line)
     assert int(first.split("x ")[1].split()[0]) >= 48
-    assert grouped[grouped.index(first) + 1].split("  ")[-1] == "DeviceMemory::Allocate(device=0, bytes=4 B)"
+    assert grouped[put + 1].split("  ")[-1] == "DeviceMemory::Allocate(device=0, bytes=4 B)"
 
 
 def test_a_group_is_not_for_programs(talk: Recorded) -> None:

@@ -65,7 +65,7 @@ def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come
 
     shown = CliRunner().invoke(cli, ["trace", BOUNDARY])
 
-    assert " of them in the source maps that framedex ships\n" in indexed
+    assert " of them in the source maps that framedex ships" in indexed
     assert "libjax_common.so+0x" not in shown.stdout and "without source here" not in shown.stderr
     assert "https://github.com/openxla/xla/blob/" in shown.stdout and " public links" in shown.stdout
     assert "`framedex sources fetch`" in shown.stderr

@@ -12,7 +12,8 @@ from tests.indexer.recorded import Project
 from tests.running import plain_environment
 
 IN_DELETED_FOLDER = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
-FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli()"]
+# -P, as no command of framedex has the working folder on its path: Python 3.13.0 could not import socket there.
+FRAMEDEX = [sys.executable, "-P", "-c", "from framedex.commands.main import cli; cli()"]
 DELETED = (
     "framedex: The working folder has been deleted.\n"
     "  Go to one that is there: `cd FOLDER`, or `cd .` where it has been made anew.\n"
