@@ -4,7 +4,7 @@
 
 A wheel gets a fresh environment of its CPython, in which pip brings everything else; one whose CPython is not on this
 machine is left out, and said so. `--root` is the root of an older system without a compiler (see scripts/old-root),
-where the wheel of the CPython in its /opt/python has to do the same. Of the recorded stack down to the mock TPU's
+where the wheel of the CPython in its /opt/python has to record, too. Of the recorded stack down to the mock TPU's
 allocator, every frame of Python has to be a link, and every one of ours a link to the sources that the wheel brought.
 """
 
@@ -117,6 +117,8 @@ def _try(wheel: Path, machine: Machine, folder: str) -> str:
         return f"{version}, without native parts"
     machine.here(f"{folder}/put.py").write_text(_PROGRAM, encoding="utf-8")
     machine.run(folder, framedex, "run", "put.py")
+    if machine.enter:
+        return f"{version}, records"  # an index wants SQLite 3.36, which is newer than such a system
     machine.run(folder, framedex, "index")
     frames = json.loads(machine.run(folder, framedex, "trace", "DeviceMemory::Allocate", "--json"))["frames"]
     for frame in frames:

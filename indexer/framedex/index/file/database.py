@@ -29,7 +29,7 @@ _PAUSE = 0.05
 _CACHE = 16 << 10
 """KiB of pages that a reader keeps: SQLite's 2 MiB are less than what one question in a large index goes through."""
 
-_LEAST_SQLITE = (3, 34)  # has the tokenizer of names
+_LEAST_SQLITE = (3, 36)  # takes a database out of memory, as rows are copied
 
 Result = TypeVar("Result")
 
