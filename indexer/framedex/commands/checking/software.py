@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,8 +49,7 @@ def _framedex() -> Iterator[Finding]:
 
 
 def _sqlite() -> Iterator[Finding]:
-    check_sqlite()
-    yield Finding("SQLite", sqlite3.sqlite_version)
+    yield Finding("SQLite", check_sqlite())
 
 
 def _native_part() -> Iterator[Finding]:

@@ -118,14 +118,15 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
         return connection
 
 
-def check_sqlite() -> None:
-    """Raises FramedexError where this Python's SQLite is too old for an index."""
+def check_sqlite() -> str:
+    """The version of this Python's SQLite. Raises FramedexError where it is too old for an index."""
     if sqlite3.sqlite_version_info < _LEAST_SQLITE:
         least = ".".join(map(str, _LEAST_SQLITE))
         raise FramedexError(
-            f"An index needs SQLite {least} or later; this Python ({sys.executable}) has {sqlite3.sqlite_version}.",
+            f"An index needs SQLite {least} or later; this Python has {sqlite3.sqlite_version}.",
             "Use a Python that brings its own, as those of uv and conda do, or one of a newer system.",
         )
+    return sqlite3.sqlite_version
 
 
 def prepare_folder(path: Path) -> None:
