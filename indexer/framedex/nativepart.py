@@ -26,7 +26,7 @@ PYTHONS = ((3, 11), (3, 14))
 _MODULES = {"framedex_native": "framedex_native"} | {
     name: f"framedex_native.{name}" for name in ("_call_stream", "_extractor", "_native", "_scanner")
 }
-_AGAIN = "Install framedex again: pip install --force-reinstall framedex."
+INSTALL_AGAIN = "Install framedex again: pip install --force-reinstall framedex."
 
 
 class NoNativePartError(FramedexError):
@@ -78,8 +78,8 @@ def _explained(error: ImportError) -> NoNativePartError:
             " all questions about an index work everywhere, and so do `framedex explain` and the language server.",
         )
     if _is_missing(error):
-        return NoNativePartError("The native part of framedex is missing from this installation.", _AGAIN)
-    return NoNativePartError(f"The native part of framedex cannot be loaded: {error}.", _AGAIN)
+        return NoNativePartError("The native part of framedex is missing from this installation.", INSTALL_AGAIN)
+    return NoNativePartError(f"The native part of framedex cannot be loaded: {error}.", INSTALL_AGAIN)
 
 
 def _is_missing(error: BaseException | None) -> bool:

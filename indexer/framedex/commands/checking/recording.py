@@ -89,7 +89,6 @@ def _ffi() -> Iterator[Finding]:
         ctypes.CDLL(os.fspath(library))
     except OSError as error:
         raise FramedexError(
-            f"The library that traces them cannot be loaded: {error}.",
-            "Install framedex again: pip install --force-reinstall framedex.",
+            f"The library that traces them cannot be loaded: {error}.", nativepart.INSTALL_AGAIN
         ) from error
     yield Finding("FFI kernels", f"They are traced in programs that `framedex run` starts, by {folder}")

@@ -28,12 +28,11 @@ from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.interpreters import ask
 from framedex.model import BinaryState
-from framedex.nativepart import framedex_native
+from framedex.nativepart import PYTHONS, framedex_native
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 from framedex.version import VERSION
 
-SUPPORTED_PYTHON = ((3, 11), (3, 14))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
 # An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
 _PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
@@ -66,7 +65,7 @@ def check_python(python: str) -> None:
     """Raise FramedexError unless this interpreter is one that framedex knows how to record."""
     versions = _versions(python)
     version = versions["python"]
-    first, last = SUPPORTED_PYTHON
+    first, last = PYTHONS
     remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH ...`."
     if not first <= _version(version) <= last:
         raise FramedexError(f"{python} is Python {version}, which framedex cannot record.", remedy)

@@ -274,7 +274,7 @@ class CallWriter:
     def _add_to_buckets(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
         self._connection.executemany(
             f"INSERT INTO call_durations VALUES ({self._capture}, ?, ?, ?, ?)"
-            " ON CONFLICT(capture, boundary, thread, bucket) DO UPDATE SET calls = calls + excluded.calls",
+            " ON CONFLICT DO UPDATE SET calls = calls + excluded.calls",
             rows,
         )
 

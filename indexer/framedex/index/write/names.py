@@ -15,7 +15,7 @@ def add_recorded_names(connection: sqlite3.Connection, names: Iterable[str]) -> 
     """Make the names of recorded functions, boundary functions and FFI targets known to the search."""
     query = (
         "INSERT INTO names(name, is_recorded) VALUES (?, 1)"
-        " ON CONFLICT(name COLLATE NOCASE, name) DO UPDATE SET is_recorded = 1 WHERE NOT is_recorded"
+        " ON CONFLICT DO UPDATE SET is_recorded = 1 WHERE NOT is_recorded"
     )
     _add(connection, query, set(names))
 

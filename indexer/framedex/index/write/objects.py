@@ -110,7 +110,7 @@ class ObjectWriter:
         )
         self._connection.executemany(
             "INSERT INTO created_objects VALUES (?, ?, ?)"
-            " ON CONFLICT(type, kind) DO UPDATE SET objects = objects + excluded.objects",
+            " ON CONFLICT DO UPDATE SET objects = objects + excluded.objects",
             [
                 (kind_of_object, calls.kind_of(kind), count)
                 for (kind_of_object, kind), count in zip(pairs.tolist(), counts.tolist(), strict=True)

@@ -14,9 +14,9 @@ from framedex.index.write.versions import remember_indexed
 # Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
 # What source trees say of a C++ frame without an exact place stays.
 _MOVED = f"""
-    WITH given AS (
+    WITH given AS MATERIALIZED (
         SELECT {json_item(0)} AS frame, {json_item(1)} AS file, {json_item(2)} AS line, {json_item(3)} AS how
-        FROM json_each(?) s LIMIT -1  -- read once: with a limit it is no part of the query around it
+        FROM json_each(?) s
     ), wanted AS (
         SELECT fr.id, fr.file, fr.line, fr.how, fr.module, coalesce(g.file, fr.recorded_file) AS new_file,
                coalesce(g.line, fr.recorded_line) AS new_line, coalesce(g.how, 'exact') AS new_how
