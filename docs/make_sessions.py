@@ -30,6 +30,9 @@ from itertools import pairwise
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
+TOOLS = Path(sys.executable).parent
+"""Where the commands of pages are."""
+
 HOME = "/home/me"
 """In pages, where the folder is in which a page is played; it is the home folder."""
 
@@ -140,12 +143,11 @@ def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
 
 def _run(script: str, folder: Path) -> tuple[int, str]:
     """Its exit status, and what it prints, on both streams, with the folder named as pages name it."""
-    tools = str(Path(sys.executable).parent)
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("FRAMEDEX_", "JAX_", "XLA_", "TPU_"))
     }
     environment.pop("XDG_CACHE_HOME", None)
-    environment |= {"HOME": str(folder.parent), "PATH": tools + os.pathsep + environment["PATH"]}
+    environment |= {"HOME": str(folder.parent), "PATH": str(TOOLS) + os.pathsep + environment["PATH"]}
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
@@ -156,9 +158,9 @@ def _run(script: str, folder: Path) -> tuple[int, str]:
         text=True,
         check=False,
     )
-    packages = str(Path(tools).parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages")
+    packages = str(TOOLS.parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages")
     shown = ran.stdout
-    for path, short in ((folder.parent, HOME), (packages, "site-packages"), (f"{tools}/", ""), (DOCS.parent, CHECKOUT)):
+    for path, short in ((folder.parent, HOME), (packages, "site-packages"), (f"{TOOLS}/", ""), (DOCS.parent, CHECKOUT)):
         shown = shown.replace(str(path), short)
     return ran.returncode, _COMMIT.sub(r"\1…", shown)
 
