@@ -164,7 +164,7 @@ class _Reading:
             self.problems.append(
                 f"{self._origin}: index leads to {os.path.realpath(path)}, outside of {self._folder}; name a file"
                 " inside, or one that ends in .db below ~/.local/share, ~/.local/state or ~/.cache, or use"
-                " `framedex --index FILE`."
+                " `framedex --index FILE index`."
             )
             path = None
         return replace(settings, index=path or settings.index)

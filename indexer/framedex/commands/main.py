@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
+from framedex.commands.output.proposals import called_as
 from framedex.errors import FramedexError
 from framedex.version import VERSION
 
@@ -106,6 +108,10 @@ class Verbs(click.Group):
         with told_if_unwritable():
             return super().__call__(*args, **extra)
 
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **extra: Any) -> Any:
+        """As click does, and called in usages and proposals as it was called in the shell."""
+        return super().main(args, prog_name or called_as(), *more, **extra)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""
         return [name for name in _VERBS if " " not in name]
@@ -178,8 +184,8 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
             raise error
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION)
+@click.command(name="framedex", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="framedex")
 @click.option(
     "--index",
     "index_path",

@@ -92,7 +92,7 @@ class RecordedBinaries:
         if not recorded:
             return None, (
                 f"{path} was written or moved after it was recorded, and nothing proves that it was not changed: names"
-                " in it may be wrong. Record the program again with `framedex run` to be sure.",
+                " in it may be wrong. Record the program again with `framedex run SCRIPT` to be sure.",
             )
         return None if self._contents.of(path) == recorded else "has changed since it was recorded", ()
 

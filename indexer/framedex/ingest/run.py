@@ -85,7 +85,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
         read_needed(store, trees, progress, report, binaries)
         if report.parsed:
             progress.note(
-                "The recorded frames have their lines: `framedex trace` works from now on. Ctrl-C keeps what is read"
+                "The recorded frames have their lines: traces show them from now on. Ctrl-C keeps what is read"
                 f" of the other {unread - report.parsed:,} files; the next `framedex index` goes on."
             )
     mapped = find_mapped(store, trees)

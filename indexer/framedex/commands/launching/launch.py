@@ -30,7 +30,7 @@ from framedex.interpreters import ask
 from framedex.model import BinaryState
 from framedex.nativepart import PYTHONS, framedex_native
 from framedex.onpath import program_on_path
-from framedex.plaintext import printable
+from framedex.plaintext import printable, shell_word
 from framedex.version import VERSION
 
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -66,7 +66,7 @@ def check_python(python: str) -> None:
     versions = _versions(python)
     version = versions["python"]
     first, last = PYTHONS
-    remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH ...`."
+    remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH SCRIPT`."
     if not first <= _version(version) <= last:
         raise FramedexError(f"{python} is Python {version}, which framedex cannot record.", remedy)
     if version.endswith("t"):
@@ -84,14 +84,16 @@ def check_jaxlib(python: str) -> Runtime:
     if jaxlib is None:
         raise FramedexError(
             f"{python} has no jaxlib.",
-            f"Install it with `{python} -m pip install jax`, or name another Python: `framedex run --python PATH ...`.",
+            f"Install it with `{shell_word(python)} -m pip install jax`, or name another Python:"
+            " `framedex run --python PATH SCRIPT`.",
         )
     oldest, newest = SUPPORTED_JAXLIB
     if not oldest <= _version(jaxlib) <= newest:
         raise FramedexError(
             f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)},"
             f" and {LEGACY_JAXLIB}.",
-            f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'",
+            f"Install one of those: `{shell_word(python)} -m pip install"
+            f" 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'`",
         )
     return Runtime.PJRT
 
@@ -190,10 +192,10 @@ def _make_folder(captures: Path) -> None:
     except OSError as error:
         raise FramedexError(
             f"The folder for captures, {captures}, cannot be made: {error.strerror}.",
-            "Name one that can be written: framedex run -o DIR ...",
+            "Name one that can be written: `framedex run -o DIR SCRIPT`.",
         ) from None
     if not os.access(captures, os.W_OK | os.X_OK):
-        raise FramedexError(f"{captures} cannot be written.", "Name another folder: framedex run -o DIR ...")
+        raise FramedexError(f"{captures} cannot be written.", "Name another folder: `framedex run -o DIR SCRIPT`.")
 
 
 @contextmanager

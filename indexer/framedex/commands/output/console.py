@@ -14,9 +14,9 @@ from typing import Any
 import click
 
 from framedex.commands.output.layout import fit_line
-from framedex.commands.output.terminal import Line, Span, Terminal, paint, standard_output
+from framedex.commands.output.proposals import noting
+from framedex.commands.output.terminal import Line, Terminal, paint, standard_output
 from framedex.errors import FramedexError
-from framedex.plaintext import visible
 
 _AT_ONCE = 4_096  # lines
 
@@ -38,7 +38,7 @@ def note(text: str) -> None:
 
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
-    for row in fit_line((Span(visible(text)),), terminal):
+    for row in fit_line(noting(text), terminal):
         with suppress(OSError):  # on a full disk, or a closed one: nobody can be told
             click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.proposals import command, proposing
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.missing import all_problems
 from framedex.model import How
@@ -42,7 +43,7 @@ def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
 def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
     """What could not be read, indented below what it belongs to."""
     for problem in problems:
-        yield text_line(f"     ! {problem}", "error")
+        yield proposing(f"     ! {problem}", "error")
 
 
 def where_lines(
@@ -71,7 +72,7 @@ def where_lines(
             Span(printable(hit.function), "native"),
             Span(f"  {words.duration(hit.total_duration)} in all, in "),
             Span(printable(hit.frame.function.name), hit.frame.function.language.value),
-            Span(f"  framedex trace {hit.latest_call}", "dim"),
+            Span(f"  {command('trace', str(hit.latest_call))}", "dim", whole=True),
         )
     if linked:
         yield ()
@@ -81,7 +82,7 @@ def where_lines(
             Span(f"{each.calls:>8,}  "),
             Span(printable(each.function), "native"),
             Span(f"  {words.duration(each.total_duration)} in all"),
-            Span(f"  [{each.how}]  framedex trace {each.latest_call}", "dim"),
+            Span(f"  [{each.how}]  {command('trace', str(each.latest_call))}", "dim"),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.proposals import proposing
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
 
@@ -25,7 +26,7 @@ def report_lines(report: Report) -> Iterator[Line]:
             "head",
         )
         if capture.still_written:
-            yield text_line("     still being written: run `framedex index` again when the program has ended")
+            yield proposing("     still being written: run `framedex index` again when the program has ended")
         yield from _problems(capture.problems)
     for path in report.moved:
         yield text_line(f"{path}: known already; it has moved here")

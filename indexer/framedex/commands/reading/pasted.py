@@ -211,7 +211,7 @@ class Finder:
         if self._index is None:
             raise _UnknownSymbolError(
                 f"No source is known of {name}: there is no index here, and it has no path.",
-                "Go to the folder of the project, or name its index: `framedex --index FILE open ...`.",
+                "Go to the folder of the project, or name its index: `framedex --index FILE open PLACE`.",
             )
         if len(similar := self._similar(found.function)) == 1:
             return self._of_location(similar[0], name)

@@ -14,6 +14,7 @@ from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_ffi import target_details, target_lines
 from framedex.commands.reading.known import check_capture_id, chosen_capture, note_what_is_missing, open_index
 from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiTarget
@@ -50,7 +51,8 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: in
     elif len(shown) < len(targets) and target is None:
         note(f"{len(targets) - len(shown):,} more targets are registered and were not called; --all lists them.")
     elif target is None and shown:
-        note("Next: `framedex ffi TARGET` shows everything about one, `framedex trace TARGET` the stack of a run.")
+        first = shell_word(shown[0].name)
+        note(f"Next: `framedex ffi {first}` shows everything about one, `framedex trace {first}` the stack of a run.")
 
 
 def _capture(index: Index, capture: int | None) -> CaptureRow:

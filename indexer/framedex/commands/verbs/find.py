@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.proposals import command
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
@@ -57,7 +58,7 @@ def _lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
 
 def _recorded(symbol: FoundSymbol) -> Line:
     if symbol.call is not None:
-        return (Span(f"  framedex trace {symbol.call}", "dim"),)
+        return (Span(f"  {command('trace', str(symbol.call))}", "dim", whole=True),)
     if symbol.function is not None:
         return (Span("  recorded", "dim"),)
     return ()

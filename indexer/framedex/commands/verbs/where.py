@@ -101,7 +101,7 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
         raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
     raise FramedexError(
         f"There is no file {path}, here or in the recordings.",
-        "Give a path as `framedex trace` prints it, or the end of one: pxla.py, jax/_src/api.py.",
+        "Give a path as traces have it, or the end of one: pxla.py, jax/_src/api.py.",
     )
 
 
