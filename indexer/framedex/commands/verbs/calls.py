@@ -16,6 +16,7 @@ from framedex.commands.output.documents import call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
 from framedex.commands.output.terminal import Terminal
+from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
 from framedex.model import CallFilter
@@ -36,7 +37,7 @@ _INDENT = 8
 @filter_options
 @click.option(
     "--stack",
-    type=click.Choice(["line", "full"]),
+    type=Choice(["line", "full"]),
     help="Below each call the line of Python that led to it, or its whole merged stack.",
 )
 @click.option("--group", is_flag=True, help="Show repeated calls, and repeated sequences of calls, once.")

@@ -12,6 +12,7 @@ import click
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import capture_heading, totals_lines
+from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import chosen_capture, note_what_is_missing, open_index
 
@@ -34,7 +35,7 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 
 @click.command()
 @filter_options
-@click.option("--sort", type=click.Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
+@click.option("--sort", type=Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
 @click.option("--by-thread", is_flag=True, help="Tell the threads apart.")
 @json_option
 @click.pass_obj
