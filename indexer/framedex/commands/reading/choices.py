@@ -16,6 +16,6 @@ class Choice(click.Choice[str]):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             near = nearest(str(value), self.choices)
-            if near is not None:
-                error.message = f"{error.message} Did you mean '{near}'?"
-            raise
+            if near is None:
+                raise
+            raise click.BadParameter(f"{error.message} Did you mean '{near}'?", ctx, param) from None

@@ -12,6 +12,7 @@ from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
 from framedex.model import CallFilter
+from framedex.objects import function_named
 
 _AT_ONCE = 1 << 16  # calls
 
@@ -132,7 +133,18 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         require("k.error > 0")
     if wanted.slower_than is not None:
         require("(k.longest > ? OR k.error < 0)", wanted.slower_than)
+    if wanted.works_only:
+        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(_boundaries_that_work(reader)))
     return "".join(parts), parameters
+
+
+def _boundaries_that_work(reader: Reader) -> list[int]:
+    """The boundary functions that compile, load or run programs or move data, and all that nothing is known of.
+
+    What the mock TPU does inside of those is none of them.
+    """
+    rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary <> 'mock_tpu'")
+    return [identifier for identifier, name, kind in rows if kind != "pjrt" or function_named(name).works]
 
 
 def _of_rows(
