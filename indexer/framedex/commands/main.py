@@ -203,5 +203,9 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
 )
 @click.pass_context
 def cli(ctx: click.Context, index_path: Path | None) -> None:
-    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source."""
+    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source.
+
+    The status is 0 for an answer, 1 where nothing of what was asked for is found, or something failed (stderr says
+    what, and what helps), and 2 for a command line that is not understood. `run` ends as its program does.
+    """
     ctx.obj = index_path

@@ -12,7 +12,7 @@ import click
 
 from framedex import words
 from framedex.commands.output.bars import is_output_seen
-from framedex.commands.output.console import json_option, note, print_json_list, print_lines
+from framedex.commands.output.console import json_option, note, nothing_found, print_json_list, print_lines
 from framedex.commands.output.documents import call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
@@ -81,19 +81,23 @@ def calls(
         found = shown.noted(index.calls.find(wanted, limit) if limit else index.calls.each(wanted))
         if as_json:
             print_json_list({"total": total}, "calls", _documents(index, found, with_lines=bool(stack)))
+            _end_unless_found(shown.count, wanted)
             return
         grouped = _named(index, runs(found) if group else singly(found))
         below = _stacks(index, stack, Terminal.of_stdout().width) if stack else None
         print_lines(call_lines(grouped, captures, Terminal.of_stdout().width, below))
     note_what_is_missing(*(capture for capture in captures if capture.id in shown.captures))
-    if not shown.count:
-        note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
-        return
+    _end_unless_found(shown.count, wanted)
     if total > shown.count:
         what = "programs, transfers and errors" if others else "calls"
         note(f"The latest {shown.count:,} of {total:,} {what}; --limit 0 shows them all.")
     if others:
         note(f"Without {words.count(others, 'other call')} (what asks, waits or cleans up); --all shows them, too.")
+
+
+def _end_unless_found(count: int, wanted: CallFilter) -> None:
+    if not count:
+        nothing_found("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
 
 
 @dataclass(slots=True)
