@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from framedex.indexplace import may_be_index
+from framedex.nearest import nearest
 from framedex.upwards import folders_upwards
 from framedex.whereabouts.rules import PathRule
 
@@ -207,11 +208,9 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
 
 
 def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
-    import difflib  # wrong keys are rare, and every command reads settings
-
     prefix, _, name = key.rpartition(".")
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(known)}."
+    near = nearest(name, known)
+    advice = f"did you mean {near}?" if near else f"the keys are {', '.join(known)}."
     return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is no setting; {advice}"
 
 

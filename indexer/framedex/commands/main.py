@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -128,6 +129,20 @@ class Verbs(click.Group):
                 command.add_command(_imported(name))
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that is asked for. Raises UsageError, with the likeliest one, where there is none of that name."""
+        if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
+            return super().resolve_command(ctx, args)
+        from framedex.nearest import nearest
+
+        near = nearest(args[0], self.list_commands(ctx))
+        advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
+        if Path(args[0]).is_file():
+            advice = f"`framedex run {shlex.quote(args[0])}` records a program."
+        raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the verbs, as click does, without importing any of them."""
         names = self.list_commands(ctx)
@@ -194,5 +209,9 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
 )
 @click.pass_context
 def cli(ctx: click.Context, index_path: Path | None) -> None:
-    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source."""
+    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source.
+
+    The status is 0 for an answer, 1 where nothing of what was asked for is found, or something failed (stderr says
+    what, and what helps), and 2 for a command line that is not understood. `run` ends as its program does.
+    """
     ctx.obj = index_path

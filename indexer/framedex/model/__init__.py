@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
-    from framedex.model.functions import Edge, FunctionMark
+    from framedex.model.functions import Edge, FunctionMark, MeantFunctions
     from framedex.model.lines import (
         BoundaryEnd,
         FileTrouble,
@@ -127,6 +127,7 @@ __all__ = [
     "LinkHow",
     "LinkedCalls",
     "Location",
+    "MeantFunctions",
     "MergeOutcome",
     "Metadata",
     "Module",
@@ -195,7 +196,7 @@ __getattr__ = exports(
             "FlameNode",
         ),
         "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
-        "functions": ("Edge", "FunctionMark"),
+        "functions": ("Edge", "FunctionMark", "MeantFunctions"),
         "lines": (
             "BoundaryEnd",
             "FileTrouble",

@@ -167,7 +167,8 @@ class CallFilter:
     """Which calls to list; None or empty means no restriction. Times in nanoseconds since the capture began.
 
     `function` may be several names or parts of names with commas between, and patterns with `*` and `?`. `object` is a
-    name like `buffer#12`, which means something within one capture.
+    name like `buffer#12`, which means something within one capture. `works_only`: programs, transfers and errors, and
+    not what only asks, waits or cleans up.
     """
 
     capture: int | None = None
@@ -179,3 +180,4 @@ class CallFilter:
     errors_only: bool = False
     slower_than: int | None = None
     object: str | None = None
+    works_only: bool = False

@@ -63,7 +63,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def with_filter(*arguments: Any, **options: Any) -> None:
-        chosen = {name: options.pop(name) for name in CallFilter.__dataclass_fields__}
+        chosen = {name: options.pop(name) for name in CallFilter.__dataclass_fields__ if name in options}
         command(*arguments, wanted=CallFilter(**chosen), **options)
 
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), with_filter)

@@ -7,6 +7,7 @@ import click
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_check import check_lines
+from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.known import chosen_capture, open_index
 from framedex.model import Severity
 from framedex.objects import ViolationKind
@@ -16,8 +17,8 @@ _KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.va
 
 @click.command()
 @click.option("--capture", type=int, metavar="ID", help="The capture (see `framedex captures`). Default: the latest.")
-@click.option("--only", multiple=True, type=click.Choice(_KINDS), help="Only findings of this kind; may be repeated.")
-@click.option("--ignore", multiple=True, type=click.Choice(_KINDS), help="No findings of this kind; may be repeated.")
+@click.option("--only", multiple=True, type=Choice(_KINDS), help="Only findings of this kind; may be repeated.")
+@click.option("--ignore", multiple=True, type=Choice(_KINDS), help="No findings of this kind; may be repeated.")
 @click.option(
     "--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes, or calls are missing."
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.proposals import command
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.known import open_index
@@ -39,11 +39,11 @@ def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
     shown = found[:limit]
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})
-        return
-    print_lines(_lines(shown))
+    else:
+        print_lines(_lines(shown))
     if not found:
-        note(f"Nothing in the index has a name with {text}.")
-    elif len(found) > limit:
+        nothing_found(f"Nothing in the index has a name with {text}.")
+    if not as_json and len(found) > limit:
         note(f"There are more; --limit {2 * limit} shows some of them.")
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import capture_heading, totals_lines
+from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import chosen_capture, note_what_is_missing, open_index
 
@@ -34,7 +35,7 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 
 @click.command()
 @filter_options
-@click.option("--sort", type=click.Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
+@click.option("--sort", type=Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
 @click.option("--by-thread", is_flag=True, help="Tell the threads apart.")
 @json_option
 @click.pass_obj
@@ -50,8 +51,8 @@ def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: b
         found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
     if as_json:
         print_json(summary_document(capture, found))
-        return
-    note_what_is_missing(capture)
-    print_lines([capture_heading(capture), *totals_lines(found, by_thread=by_thread)])
+    else:
+        note_what_is_missing(capture)
+        print_lines([capture_heading(capture), *(totals_lines(found, by_thread=by_thread) if found else ())])
     if not found:
-        note("No call passes the filter.")
+        nothing_found("No call passes the filter.")

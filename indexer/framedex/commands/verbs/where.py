@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.reading.files import parse_place
@@ -53,12 +53,12 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         linked = [] if line is None else line.linked_calls()
     if as_json:
         print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
-        return
-    print_lines(where_lines(places, counts, summary, callers, hits, linked))
-    if not hits:
-        note(f"No recorded call passes {place}.")
-    if stale is not None:
-        note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+    else:
+        print_lines(where_lines(places, counts, summary, callers, hits, linked))
+        if stale is not None:
+            note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+    if not hits and not linked:
+        nothing_found(f"No recorded call passes {place}.")
 
 
 def _is_changed(hits: Sequence[StackHit]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
 from framedex.index.ask.call.causal_links import dispatches
-from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing
+from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing, stacks_through
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
@@ -115,11 +115,24 @@ class Calls:
         return None if row is None else name_objects(self.reader, [call_row(row)])[0]
 
     def latest(self, name: str) -> CallRow | None:
-        """The latest call of the boundary function of this name, else of the only one whose name has it; or None.
+        """The latest call of the boundary function of this name, or of the only one that ends with it; or None.
 
-        Raises FramedexError that lists the names where several fit.
+        Else through a function of the user's own of this name, of the only boundary function that has it in its name,
+        or through any function of this name. Raises FramedexError that lists the names where several fit.
         """
+        from framedex.index.ask.name.meant import meant_functions
+        from framedex.index.read.installed import is_own
+
         fitting = boundaries_like(self.reader, name)
+        last = [row for row in fitting if row[1].lower().endswith(f"_{name.lower()}")]
+        if len(last) == 1 or any(row[1] == name for row in fitting):
+            return self._latest_of(last if len(last) == 1 else fitting)
+        meant = meant_functions(self.reader, name)
+        named = [function for function in meant.functions if meant.is_name]
+        if own := [function.id for function in named if is_own(function.module)]:
+            return self._latest_through(own)
+        if not fitting:
+            return self._latest_through([function.id for function in named])
         counts: dict[str, int] = {}
         for _, fitting_name, made in fitting:
             counts[fitting_name] = counts.get(fitting_name, 0) + made
@@ -130,16 +143,22 @@ class Calls:
             raise FramedexError(
                 f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
             )
-        boundaries = json_list([row[0] for row in fitting])
+        return self._latest_of(fitting)
+
+    def _latest_of(self, boundaries: Sequence[Row]) -> CallRow | None:
+        """The latest call of the boundary functions whose ids come first in the rows."""
+        wanted = json_list([row[0] for row in boundaries])
         for capture, _, _ in call_ranges(self.reader, None):
             row = self.reader.row(
-                f"SELECT max(latest_call) FROM call_kinds WHERE boundary {IN_JSON} AND +capture = ?",
-                boundaries,
-                capture,
+                f"SELECT max(latest_call) FROM call_kinds WHERE boundary {IN_JSON} AND +capture = ?", wanted, capture
             )
             if row is not None and row[0] is not None:
                 return self.get(row[0])
         return None
+
+    def _latest_through(self, functions: Sequence[int]) -> CallRow | None:
+        latest = self.with_stacks(stacks_through(self.reader, functions), 1) if functions else []
+        return self.get(latest[0].id) if latest else None
 
     def trace(self, call_id: int) -> Trace | None:
         """The call with every frame of its stack, outermost first; None where there is no such call."""

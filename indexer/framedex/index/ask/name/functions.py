@@ -16,9 +16,7 @@ from framedex.index.read.rows import (
     place_tables,
 )
 from framedex.index.read.urls import Urls
-from framedex.model import Edge, FunctionMark, FunctionRow, Location, Role
-
-_MOST = 1000
+from framedex.model import Edge, FunctionMark, FunctionRow, Location, MeantFunctions, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +30,16 @@ class Functions:
         row = self.reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
         return None if row is None else function_rows(self.reader, [row])[0]
 
-    def named(self, name: str) -> list[FunctionRow]:
-        """The called functions of exactly this name, else of this short name, else whose name contains it.
+    def meant(self, name: str) -> MeantFunctions:
+        """The called functions that a name, a part of one or a pattern (`*put*`) may mean."""
+        from framedex.index.ask.name.meant import meant_functions
 
-        Those with most calls come first. What the author of an FFI handler wrote stands for the handler that it became.
-        """
-        for condition in ("n.name = ?", "n.short_name = ?", "instr(lower(n.name), lower(?)) > 0"):
-            rows = self.reader.rows(
-                f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.calls > 0 AND fn.id IN ("
-                f" SELECT n.id FROM functions n WHERE {condition}"
-                " UNION SELECT fr.function FROM functions n JOIN frames m ON m.function = n.id"
-                f" JOIN ffi_handlers h ON h.implementation = m.id JOIN frames fr ON fr.id = h.frame WHERE {condition}"
-                ") ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
-                name,
-                name,
-                _MOST,
-            )
-            if rows:
-                return function_rows(self.reader, rows)
-        return []
+        return meant_functions(self.reader, name)
+
+    def named(self, name: str) -> list[FunctionRow]:
+        """The called functions of this name, or the last parts of whose name it is; the user's own first."""
+        found = self.meant(name)
+        return list(found.functions) if found.is_name else []
 
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.
