@@ -1,4 +1,6 @@
-"""The binaries of captures, each opened once, and only if it still is the one that was recorded.
+"""The binaries of captures, each opened once, and only if it is the one that was recorded.
+
+Looked for at the recorded place, among those that were kept, and where the rules of the settings say.
 
 A file in the state in which it was recorded is the same. Any other must have the build-id and the fingerprint that were
 recorded. Where the fingerprint is of samples only, it must have the digest of the whole content too; where no digest is
@@ -12,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.binaries import Binary, Contents, state_of
+from framedex.binaries import Binary, Contents, KeptBinaries, state_of
 from framedex.captures import fingerprint_of
 from framedex.missing import UNNAMED
 from framedex.model import BinaryId, Module
@@ -30,15 +32,21 @@ _SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger
 class RecordedBinaries:
     """Opens binaries and keeps them, since captures of a project share them.
 
-    `rules` say where the binaries of another machine are here, `debuginfod` who is asked for debug files.
+    `rules` say where the binaries of another machine are here, `kept` has copies of those that were recorded here, and
+    `debuginfod` is asked for debug files.
     """
 
     def __init__(
-        self, rules: PathMap | None = None, contents: Contents | None = None, debuginfod: Debuginfod | None = None
+        self,
+        rules: PathMap | None = None,
+        contents: Contents | None = None,
+        debuginfod: Debuginfod | None = None,
+        kept: KeptBinaries | None = None,
     ) -> None:
         self._rules = rules or PathMap(())
         self._contents = contents or Contents()
         self._debuginfod = debuginfod
+        self._kept = kept
         self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
@@ -61,12 +69,39 @@ class RecordedBinaries:
         return self.open(Module(known.path, 0, 0, known.build_id or None, known.fingerprint))[0]
 
     def _open(self, module: Module) -> Opened:
-        opened = self._open_at(Path(module.path), module)
-        here = None if opened[0] else self._rules.there(module.path)
+        path = Path(module.path)
+        opened = self._open_at(path, module)
+        if opened[0]:
+            self._keep(path)
+            return opened
+        if copied := self._open_kept(module):
+            return copied
+        here = self._rules.there(module.path)
         if here is None:
             return opened
         mapped = self._open_at(Path(here), module)
         return mapped if mapped[0] else (None, (*opened[1], *mapped[1]))
+
+    def _keep(self, path: Path) -> None:
+        """Keep a binary for later: of programs that framedex did not start, nobody has done so."""
+        if self._kept is not None and (digest := self._contents.of(path)):
+            self._kept.keep(path, digest)
+
+    def _open_kept(self, module: Module) -> Opened | None:
+        digest = self._recorded_digest(module)
+        if self._kept is None or (copy := self._kept.find(digest)) is None:
+            return None
+        opened = self._open_at(copy, module)
+        if opened[0] is None or self._contents.of(copy) != digest:
+            self._kept.forget(copy)
+            return None
+        return opened
+
+    def _recorded_digest(self, module: Module) -> str:
+        """The SHA-256 of what was recorded; empty where nobody knows it."""
+        if module.content or module.file is None:
+            return module.content
+        return self._contents.known(Path(module.path), module.file)
 
     def _open_at(self, path: Path, module: Module) -> Opened:
         """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
@@ -84,7 +119,7 @@ class RecordedBinaries:
         """For a file whose build-id and fingerprint agree: why it is not what was recorded, and why it may not be."""
         if module.file is None or module.file.size <= _SAMPLED_WHOLE:
             return None, ()
-        recorded = module.content or self._contents.known(Path(module.path), module.file)
+        recorded = self._recorded_digest(module)
         if str(path) == module.path and state_of(path) == module.file:
             if not recorded:
                 self._contents.of(path)  # which proves it when it is installed anew

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.binaries import KeptBinaries
 from framedex.index import Store
 from framedex.ingest.captures import has_moved, read_captures, states_of
 from framedex.ingest.map_import import import_maps_of_wheels
@@ -129,4 +130,4 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
 
 
 def _binaries(store: Store, debuginfod: Debuginfod | None = None) -> RecordedBinaries:
-    return RecordedBinaries(PathMap(store.sources.path_rules()), debuginfod=debuginfod)
+    return RecordedBinaries(PathMap(store.sources.path_rules()), debuginfod=debuginfod, kept=KeptBinaries())
