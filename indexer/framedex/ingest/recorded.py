@@ -10,12 +10,14 @@ known, the file is used with a note.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.binaries import Binary, Contents, KeptBinaries, state_of
 from framedex.captures import fingerprint_of
+from framedex.index.file.values import storable
+from framedex.index.write.records import NamedBinary, NamesFrom
 from framedex.missing import UNNAMED
 from framedex.model import BinaryId, Module
 from framedex.whereabouts.rules import PathMap
@@ -33,7 +35,7 @@ class RecordedBinaries:
     """Opens binaries and keeps them, since captures of a project share them.
 
     `rules` say where the binaries of another machine are here, `kept` has copies of those that were recorded here, and
-    `debuginfod` is asked for debug files.
+    `debuginfod` is asked for debug files. `digests` are the contents of those that the index has.
     """
 
     def __init__(
@@ -42,11 +44,13 @@ class RecordedBinaries:
         contents: Contents | None = None,
         debuginfod: Debuginfod | None = None,
         kept: KeptBinaries | None = None,
+        digests: Mapping[BinaryId, str] | None = None,
     ) -> None:
         self._rules = rules or PathMap(())
         self._contents = contents or Contents()
         self._debuginfod = debuginfod
         self._kept = kept
+        self._digests = digests or {}
         self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
@@ -54,6 +58,18 @@ class RecordedBinaries:
         if module.id not in self._opened:
             self._opened[module.id] = self._open(module)
         return self._opened[module.id]
+
+    def named_from(self, module: Module) -> NamesFrom:
+        """What the functions of a module are named by, as it is here now."""
+        binary, _ = self.open(module)
+        if binary is None:
+            return NamesFrom.NOTHING
+        return NamesFrom.DEBUG_INFORMATION if binary.has_debug_information else NamesFrom.SYMBOLS
+
+    def noted(self, module: Module) -> NamedBinary:
+        """A module of a capture as the index is to remember it."""
+        binary = module.id._replace(path=storable(module.path))
+        return NamedBinary(binary, self._recorded_digest(module), self.named_from(module))
 
     def fetch_debug_files(self, modules: Iterable[Module]) -> None:
         """Ask for the debug files that the binaries of these modules lack, before their functions are looked up."""
@@ -66,7 +82,11 @@ class RecordedBinaries:
 
     def named(self, known: BinaryId) -> Binary | None:
         """The binary of a module in the index."""
-        return self.open(Module(known.path, 0, 0, known.build_id or None, known.fingerprint))[0]
+        return self.open(self.module(known))[0]
+
+    def module(self, known: BinaryId) -> Module:
+        """A binary in the index as a module of a capture."""
+        return Module(known.path, 0, 0, known.build_id or None, known.fingerprint, content=self._digests.get(known, ""))
 
     def _open(self, module: Module) -> Opened:
         path = Path(module.path)
@@ -117,9 +137,9 @@ class RecordedBinaries:
 
     def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
         """For a file whose build-id and fingerprint agree: why it is not what was recorded, and why it may not be."""
-        if module.file is None or module.file.size <= _SAMPLED_WHOLE:
-            return None, ()
         recorded = self._recorded_digest(module)
+        if path.stat().st_size <= _SAMPLED_WHOLE or (module.file is None and not recorded):
+            return None, ()
         if str(path) == module.path and state_of(path) == module.file:
             if not recorded:
                 self._contents.of(path)  # which proves it when it is installed anew
