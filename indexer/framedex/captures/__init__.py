@@ -9,7 +9,14 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.metadata import read_metadata
-from framedex.captures.reader import CaptureStream, RecordCounts, count_records, fingerprint_of, read_capture
+from framedex.captures.reader import (
+    CaptureStream,
+    RecordCounts,
+    count_records,
+    fingerprint_of,
+    read_capture,
+    recorded_modules,
+)
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
 
 __all__ = [
@@ -29,5 +36,6 @@ __all__ = [
     "is_over",
     "read_capture",
     "read_metadata",
+    "recorded_modules",
     "write_contents",
 ]

@@ -152,6 +152,7 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         ffi=name_ffi(capture, namer, origins),
         builds=builds,
         began=capture.metadata.started_unix_ns,
+        binaries=namer.binaries(capture),
     )
     return record, tuple(problems)
 

@@ -21,6 +21,7 @@ def report_lines(report: Report) -> Iterator[Line]:
     """What was read, named and located, what could not be, and what to type next."""
     for capture in report.captures:
         again = " (read again: it has grown)" if capture.grown else ""
+        again = " (read again: more is known of its binaries)" if capture.renamed else again
         yield text_line(
             f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{again}",
             "head",

@@ -65,7 +65,9 @@ CREATE TABLE modules(
     id INTEGER PRIMARY KEY,
     path TEXT,
     build_id TEXT,  -- hex; empty where it has none
-    fingerprint TEXT  -- of samples of its content; empty where none was taken
+    fingerprint TEXT,  -- of samples of its content; empty where none was taken
+    content TEXT,  -- the SHA-256 of all of it, hex; empty where nobody knows it
+    named_from INTEGER  -- what its functions are named by: 0 nothing, as it was not here, 1 symbols, 2 debug information
 );
 CREATE UNIQUE INDEX idx_modules_path_build_id_fingerprint ON modules (path, build_id, fingerprint);
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 
@@ -15,6 +15,7 @@ from framedex.errors import FramedexError
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import storable
 from framedex.index.write import aggregates
+from framedex.index.write.binaries import note_binaries
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.causal_links import LinkWriter, forget_causal_links
 from framedex.index.write.ffi import FfiWriter, forget_runs
@@ -25,7 +26,7 @@ from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
-from framedex.model import CallBatch, Capture, Function, Stops, Thread
+from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
 
 Transaction = Callable[[], AbstractContextManager[None]]
 
@@ -64,13 +65,14 @@ class CaptureWriter:
         self.id = known[0] if is_continued else self._insert(None if known is None else known[0], identity)
         self._first, self._reserved = self._reserve(reserve)
         self._add_builds()
-        self._frames = _frame_ids(connection, record.frames)
+        renamed = note_binaries(connection, record.binaries)
+        self._frames = _frame_ids(connection, record.frames, renamed)
         self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames)
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
         remember_versions(connection, written, record.began)
-        if is_late or (known is not None and not is_continued):
+        if is_late or renamed or (known is not None and not is_continued):
             aggregates.rebuild(connection, tree.nodes)
 
     def add(self, batch: CallBatch) -> None:
@@ -106,11 +108,14 @@ class CaptureWriter:
         """
         with self._transaction():
             known = len(self._frames)
-            added = _frame_ids(self._connection, record.frames[known:])
+            renamed = note_binaries(self._connection, record.binaries)
+            added = _frame_ids(self._connection, record.frames[known:], renamed)
             self._frames += added
             self._record = replace(record, signature=self._record.signature)
-            if self._ffi.extend(record.ffi):
+            is_late = self._ffi.extend(record.ffi)
+            if is_late or renamed:
                 aggregates.rebuild(self._connection, self._tree.nodes)
+            if is_late:
                 return False
             self._stacks.extend(record.capture.stacks)
             if self._parts is not None:
@@ -298,9 +303,11 @@ class _Writers:
         ffi.add_functions(new)
 
 
-def _frame_ids(connection: sqlite3.Connection, groups: Sequence[Sequence[FrameRecord]]) -> list[list[int]]:
-    """The logical frames of frames of a capture, as ids."""
-    flat = iter(frame_ids(connection, [frame for group in groups for frame in group]))
+def _frame_ids(
+    connection: sqlite3.Connection, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]
+) -> list[list[int]]:
+    """The logical frames of frames of a capture, as ids; see `frame_ids`."""
+    flat = iter(frame_ids(connection, [frame for group in groups for frame in group], renamed))
     return [[next(flat) for _ in group] for group in groups]
 
 
