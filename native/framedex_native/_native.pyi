@@ -1,6 +1,7 @@
 from typing import TypedDict
 
 METADATA_FILE: str
+PROGRAMS: str
 FORMAT: str
 FORMAT_VERSIONS: tuple[int, ...]
 PROCESS_STREAM: str
