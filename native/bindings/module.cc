@@ -4,6 +4,7 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
+#include "recorder/format/program_name.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -58,5 +59,8 @@ PYBIND11_MODULE(_native, module) {
       py::arg("folder"));
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
+  module.def(
+      "program_name", [](const py::bytes& program) { return capture::program_name(std::string_view(program)); },
+      py::arg("program"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -2,13 +2,11 @@
 
 #include <sys/stat.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "recorder/format/capture_format.h"
-#include "recorder/format/record_check.h"
+#include "recorder/format/program_name.h"
 #include "recorder/process/whole_file.h"
 
 namespace framedex::recorder {
@@ -16,20 +14,12 @@ namespace {
 
 std::string not_kept(const std::string& why) { return std::string(capture::kNotKept) + why; }
 
-// What tells a program from others, and whether its file was changed: a check of its bytes, and how many they are.
-std::string name_of(std::string_view program) {
-  std::array<char, 40> text;
-  std::snprintf(text.data(), text.size(), "%016llx-%zx",
-                static_cast<unsigned long long>(capture::check_of(program.data(), program.size())), program.size());
-  return text.data();
-}
-
 }  // namespace
 
 std::string KeptPrograms::keep(std::string_view program) {
   if (is_off_) return not_kept("FRAMEDEX_PROGRAMS=0");
   if (program.size() > kLargest) return not_kept(std::to_string(program.size()) + " bytes are too many");
-  std::string name = name_of(program);
+  std::string name = capture::program_name(program);
   std::lock_guard lock(mutex_);
   if (names_.count(name) != 0) return name;
   if (program.size() > left_) return not_kept("the programs before it took all the space there is for them");

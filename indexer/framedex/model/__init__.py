@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         is_local,
         is_of_nearest_release,
     )
+    from framedex.model.programs import Program, ProgramFrame, ProgramOp
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -229,6 +230,11 @@ __getattr__ = exports(
             "Stale",
             "is_local",
             "is_of_nearest_release",
+        ),
+        "programs": (
+            "Program",
+            "ProgramFrame",
+            "ProgramOp",
         ),
         "rows": (
             "CallFilter",
