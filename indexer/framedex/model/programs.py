@@ -1,13 +1,9 @@
-"""Compiled programs: which lines their ops come from, what compiled them, and what ran them."""
+"""Compiled programs, as they are read: which lines their ops come from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from framedex.model.places import Location
 
 
 @dataclass(frozen=True, slots=True)

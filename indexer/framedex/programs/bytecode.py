@@ -74,7 +74,7 @@ class _Reader:
         self._read_strings()
         self._read_dialects()
         self._read_extents()
-        begin, end = self._sections[_IR] if _IR in self._sections else (0, 0)
+        begin, end = self._sections.get(_IR, (0, 0))
         self._read_ops(begin, end)
 
     def kind(self, number: int) -> str:

@@ -1,7 +1,7 @@
 """MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that made it.
 
-The name of the op is the outermost; a name right around a line is that of the function which the line is in; a call site
-is a line and the lines that called it. JAX leaves frames of its own files out, and those beyond the ten innermost
+The name of the op is the outermost; a name right around a line is that of the function which the line is in; a call
+site is a line and the lines that called it. JAX leaves frames of its own files out, and those beyond the ten innermost
 (`jax_traceback_in_locations_limit`).
 """
 

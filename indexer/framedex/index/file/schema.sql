@@ -377,6 +377,7 @@ CREATE TABLE compilations(
     problem TEXT  -- why no program is known; empty where it is
 );
 CREATE INDEX idx_compilations_program ON compilations (program);
+CREATE INDEX idx_compilations_executable ON compilations (executable);
 CREATE INDEX idx_compilations_capture ON compilations (capture);
 
 -- What the runs of an executable came to, by their kinds.

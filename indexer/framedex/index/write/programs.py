@@ -122,7 +122,9 @@ class ProgramWriter:
             for pair in dict.fromkeys(zip(frames[1:], frames, strict=False)):
                 steps[pair] += count
         most_lines, most_steps = lines.most_common(MOST_ROWS), steps.most_common(MOST_ROWS)
-        frames_of = self._frame_ids({frame for (frame, _), _ in most_lines} | {f for pair, _ in most_steps for f in pair})
+        frames_of = self._frame_ids(
+            {frame for (frame, _), _ in most_lines} | {f for pair, _ in most_steps for f in pair}
+        )
         ops = self._op_ids({op for (_, op), _ in most_lines})
         self._connection.executemany(
             "INSERT OR IGNORE INTO program_lines(frame, program, op, ops) VALUES (?, ?, ?, ?)",
@@ -266,7 +268,7 @@ def forget_programs(connection: sqlite3.Connection, capture: int) -> None:
 
 
 _COMPILING, _RUNNING = 1, 2
-_MEANING = {name: _COMPILING for name in COMPILES | LOADS} | {RUNS: _RUNNING}
+_MEANING = dict.fromkeys(COMPILES | LOADS, _COMPILING) | {RUNS: _RUNNING}
 
 
 def _value(text: str, name: str) -> str | None:
