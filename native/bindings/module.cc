@@ -4,6 +4,7 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
+#include "recorder/format/program_name.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -34,6 +35,7 @@ py::dict count_records(const std::string& folder) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
   module.attr("METADATA_FILE") = capture::kMetadataFile;
+  module.attr("PROGRAMS") = capture::kPrograms;
   module.attr("FORMAT") = capture::kFormat;
   module.attr("FORMAT_VERSIONS") =
       py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion, capture::kVersion);
@@ -57,5 +59,8 @@ PYBIND11_MODULE(_native, module) {
       py::arg("folder"));
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
+  module.def(
+      "program_name", [](const py::bytes& program) { return capture::program_name(std::string_view(program)); },
+      py::arg("program"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -9,6 +9,7 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.metadata import read_metadata
+from framedex.captures.programs import read_kept_program
 from framedex.captures.reader import (
     CaptureStream,
     RecordCounts,
@@ -35,6 +36,7 @@ __all__ = [
     "is_being_written",
     "is_over",
     "read_capture",
+    "read_kept_program",
     "read_metadata",
     "recorded_modules",
     "write_contents",

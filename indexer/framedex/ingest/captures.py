@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from framedex.captures import CaptureState, CaptureStream, capture_identity, capture_state, is_being_written
@@ -17,6 +18,7 @@ from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer
+from framedex.ingest.programs import kept_program
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
@@ -153,6 +155,7 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         builds=builds,
         began=capture.metadata.started_unix_ns,
         binaries=namer.binaries(capture),
+        program=partial(kept_program, capture.path),
     )
     return record, tuple(problems)
 

@@ -19,7 +19,10 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
                 "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
                 "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
-                "stacks": [stack hit], "linked": [linked calls]}
+                "stacks": [stack hit], "linked": [linked calls], "programs": [program use], "runs": [program run],
+                "program_lines": [{"line", "ops", "programs": [name]}], "nearby": {"why", "lines": [{"location",
+                "calls", "ops", "programs": [name]}]} | null}; a program use has "ops" as [{"kind", "ops"}], and the
+                sums "calls" and "total_duration" of its "runs"
     explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
                 "function", "language", "location": location | null, "candidates": [location], "module", "address",
                 "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
@@ -66,6 +69,10 @@ if TYPE_CHECKING:
         LineSummary,
         LinkedCalls,
         Location,
+        Nearby,
+        ProgramMark,
+        ProgramRun,
+        ProgramUse,
         PythonLine,
         StackHit,
         StaticCallers,
@@ -160,6 +167,26 @@ def where_document(
         "summary": None if summary is None else _summary(summary, callers),
         "stacks": [asdict(hit) | {"frame": _frame(hit.frame)} for hit in hits],
         "linked": [asdict(each) for each in linked],
+    }
+
+
+def programs_document(
+    uses: Sequence[ProgramUse], runs: Sequence[ProgramRun], marks: Sequence[ProgramMark], near: Nearby | None
+) -> Document:
+    """The programs that a line is in and those that it ran, or the lines of a file that are in some."""
+    return {
+        "programs": [
+            asdict(use)
+            | {
+                "ops": [{"kind": kind, "ops": count} for kind, count in use.ops],
+                "calls": use.calls,
+                "total_duration": use.total_duration,
+            }
+            for use in uses
+        ],
+        "runs": [asdict(run) for run in runs],
+        "program_lines": [asdict(mark) for mark in marks],
+        "nearby": None if near is None else asdict(near),
     }
 
 

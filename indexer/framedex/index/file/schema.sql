@@ -316,6 +316,86 @@ CREATE TABLE violations(
 CREATE INDEX idx_violations_object ON violations (object);
 
 
+-- Programs: what JAX compiles a function into, with the lines of Python that its ops come from
+
+-- The programs that captures keep, each once: what is the same is one program, whatever captures have it.
+CREATE TABLE programs(
+    id INTEGER PRIMARY KEY,
+    digest TEXT,  -- SHA-256 of it
+    name TEXT,  -- of its module, such as jit_f
+    size INTEGER,  -- bytes
+    ops INTEGER,  -- how many there are
+    problem TEXT  -- what of it is not here, as a sentence; empty where all is
+);
+CREATE UNIQUE INDEX idx_programs_digest ON programs (digest);
+
+-- The lines that programs name.
+CREATE TABLE program_frames(
+    id INTEGER PRIMARY KEY,
+    recorded_file INTEGER REFERENCES files(id),  -- `file` may be another one here
+    line INTEGER,
+    function TEXT,  -- that it is in; empty where the program does not say it
+    file INTEGER REFERENCES files(id),
+    version INTEGER REFERENCES file_versions(id)  -- the state of the file when it was last named
+);
+CREATE UNIQUE INDEX idx_program_frames_recorded_file_line_function ON program_frames (recorded_file, line, function);
+CREATE INDEX idx_program_frames_file_line ON program_frames (file, line);
+
+-- The sorts of ops.
+CREATE TABLE program_ops(
+    id INTEGER PRIMARY KEY,
+    kind TEXT,  -- of StableHLO: sine
+    name TEXT  -- as JAX has it: jit(f)/sin
+);
+CREATE UNIQUE INDEX idx_program_ops_name_kind ON program_ops (name, kind);
+
+-- The ops that come from a line itself.
+CREATE TABLE program_lines(
+    frame INTEGER REFERENCES program_frames(id),
+    program INTEGER REFERENCES programs(id),
+    op INTEGER REFERENCES program_ops(id),
+    ops INTEGER,  -- how many
+    PRIMARY KEY (frame, program, op)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_lines_program ON program_lines (program);
+
+-- Neighbours in the stacks of ops: the function that `target` is in was called from `origin`.
+CREATE TABLE program_steps(
+    origin INTEGER REFERENCES program_frames(id),
+    target INTEGER REFERENCES program_frames(id),
+    program INTEGER REFERENCES programs(id),
+    ops INTEGER,  -- that came this way
+    PRIMARY KEY (origin, target, program)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_steps_target ON program_steps (target);
+CREATE INDEX idx_program_steps_program ON program_steps (program);
+
+-- The calls that made an executable.
+CREATE TABLE compilations(
+    call INTEGER PRIMARY KEY REFERENCES call_rows(id),
+    capture INTEGER REFERENCES captures(id),
+    program INTEGER REFERENCES programs(id),  -- NULL where it is not known
+    executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
+    problem TEXT  -- why no program is known; empty where it is
+);
+CREATE INDEX idx_compilations_program ON compilations (program);
+CREATE INDEX idx_compilations_executable ON compilations (executable);
+CREATE INDEX idx_compilations_capture ON compilations (capture);
+
+-- What the runs of an executable came to, by their kinds.
+CREATE TABLE executions(
+    executable INTEGER REFERENCES object_rows(id),
+    kind INTEGER REFERENCES call_kinds(id),
+    capture INTEGER REFERENCES captures(id),
+    calls INTEGER,
+    duration INTEGER,  -- ns
+    latest_call INTEGER,
+    PRIMARY KEY (executable, kind)
+) WITHOUT ROWID;
+CREATE INDEX idx_executions_kind ON executions (kind);
+CREATE INDEX idx_executions_capture ON executions (capture);
+
+
 -- FFI
 
 -- The FFI targets that were registered.
@@ -664,6 +744,11 @@ CREATE VIEW stacks_readable AS
 CREATE VIEW edges_readable AS
     SELECT a.name AS caller, b.name AS callee, e.calls
     FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee;
+
+CREATE VIEW program_lines_readable AS
+    SELECT p.name AS program, f.path, fr.line, fr.function, o.kind, o.name AS op, l.ops
+    FROM program_lines l JOIN programs p ON p.id = l.program JOIN program_frames fr ON fr.id = l.frame
+    JOIN files f ON f.id = fr.file JOIN program_ops o ON o.id = l.op;
 
 CREATE VIEW ffi_runs_readable AS
     SELECT r.call, p.path AS capture, x.target, x.stage, j.how, s.key AS site, f.path, fr.line,

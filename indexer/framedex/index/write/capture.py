@@ -22,6 +22,7 @@ from framedex.index.write.ffi import FfiWriter, forget_runs
 from framedex.index.write.interning import frame_ids
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.objects import ObjectWriter, forget_objects
+from framedex.index.write.programs import ProgramWriter, forget_programs
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
@@ -90,9 +91,10 @@ class CaptureWriter:
                 return
             self._make_room(rows)
             writers = self._writers()
-            writers.calls.add(batch)
+            kinds = writers.calls.add(batch)
             writers.objects.add(batch, writers.calls)
             writers.links.add(batch)
+            writers.programs.add(batch, kinds, writers.calls)
             self._connection.execute(
                 "UPDATE captures SET calls = ?, first_call = ?, last_call = ? WHERE id = ?",
                 (rows, self._first, self._first + rows - 1, self.id),
@@ -119,7 +121,7 @@ class CaptureWriter:
                 return False
             self._stacks.extend(record.capture.stacks)
             if self._parts is not None:
-                self._parts.extend(self._connection, self.id, record.capture, self._ffi)
+                self._parts.extend(self._connection, self.id, record, self._ffi)
             written = {frame for frames in added for frame in frames} | self._ffi.frames
             remember_versions(self._connection, written, record.began)
             self._connection.execute(
@@ -269,6 +271,7 @@ class CaptureWriter:
                 CallWriter(connection, self.id, self._first, *tables),
                 ObjectWriter(connection, self.id, self._first),
                 LinkWriter(connection, self._tree, self._first, threads, self._frames),
+                ProgramWriter(connection, self.id, self._first, self._record),
             )
         return self._parts
 
@@ -280,6 +283,7 @@ class CaptureWriter:
         with self._transaction():
             self._writers().calls.meet(batch)
             self._writers().links.meet(batch)
+            self._writers().programs.meet(batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +297,12 @@ class _Writers:
     calls: CallWriter
     objects: ObjectWriter
     links: LinkWriter
+    programs: ProgramWriter
 
-    def extend(self, connection: sqlite3.Connection, capture_id: int, capture: Capture, ffi: FfiWriter) -> None:
+    def extend(self, connection: sqlite3.Connection, capture_id: int, record: CaptureRecord, ffi: FfiWriter) -> None:
         """Go on with a capture that has more functions and threads."""
+        capture = record.capture
+        self.programs.extend(record)
         new = capture.functions[len(self.boundaries) :]
         self.boundaries.extend(_boundary_ids(connection, new))
         self.runs.extend(function.boundary == BOUNDARY for function in new)
@@ -357,6 +364,7 @@ def _forget(connection: sqlite3.Connection, capture: int) -> None:
         connection.execute("DELETE FROM call_rows WHERE id BETWEEN ? AND ?", span)
     forget_objects(connection, capture)
     forget_runs(connection, capture)
+    forget_programs(connection, capture)
     kinds = "SELECT id FROM call_kinds WHERE capture = ?"
     connection.execute(f"DELETE FROM call_spans WHERE kind IN ({kinds})", (capture,))
     for table in ("call_kinds", "call_durations", "arguments", "threads"):

@@ -25,11 +25,13 @@ def recorded_lines(file: AskedFile) -> dict[int, int]:
 
 
 def is_recorded(file: AskedFile) -> bool:
-    """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
+    """Whether calls passed through any line of the file, a compiled program has ops of one, or an FFI handler was made
+    from a function in it."""
     query = (
         "SELECT 1 FROM line_calls WHERE file = ?1 UNION ALL"
         " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
-        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = ?1 LIMIT 1"
+        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = ?1"
+        " UNION ALL SELECT 1 FROM program_frames WHERE file = ?1 LIMIT 1"
     )
     found = file.reader.memory.recall(("is recorded", file.path), lambda: file.reader.row(query, file.id))
     return found is not None
