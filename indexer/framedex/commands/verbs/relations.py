@@ -104,7 +104,7 @@ def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list
         likeliest = "" if meant.count == 1 else f", and is the likeliest of {meant.count:,}"
         note(f"No function is named {name}: this one has it in its name{likeliest}.")
     elif meant.count > _MOST_FUNCTIONS:
-        note(f"The {_MOST_FUNCTIONS} most called of {meant.count:,} functions named {name}.")
+        note(f"The {_MOST_FUNCTIONS} most called of {words.count(meant.count, 'function')} named {name}.")
     shown = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
     return [(function, edges(function.id)) for function in shown]
 
