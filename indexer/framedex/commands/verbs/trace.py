@@ -56,9 +56,9 @@ _TREES = (
 def trace(index_path: Path | None, call: str, first: bool, show_all: bool, output: Path | None, as_json: bool) -> None:
     """Show the merged Python and C++ stack of a call.
 
-    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, or a part of it that fits one name
-    only, for its latest call. The most recent frame comes last. Below the run of an FFI handler is the Python stack of
-    the ffi_call that it was run for.
+    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, its last part or a part that fits
+    one name only, for its latest call, or the name of a function of yours, for the latest call through it. The most
+    recent frame comes last. Below the run of an FFI handler is the Python stack of the ffi_call that it was run for.
     """
     with open_index(index_path) as index:
         found = _find(index, call)
