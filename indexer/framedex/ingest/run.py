@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex import words
 from framedex.binaries import KeptBinaries
 from framedex.index import Store
 from framedex.ingest.captures import has_moved, read_captures, states_of
@@ -93,7 +94,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
         if report.parsed:
             progress.note(
                 "The recorded frames have their lines: traces show them from now on. Ctrl-C keeps what is read"
-                f" of the other {unread - report.parsed:,} files; the next `framedex index` goes on."
+                f" of {words.count(unread - report.parsed, 'other file')}; the next `framedex index` goes on."
             )
     mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)

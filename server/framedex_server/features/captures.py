@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.lsp.server import LanguageServer
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.words import duration
@@ -157,7 +158,7 @@ def _text(what: str, rows: list[Json]) -> str:
     lines = [f"{what}, before → after:"]
     for row in rows:
         before, after = row["before"], row["after"]
-        calls = f"{before['calls']:,} → {after['calls']:,} calls"
+        calls = f"{before['calls']:,} → {words.count(after['calls'], 'call')}"
         lines.append(f"{row['boundary']}: {calls}, {before['durationText']} → {after['durationText']}")
     return "\n".join(lines)
 

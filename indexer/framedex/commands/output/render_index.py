@@ -52,14 +52,16 @@ def report_lines(report: Report) -> Iterator[Line]:
 
 
 def _totals(totals: Totals) -> Iterator[Line]:
-    yield text_line(
-        f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
-        f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
-    )
+    if totals.native_frames:
+        yield text_line(
+            f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
+            f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
+        )
     if totals.native_released:
         nearest = f", {totals.native_nearest:,} of the nearest release" if totals.native_nearest else ""
         yield text_line(f"     {totals.native_released:,} of them in the source maps that framedex ships{nearest}")
-    yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
+    if totals.python_frames:
+        yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
 
 
 def _problems(problems: tuple[str, ...]) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.render_calls import capture_heading
@@ -49,7 +50,8 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: in
     if not targets:
         note("No FFI target was registered or called in this capture.")
     elif len(shown) < len(targets) and target is None:
-        note(f"{len(targets) - len(shown):,} more targets are registered and were not called; --all lists them.")
+        others = words.count(len(targets) - len(shown), "more target")
+        note(f"Registered and never called: {others}; --all lists them.")
     elif target is None and shown:
         first = shell_word(shown[0].name)
         note(f"Next: `framedex ffi {first}` shows everything about one, `framedex trace {first}` the stack of a run.")

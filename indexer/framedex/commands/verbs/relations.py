@@ -95,18 +95,26 @@ def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list
     """
     meant = index.functions.meant(name)
     if not meant.functions:
-        raise FramedexError(
-            f"No function like '{name}' is on a recorded stack.", "`framedex trace ID` shows the functions of a stack."
-        )
+        raise _not_recorded(index, name)
     if not meant.is_name and meant.likely > 1:
         raise _several(name, meant)
     if not meant.is_name:
         likeliest = "" if meant.count == 1 else f", and is the likeliest of {meant.count:,}"
         note(f"No function is named {name}: this one has it in its name{likeliest}.")
     elif meant.count > _MOST_FUNCTIONS:
-        note(f"The {_MOST_FUNCTIONS} most called of {meant.count:,} functions named {name}.")
+        note(f"The {_MOST_FUNCTIONS} most called of {words.count(meant.count, 'function')} named {name}.")
     shown = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
     return [(function, edges(function.id)) for function in shown]
+
+
+def _not_recorded(index: Index, name: str) -> FramedexError:
+    """That no recorded call passed a function of that name, and where it is defined, if the sources tell."""
+    remedy = "`framedex trace ID` shows the functions of a stack."
+    defined = next((found.location for found in index.names.symbols(name, 1) if found.name == name), None)
+    if defined is not None:
+        place = f"{printable(defined.path)}:{defined.line}"
+        remedy = f"It is at {place}: `framedex where {place}` says what is known of it."
+    return FramedexError(f"No function like '{name}' is on a recorded stack.", remedy)
 
 
 def _several(name: str, meant: MeantFunctions) -> FramedexError:

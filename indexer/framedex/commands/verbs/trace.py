@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
 from framedex import words
+from framedex.commands.output.advice import advise
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
 from framedex.commands.output.render_trace import (
@@ -55,9 +56,9 @@ _TREES = (
 def trace(index_path: Path | None, call: str, first: bool, show_all: bool, output: Path | None, as_json: bool) -> None:
     """Show the merged Python and C++ stack of a call.
 
-    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, or a part of it that fits one name
-    only, for its latest call. The most recent frame comes last. Below the run of an FFI handler is the Python stack of
-    the ffi_call that it was run for.
+    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, its last part or a part that fits
+    one name only, for its latest call, or the name of a function of yours, for the latest call through it. The most
+    recent frame comes last. Below the run of an FFI handler is the Python stack of the ffi_call that it was run for.
     """
     with open_index(index_path) as index:
         found = _find(index, call)
@@ -82,11 +83,7 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         for path, is_followed in _stale_files(found).items():
             now = "git tells where its lines are now" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {now}.")
-        for hint in (*_unnamed(found), *_missing_sources(found)):
-            note(hint)
-        if public := public_only(code):  # what is fetched unasked has none of the interpreter
-            count = words.count(len(public), "frame")
-            note(f"The source of {count} is not here, but public. `framedex sources fetch` brings it.")
+        advise("trace", (*_unnamed(found), *_missing_sources(found), *_public(code)))
 
 
 def _find(index: Index, call: str) -> Trace:
@@ -127,6 +124,13 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
             f" `framedex index --source DIR` links them to a source tree{commit}."
         )
+
+
+def _public(code: Sequence[FrameRow]) -> Iterator[str]:
+    """How many frames have their source in public alone; what is fetched unasked has none of the interpreter."""
+    if public := public_only(code):
+        count = words.count(len(public), "frame")
+        yield f"The source of {count} is not here, but public. `framedex sources fetch` brings it."
 
 
 def _others(names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
 from framedex.index.ask.call.causal_links import dispatches
-from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing, stacks_through
+from framedex.index.ask.call.filters import boundaries_like, boundaries_that_work, call_ranges, passing, stacks_through
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
@@ -147,18 +147,26 @@ class Calls:
 
     def _latest_of(self, boundaries: Sequence[Row]) -> CallRow | None:
         """The latest call of the boundary functions whose ids come first in the rows."""
-        wanted = json_list([row[0] for row in boundaries])
+        return self._latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))
+
+    def _latest_through(self, functions: Sequence[int]) -> CallRow | None:
+        """The latest call through these functions that does work, if one does, else of all."""
+        if not functions:
+            return None
+        stacks = json_list(stacks_through(self.reader, functions))
+        works = json_list(boundaries_that_work(self.reader))
+        return self._latest_where(f"stack {IN_JSON} AND +boundary {IN_JSON}", stacks, works) or self._latest_where(
+            f"stack {IN_JSON}", stacks
+        )
+
+    def _latest_where(self, condition: str, *parameters: object) -> CallRow | None:
+        """The latest call of the kinds that fulfil a condition."""
+        query = f"SELECT max(latest_call) FROM call_kinds WHERE {condition} AND +capture = ?"
         for capture, _, _ in call_ranges(self.reader, None):
-            row = self.reader.row(
-                f"SELECT max(latest_call) FROM call_kinds WHERE boundary {IN_JSON} AND +capture = ?", wanted, capture
-            )
+            row = self.reader.row(query, *parameters, capture)
             if row is not None and row[0] is not None:
                 return self.get(row[0])
         return None
-
-    def _latest_through(self, functions: Sequence[int]) -> CallRow | None:
-        latest = self.with_stacks(stacks_through(self.reader, functions), 1) if functions else []
-        return self.get(latest[0].id) if latest else None
 
     def trace(self, call_id: int) -> Trace | None:
         """The call with every frame of its stack, outermost first; None where there is no such call."""

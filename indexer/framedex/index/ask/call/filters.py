@@ -134,11 +134,11 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
     if wanted.slower_than is not None:
         require("(k.longest > ? OR k.error < 0)", wanted.slower_than)
     if wanted.works_only:
-        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(_boundaries_that_work(reader)))
+        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(boundaries_that_work(reader)))
     return "".join(parts), parameters
 
 
-def _boundaries_that_work(reader: Reader) -> list[int]:
+def boundaries_that_work(reader: Reader) -> list[int]:
     """The boundary functions that compile, load or run programs or move data, and all that nothing is known of.
 
     What the mock TPU does inside of those is none of them.
