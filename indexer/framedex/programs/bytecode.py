@@ -28,7 +28,7 @@ _STRING, _CALL_SITE, _LINE, _FUSED, _FUSED_WITH_METADATA, _NAME, _RANGE = 2, 10,
 _STRUCTURE = {"return", "func", "module", "mesh", "unrealized_conversion_cast"}  # they compute nothing
 _VERSION = re.compile(r"_v\d+$")  # of the ops of VHLO, in which StableHLO is kept
 
-_Damage = (IndexError, ValueError, OverflowError, MemoryError)
+_Damage = (LookupError, ValueError, OverflowError, MemoryError)
 _T = TypeVar("_T")
 
 
@@ -328,5 +328,5 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 def _or(read: Callable[[], _T], otherwise: _T) -> _T:
     try:
         return read()
-    except (*_Damage, KeyError):
+    except _Damage:
         return otherwise
