@@ -45,9 +45,9 @@ class ProgramUse:
 
     `programs` is how many there are, `compilations` are the latest of the `compiled` ones. `root` is what was
     transformed, such as `jit(f)`, empty where no op says it. `ops` are the ops of the line itself, by kind
-    (StableHLO's: `sine`) with their number, most first; `names` as JAX has them (`jit(f)/sin`). `inward` are lines of functions that
-    were called from here, `outward` those from which the line's function was called, both while it was traced.
-    `is_outside`: the line is not in the program; tracing was begun from it. `problem` says what is not known of them.
+    (StableHLO's: `sine`) with their number, most first; `names` as JAX has them (`jit(f)/sin`). `inward` are lines of
+    functions that were called from here, `outward` those from which the line's function was called, both while it was
+    traced. `is_outside`: the line is not in the program; tracing was begun from it. `problem` says what is not known.
     """
 
     name: str

@@ -25,10 +25,10 @@ _DIALECT_VERSIONS, _REGIONS_APART, _USE_LISTS, _UNKNOWN_LOCATIONS, _NATIVE_PROPE
 _HAS_ATTRIBUTES, _HAS_RESULTS, _HAS_OPERANDS, _HAS_SUCCESSORS, _HAS_REGIONS = 1, 2, 4, 8, 16
 _HAS_USE_LISTS, _HAS_PROPERTIES = 32, 64
 _STRING, _CALL_SITE, _LINE, _FUSED, _FUSED_WITH_METADATA, _NAME, _RANGE = 2, 10, 11, 12, 13, 14, 22
-_STRUCTURE = {"return", "func", "module", "terminator"}  # ops that do nothing by themselves
+_STRUCTURE = {"return", "func", "module", "mesh", "unrealized_conversion_cast"}  # they compute nothing
 _VERSION = re.compile(r"_v\d+$")  # of the ops of VHLO, in which StableHLO is kept
 
-_Damage = (IndexError, ValueError, OverflowError, MemoryError)
+_Damage = (LookupError, ValueError, OverflowError, MemoryError)
 _T = TypeVar("_T")
 
 
@@ -328,5 +328,5 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 def _or(read: Callable[[], _T], otherwise: _T) -> _T:
     try:
         return read()
-    except (*_Damage, KeyError):
+    except _Damage:
         return otherwise

@@ -64,21 +64,12 @@ class Locations:
         name, at = "", number
         for _ in range(MOST_FRAMES):
             node = self._node(at)
-            if isinstance(node, Joined) and not name and node.parts:  # fused: the first tells the name
-                inner, _ = self._named(node.parts[0])
-                name = inner
-                break
             if not isinstance(node, Named) or (name and isinstance(self._node(node.inner), Line)):
                 break
             # `reduce_sum:` only repeats what kind of op it is.
             name = node.name if not name or name.endswith(":") else name
             at = node.inner
-        return name.rstrip(":"), tuple(self._frames(at))
-
-    def _named(self, number: int) -> tuple[str, int]:
-        node = self._node(number)
-        is_op = isinstance(node, Named) and not isinstance(self._node(node.inner), Line)
-        return (node.name, node.inner) if isinstance(node, Named) and is_op else ("", number)
+        return _without_scopes(name.rstrip(":"), self._frames(at))
 
     def _frames(self, number: int) -> list[ProgramFrame]:
         found: list[ProgramFrame] = []
@@ -95,3 +86,22 @@ class Locations:
             elif isinstance(node, Joined):
                 pending += [(part, "") for part in reversed(node.parts)]
         return found
+
+
+def _without_scopes(name: str, frames: list[ProgramFrame]) -> tuple[str, tuple[ProgramFrame, ...]]:
+    """The name and the lines of an op where JAX writes no functions around lines, but what was transformed.
+
+    That is `jit(f)/jvp()` (`jax_include_full_tracebacks_in_locations` is off): no function of Python is called so. Of
+    lines that are joined the innermost then has the name of the op.
+    """
+    scopes = [frame.function for frame in frames if _is_scope(frame.function)]
+    if not scopes:
+        return name, tuple(frames)
+    if not name and not _is_scope(frames[0].function):
+        name = frames[0].function
+    lines = tuple(ProgramFrame(frame.path, frame.line, "") for frame in frames)
+    return (name if _is_scope(name) else f"{scopes[-1]}/{name}".rstrip("/")), lines
+
+
+def _is_scope(name: str) -> bool:
+    return "(" in name or "/" in name

@@ -21,6 +21,7 @@ from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.ffi_text import ffi_lines
+from framedex_server.answers.programs import run_lines, use_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
 from framedex_server.inward import place_name, public_place
@@ -63,6 +64,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     markup = Markup(session.markdown_supported)
     lines = [line for use in index.line(place.path, place.line).ffi_uses() for line in ffi_lines(markup, use, place)]
     about = "hover", place.path, place.line, capture, markup
+    lines += index.remembered(("uses", *about), lambda: _inside(index, place, capture, markup))
     recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
     if recorded is not None:
         lines += recorded.lines
@@ -72,6 +74,11 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     if not lines:
         return None
     return _hover(markup, lines, session.line_range(place.path, place.line))
+
+
+def _inside(index: Index, place: Place, capture: int | None, markup: Markup) -> list[str]:
+    """What is told of the compiled programs that a line is in."""
+    return list(use_lines(markup, index.line(place.path, place.line, capture).program_uses()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,8 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
     else:
         around = _neighbours_in(index, place, capture)
     known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
-    lines = _summary(markup, summary, around, linked, known, capture is not None)
+    lines = [*_summary(markup, summary, around, linked, known, capture is not None)]
+    lines[-1:-1] = run_lines(markup, index.line(place.path, place.line, capture).programs_run())
     elsewhere = tuple(around.callees.elsewhere.values())
     return Recorded(tuple(lines), summary.latest_call, summary.frame_lines, elsewhere)
 

@@ -53,7 +53,7 @@ def _why(line: AskedLine, known: list[int]) -> str:
     name, first, last = function
     inside = [number for number in known if first <= number <= last]
     if not inside:
-        return f"nothing of {name} was recorded: it was not reached, or made no call of the runtime"
+        return f"nothing of {name} was recorded: it was not reached, or what it computes is not used"
     if program := _program_name(line, inside):
         return (
             f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"

@@ -45,7 +45,7 @@ def program_uses(line: AskedLine) -> list[ProgramUse]:
     frames = _frames(line)
     if not frames:
         return []
-    programs = _programs(line.reader, frames, line.capture)
+    programs = _programs(line.reader, [frame for frame, _ in frames], line.capture)
     by_name: dict[str, list[int]] = {}
     for program, name in programs:
         by_name.setdefault(name, []).append(program)
@@ -122,8 +122,8 @@ def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> li
     return sorted(runs, key=lambda run: (-run.total_duration, -run.calls, run.name))
 
 
-def _frames(line: AskedLine) -> list[int]:
-    """The lines of programs that the line is, or others of its statement."""
+def _frames(line: AskedLine) -> list[tuple[int, str]]:
+    """The lines of programs that the line is, or others of its statement, each with its function."""
     own = _frames_on(line, line.then)
     file = line.reader.memory.file(line.path)
     if own or file is None or line.reader.row("SELECT 1 FROM program_frames WHERE file = ? LIMIT 1", line.id) is None:
@@ -133,9 +133,9 @@ def _frames(line: AskedLine) -> list[int]:
     return _frames_on(line, around if moved is None else [moved.backward(each).line for each in around])
 
 
-def _frames_on(line: AskedLine, lines: Collection[int]) -> list[int]:
-    query = f"SELECT id FROM program_frames WHERE file = ? AND line {IN_JSON}"
-    return [frame for (frame,) in line.reader.rows(query, line.id, json_list(lines))]
+def _frames_on(line: AskedLine, lines: Collection[int]) -> list[tuple[int, str]]:
+    query = f"SELECT id, function FROM program_frames WHERE file = ? AND line {IN_JSON}"
+    return [(frame, function) for frame, function in line.reader.rows(query, line.id, json_list(lines))]
 
 
 def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
@@ -158,8 +158,14 @@ def _of_capture(table: str, capture: int | None) -> tuple[str, tuple[int, ...]]:
     return ("", ()) if capture is None else (f" AND {table}.capture = ?", (capture,))
 
 
-def _use(line: AskedLine, name: str, programs: Sequence[int], frames: Sequence[int]) -> ProgramUse:
-    reader, of_them, here = line.reader, json_list(programs), json_list(frames)
+def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
+    reader, of_them = line.reader, json_list(programs)
+    compiled, calls = _compilations(reader, programs, line.capture)
+    outside = _functions_outside(line, [each.call for each in calls])
+    # Of a lambda on the line of its call the one is inside, the other is not; older releases of JAX name no functions.
+    inside = [frame for frame, function in on_line if not outside or (function and function not in outside)]
+    frames = inside or [frame for frame, _ in on_line]
+    here = json_list(frames)
     ops = reader.rows(
         "SELECT o.kind, o.name, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
         f" WHERE l.frame {IN_JSON} AND l.program {IN_JSON} GROUP BY o.id ORDER BY o.id",
@@ -171,7 +177,6 @@ def _use(line: AskedLine, name: str, programs: Sequence[int], frames: Sequence[i
         kinds[kind] += count
     names = tuple(dict.fromkeys(name for kind, name, _ in sorted(ops, key=lambda op: op[0] in _PLAIN) if name))
     problems = reader.rows(f"SELECT DISTINCT problem FROM programs WHERE id {IN_JSON} AND problem <> ''", of_them)
-    compiled, calls = _compilations(reader, programs, line.capture)
     return ProgramUse(
         name=name,
         programs=len(programs),
@@ -183,7 +188,7 @@ def _use(line: AskedLine, name: str, programs: Sequence[int], frames: Sequence[i
         compiled=compiled,
         compilations=tuple(calls),
         runs=tuple(_runs(reader, programs, line.capture)),
-        is_outside=_is_outside(line, [each.call for each in calls]),
+        is_outside=not inside,
         problem="; ".join(problem for (problem,) in problems),
     )
 
@@ -207,7 +212,9 @@ def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], 
     rows = reader.rows(
         f"SELECT fr.function, sum(s.ops) AS total, {_PLACE} FROM program_steps s"
         f" JOIN program_frames fr ON fr.id = s.{there} {_TABLES}"
-        f" WHERE s.{here} {IN_JSON} AND s.program {IN_JSON} GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
+        f" WHERE s.{here} {IN_JSON} AND s.{there} NOT {IN_JSON} AND s.program {IN_JSON}"
+        " GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
+        json_list(frames),
         json_list(frames),
         json_list(programs),
         MOST_LINES,
@@ -282,14 +289,18 @@ def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[
     return sorted(found.values(), key=lambda runs: -runs.calls)
 
 
-def _is_outside(line: AskedLine, calls: Sequence[int]) -> bool:
-    """Whether the stack of one of these compilations passes the line: then tracing was begun from it."""
+def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
+    """The functions by whose frames the stacks of these compilations, or of what had them made, pass the line: tracing
+    was begun from there."""
+    wanted = "(SELECT value FROM json_each(?1))"
     query = (
         "WITH RECURSIVE up(node) AS ("
         " SELECT coalesce(nullif(s.python_leaf, 0), s.leaf) FROM call_rows c JOIN call_kinds k ON k.id = c.kind"
-        f" JOIN stacks s ON s.id = k.stack WHERE c.id {IN_JSON}"
+        f" JOIN stacks s ON s.id = k.stack WHERE c.id IN {wanted}"
+        f" UNION SELECT node FROM call_links WHERE call IN {wanted}"
         " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
-        ") SELECT 1 FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
-        f" WHERE fr.file = ? AND fr.line {IN_JSON} LIMIT 1"
+        ") SELECT DISTINCT fn.name FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
+        " JOIN functions fn ON fn.id = fr.function"
+        " WHERE fr.file = ?2 AND fr.line IN (SELECT value FROM json_each(?3))"
     )
-    return line.reader.row(query, json_list(calls), line.id, json_list(line.then)) is not None
+    return {name for (name,) in line.reader.rows(query, json_list(calls), line.id, json_list(line.then))}
