@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         ObjectRow,
         PythonLine,
     )
+    from framedex.model.scopes import AnswerOf, Counted
     from framedex.model.source_trees import (
         SourceHealth,
         SourceMapInfo,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "AnswerOf",
     "BinaryId",
     "BinaryState",
     "BoundaryEnd",
@@ -97,6 +99,7 @@ __all__ = [
     "Check",
     "CodeObject",
     "ComponentFrames",
+    "Counted",
     "Definition",
     "DefinitionRow",
     "Description",
@@ -240,6 +243,7 @@ __getattr__ = exports(
             "ObjectRow",
             "PythonLine",
         ),
+        "scopes": ("AnswerOf", "Counted"),
         "source_trees": (
             "SourceHealth",
             "SourceMapInfo",

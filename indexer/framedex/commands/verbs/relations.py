@@ -11,13 +11,14 @@ import click
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
-from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import StaticCallers
+    from framedex.index.ask.name.functions import Functions
+    from framedex.model import AnswerOf, StaticCallers
 
 _MOST_FUNCTIONS = 20
 
@@ -37,19 +38,23 @@ Group = tuple[FunctionRow, Sequence[Edge]]
 @click.argument("name")
 @_all_option
 @_static_option
+@capture_option
 @json_option
 @click.pass_obj
-def callers(index_path: Path | None, name: str, show_all: bool, with_static: bool, as_json: bool) -> None:
+def callers(
+    index_path: Path | None, name: str, show_all: bool, with_static: bool, chosen: Chosen | None, as_json: bool
+) -> None:
     """Show which functions called NAME in recorded stacks.
 
     NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
     """
-    with open_index(index_path) as index:
-        groups = _groups(index, name, index.functions.direct_callers if show_all else index.functions.callers)
+    with asked_index(index_path, chosen) as index:
+        answer, groups = _groups(index, name, lambda asked: asked.direct_callers if show_all else asked.callers)
         static = {function.id: _static_callers(index, function) for function, _ in groups} if with_static else {}
     if as_json:
-        print_json(callers_document(groups, static))
+        print_json(callers_document(answer, groups, static))
         return
+    print_lines([heading(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callers", inward=False))
         if with_static:
@@ -59,18 +64,20 @@ def callers(index_path: Path | None, name: str, show_all: bool, with_static: boo
 @click.command()
 @click.argument("name")
 @_all_option
+@capture_option
 @json_option
 @click.pass_obj
-def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -> None:
+def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
     """Show which functions NAME called in recorded stacks.
 
     NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
     """
-    with open_index(index_path) as index:
-        groups = _groups(index, name, index.functions.direct_callees if show_all else index.functions.callees)
+    with asked_index(index_path, chosen) as index:
+        answer, groups = _groups(index, name, lambda asked: asked.direct_callees if show_all else asked.callees)
     if as_json:
-        print_json(callees_document(groups))
+        print_json(callees_document(answer, groups))
         return
+    print_lines([heading(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callees", inward=True))
 
@@ -83,13 +90,19 @@ def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None
     return index.line(begin.path, begin.line).static_callers(index.functions.all_callers(function.id))
 
 
-def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:
-    """Each function that the name fits with its edges, most calls first. Raises FramedexError where it fits none."""
-    functions = index.functions.named(name)
+def _groups(
+    index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[Edge]]]
+) -> tuple[AnswerOf, list[Group]]:
+    """Each function that the name fits with its edges, most calls first, and of which captures they are.
+
+    Raises FramedexError where it fits none.
+    """
+    asked, functions = index.functions.in_latest_run(index.functions.named(name))
     if not functions:
         raise FramedexError(
             f"No function like '{name}' is on a recorded stack.", "`framedex trace ID` shows the functions of a stack."
         )
     if len(functions) > _MOST_FUNCTIONS:
         note(f"The {_MOST_FUNCTIONS} most called of {len(functions):,} functions like '{name}'.")
-    return [(function, edges(function.id)) for function in functions[:_MOST_FUNCTIONS]]
+    shown = functions[:_MOST_FUNCTIONS]
+    return asked.answer_of(shown), [(function, edges(asked)(function.id)) for function in shown]

@@ -8,8 +8,8 @@ the state of the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 from framedex.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, json_list
@@ -31,6 +31,11 @@ class AskedFile:
 
     reader: Reader
     path: str
+
+    def of_latest_run(self) -> Self:
+        """The same as the latest run with calls through the file has it, where that counts."""
+        query = "SELECT max(run) FROM line_calls WHERE file = ?"
+        return replace(self, reader=self.reader.of_latest(query, self.id))
 
     @property
     def id(self) -> int | None:
@@ -70,6 +75,17 @@ class AskedLine(AskedFile):
 
     line: int
     capture: int | None = None
+
+    def of_latest_run(self) -> Self:
+        """The same as the latest run has it that passed the line, else had calls made from it, where that counts."""
+        if not self.reader.is_of_several():
+            return self
+        passed = f"file = ?1 AND line {IN_JSON.replace('?', '?2')}"
+        query = (
+            f"SELECT coalesce((SELECT max(run) FROM line_calls WHERE {passed}),"
+            f" (SELECT max(run) FROM line_links WHERE {passed}))"
+        )
+        return replace(self, reader=self.reader.of_latest(query, self.id, json_list(self.then)))
 
     @property
     def lines(self) -> tuple[int, ...]:
