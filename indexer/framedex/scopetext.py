@@ -7,7 +7,7 @@ Captures 7 to 10 of train.py, 2026-11-23 07:12:01 (one run, the latest with call
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -21,18 +21,20 @@ OPTION = "--capture all for all of them"
 SETTING = 'captures = "all" in the settings for all of them'
 
 
-def answer_heading(answer: AnswerOf, remedy: str = OPTION) -> str:
-    """The first line of an answer: its captures, and whether others have been left out, with what would add them."""
+def answer_heading(answer: AnswerOf, remedy: str = OPTION, quoted: Callable[[str], str] = str) -> str:
+    """The first line of an answer: its captures, and whether others have been left out, with what would add them.
+
+    `quoted` makes of the program's name what it is to be shown as.
+    """
     which = _which(answer, remedy)
-    return named(answer.captures) + (f" ({which})" if which else "")
+    return _named(answer.captures, quoted) + (f" ({which})" if which else "")
 
 
-def named(captures: Sequence[CaptureRow]) -> str:
-    """Captures by their ids, their program, and when the first of them began."""
+def _named(captures: Sequence[CaptureRow], quoted: Callable[[str], str]) -> str:
     if not captures:
         return "No capture with calls"
     commands = dict.fromkeys(words.command_short(printable(capture.command)) for capture in captures)
-    program = next(iter(commands)) if len(commands) == 1 else words.count(len(commands), "program")
+    program = quoted(next(iter(commands))) if len(commands) == 1 else words.count(len(commands), "program")
     noun = "Capture" if len(captures) == 1 else "Captures"
     return f"{noun} {_ids(captures)} of {program}, {words.clock(captures[0].started)}"
 
