@@ -56,6 +56,14 @@ _VERBS = {
         "Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.",
     ),
     "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
+    "captures rm": Verb(
+        "framedex.commands.verbs.captures_rm:remove_captures",
+        "Remove captures: their folders, and what the index has of them.",
+    ),
+    "captures keep": Verb(
+        "framedex.commands.verbs.captures_keep:keep_captures",
+        "Mark captures so that `framedex captures rm` leaves them, unless it is given their ids.",
+    ),
     "calls": Verb(
         "framedex.commands.verbs.calls:calls", "List recorded calls by time: function, arguments, and what it returned."
     ),
@@ -66,7 +74,7 @@ _VERBS = {
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: their handlers, the lines of Python that call them, and their times.",
     ),
-    "check": Verb("framedex.commands.verbs.check:check", "Show what a capture tells to be wrong."),
+    "check": Verb("framedex.commands.verbs.check:check", "Show what captures tell to be wrong."),
     "trace": Verb("framedex.commands.verbs.trace:trace", "Show the merged Python and C++ stack of a call."),
     "where": Verb("framedex.commands.verbs.where:where", "Show which calls pass a file, or one line of it."),
     "explain": Verb(

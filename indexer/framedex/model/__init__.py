@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         ObjectRow,
         PythonLine,
     )
+    from framedex.model.scopes import AnswerOf, Counted
     from framedex.model.source_trees import (
         SourceHealth,
         SourceMapInfo,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "AnswerOf",
     "BinaryId",
     "BinaryState",
     "BoundaryEnd",
@@ -109,6 +111,7 @@ __all__ = [
     "CodeObject",
     "Compilation",
     "ComponentFrames",
+    "Counted",
     "Definition",
     "DefinitionRow",
     "Description",
@@ -278,6 +281,7 @@ __getattr__ = exports(
             "ObjectRow",
             "PythonLine",
         ),
+        "scopes": ("AnswerOf", "Counted"),
         "source_trees": (
             "SourceHealth",
             "SourceMapInfo",

@@ -12,7 +12,7 @@ from framedex.model.places import Language, LinkHow, Location, Role
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
     """A capture in the index. `started` is Unix time in seconds, `problems` are sentences, `metadata_text`
-    is what `Metadata.parse` reads.
+    is what `Metadata.parse` reads. Captures of one `framedex run` have the same `run`, later runs a greater one.
     """
 
     id: int
@@ -24,6 +24,7 @@ class CaptureRow:
     metadata_text: str
     problems: tuple[str, ...]
     stops: Stops = field(default_factory=Stops)
+    run: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from framedex.placetext import doubt_of_caller, release_labels, stale_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
+    from framedex.capturefolder import CaptureFolder
     from framedex.commands.output.terminal import Line
     from framedex.model import (
         CaptureRow,
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     )
 
 
-def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
-    """Captures, one per line, with what could not be read below."""
+def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Iterator[Line]:
+    """Captures, one per line, with the state of their folders by id, and what could not be read below."""
     for capture in captures:
+        folder = folders[capture.id]
+        state = f"{words.size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
         yield (
             Span(f"{capture.id:>3}  {words.clock(capture.started)}  ", "head"),
-            Span(f"{words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}  "),
+            Span(f"{words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}, {state}  "),
             Span(f"{printable(capture.command)}  "),
             Span(printable(capture.path), "dim"),
         )

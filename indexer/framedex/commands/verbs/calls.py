@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,14 @@ import click
 from framedex import words
 from framedex.commands.output.bars import is_output_seen
 from framedex.commands.output.console import json_option, note, nothing_found, print_json_list, print_lines
-from framedex.commands.output.documents import call_documents
+from framedex.commands.output.documents import answer_document, call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
 from framedex.commands.output.terminal import Terminal
 from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options
-from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
+from framedex.commands.reading.known import note_what_is_missing
+from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 from framedex.model import CallFilter
 from framedex.progress import Silence
 
@@ -51,6 +52,7 @@ _INDENT = 8
 def calls(
     index_path: Path | None,
     wanted: CallFilter,
+    chosen: Chosen | None,
     stack: str | None,
     show_all: bool,
     group: bool,
@@ -66,13 +68,12 @@ def calls(
     """
     if group and as_json:
         raise click.UsageError("--group is for people; without it, --json has every call.")
-    with open_index(index_path) as index:
-        captures = index.captures()
-        check_capture_id(captures, wanted.capture)
+    with index_of_whole_runs(index_path, chosen) as (index, answer):
+        captures = answer.captures
         shown = _Shown()
         total = index.calls.count(wanted)
         others = 0
-        if not show_all and not as_json and wanted == CallFilter(capture=wanted.capture):
+        if not show_all and not as_json and wanted == CallFilter():
             works = index.calls.count(replace(wanted, works_only=True))
             if works:  # else there is nothing but the others
                 wanted, total, others = replace(wanted, works_only=True), works, total - works
@@ -80,12 +81,13 @@ def calls(
             index.tell(Silence())
         found = shown.noted(index.calls.find(wanted, limit) if limit else index.calls.each(wanted))
         if as_json:
-            print_json_list({"total": total}, "calls", _documents(index, found, with_lines=bool(stack)))
+            document = {**answer_document(answer), "total": total}
+            print_json_list(document, "calls", _documents(index, found, with_lines=bool(stack)))
             _end_unless_found(shown.count, wanted)
             return
         grouped = _named(index, runs(found) if group else singly(found))
         below = _stacks(index, stack, Terminal.of_stdout().width) if stack else None
-        print_lines(call_lines(grouped, captures, Terminal.of_stdout().width, below))
+        print_lines(chain([heading(answer)], call_lines(grouped, captures, Terminal.of_stdout().width, below)))
     note_what_is_missing(*(capture for capture in captures if capture.id in shown.captures))
     _end_unless_found(shown.count, wanted)
     if total > shown.count:

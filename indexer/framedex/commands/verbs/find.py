@@ -12,7 +12,7 @@ import click
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.proposals import command
 from framedex.commands.output.terminal import Line, Span, place_line
-from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option
 from framedex.errors import FramedexError
 from framedex.placetext import release_labels
 from framedex.plaintext import printable
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("text")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N symbols.")
+@capture_option
 @json_option
 @click.pass_obj
-def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
+def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
     """Find functions, classes, FFI targets and boundary functions by a part of their name.
 
     Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its name inside something that has
@@ -34,7 +35,7 @@ def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
     """
     if not text.strip():
         raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
-    with open_index(index_path) as index:
+    with asked_index(index_path, chosen) as index:
         found = index.names.symbols(text, limit + 1)
     shown = found[:limit]
     if as_json:

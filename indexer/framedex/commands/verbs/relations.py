@@ -12,14 +12,15 @@ from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
-from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import MeantFunctions, StaticCallers
+    from framedex.index.ask.name.functions import Functions
+    from framedex.model import AnswerOf, MeantFunctions, StaticCallers
 
 _MOST_FUNCTIONS = 20
 _MOST_LISTED = 12
@@ -40,20 +41,24 @@ Group = tuple[FunctionRow, Sequence[Edge]]
 @click.argument("name")
 @_all_option
 @_static_option
+@capture_option
 @json_option
 @click.pass_obj
-def callers(index_path: Path | None, name: str, show_all: bool, with_static: bool, as_json: bool) -> None:
+def callers(
+    index_path: Path | None, name: str, show_all: bool, with_static: bool, chosen: Chosen | None, as_json: bool
+) -> None:
     """Show which functions called NAME in recorded stacks.
 
     NAME is a whole name or the last parts of one (`Trainer.step`), else a part that only one function has, or a pattern
     ('*put*'). The functions of your own files come first; interpreter and glue frames in between are passed over.
     """
-    with open_index(index_path) as index:
-        groups = _groups(index, name, index.functions.direct_callers if show_all else index.functions.callers)
+    with asked_index(index_path, chosen) as index:
+        answer, groups = _groups(index, name, lambda asked: asked.direct_callers if show_all else asked.callers)
         static = {function.id: _static_callers(index, function) for function, _ in groups} if with_static else {}
     if as_json:
-        print_json(callers_document(groups, static))
+        print_json(callers_document(answer, groups, static))
         return
+    print_lines([heading(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callers", inward=False))
         if with_static:
@@ -63,19 +68,21 @@ def callers(index_path: Path | None, name: str, show_all: bool, with_static: boo
 @click.command()
 @click.argument("name")
 @_all_option
+@capture_option
 @json_option
 @click.pass_obj
-def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -> None:
+def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
     """Show which functions NAME called in recorded stacks.
 
     NAME is a whole name or the last parts of one (`Trainer.step`), else a part that only one function has, or a pattern
     ('*put*'). The functions of your own files come first; interpreter and glue frames in between are passed over.
     """
-    with open_index(index_path) as index:
-        groups = _groups(index, name, index.functions.direct_callees if show_all else index.functions.callees)
+    with asked_index(index_path, chosen) as index:
+        answer, groups = _groups(index, name, lambda asked: asked.direct_callees if show_all else asked.callees)
     if as_json:
-        print_json(callees_document(groups))
+        print_json(callees_document(answer, groups))
         return
+    print_lines([heading(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callees", inward=True))
 
@@ -88,10 +95,13 @@ def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None
     return index.line(begin.path, begin.line).static_callers(index.functions.all_callers(function.id))
 
 
-def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:
-    """Each function that the name means with its edges, the user's own first. Raises FramedexError where none is meant.
+def _groups(
+    index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[Edge]]]
+) -> tuple[AnswerOf, list[Group]]:
+    """Each function that the name means with its edges, the user's own first, and of which captures they are.
 
-    A part of a name means a function only where it is the only one of its kind.
+    A part of a name means a function only where it is the only one of its kind. Raises FramedexError where none is
+    meant.
     """
     meant = index.functions.meant(name)
     if not meant.functions:
@@ -103,8 +113,9 @@ def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list
         note(f"No function is named {name}: this one has it in its name{likeliest}.")
     elif meant.count > _MOST_FUNCTIONS:
         note(f"The {_MOST_FUNCTIONS} most called of {words.count(meant.count, 'function')} named {name}.")
-    shown = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
-    return [(function, edges(function.id)) for function in shown]
+    named = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
+    asked, shown = index.functions.in_latest_run(named)
+    return asked.answer_of(shown), [(function, edges(asked)(function.id)) for function in shown]
 
 
 def _not_recorded(index: Index, name: str) -> FramedexError:

@@ -14,7 +14,8 @@ from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.output.render_programs import mark_lines, nearby_text, run_lines, use_lines
 from framedex.commands.reading.files import parse_place
-from framedex.commands.reading.known import open_index, settings_here
+from framedex.commands.reading.known import settings_here
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
@@ -34,16 +35,17 @@ Caller = tuple[FunctionRow, Location | None]
 @click.command()
 @click.argument("place", metavar="FILE[:LINE]")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N stacks.")
+@capture_option
 @json_option
 @click.pass_obj
-def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> None:
+def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
     """Show which calls pass a file, or one line of it.
 
     FILE is a path, also one of another machine, or the end of the path of a recorded file (`pxla.py`,
     `jax/_src/api.py`).
     """
     wanted = parse_place(place)
-    with open_index(index_path) as index:
+    with asked_index(index_path, chosen) as index:
         path = _recorded_path(index, whereabouts(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
         counts = file.recorded_lines() if line is None else {}
@@ -60,11 +62,14 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         runs = [] if line is None or summary is None else line.programs_run()
         known = bool(hits or inside or marks or linked)
         near = line.nearby() if line is not None and not known else None
+        answer = file.answer_of() if line is None else line.answer_of()
         at = None if line is None else index.published(Location(path, line.line, How.EXACT, stale=stale))
     if as_json:
-        document = where_document(path, wanted.line, counts, summary, callers, hits, linked)
+        document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
         print_json(document | programs_document(uses, runs, marks, near))
     else:
+        if known:
+            print_lines([heading(answer)])
         passed = where_lines(places, counts, summary, callers, hits, linked)
         print_lines(_lines(at, inside, runs, marks, places, passed))
         if stale is not None:

@@ -17,13 +17,15 @@ from framedex.index.file.values import storable
 from framedex.index.write import aggregates
 from framedex.index.write.binaries import note_binaries
 from framedex.index.write.calls import CallWriter
-from framedex.index.write.causal_links import LinkWriter, forget_causal_links
-from framedex.index.write.ffi import FfiWriter, forget_runs
+from framedex.index.write.causal_links import LinkWriter
+from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.interning import frame_ids
 from framedex.index.write.names import add_recorded_names
-from framedex.index.write.objects import ObjectWriter, forget_objects
-from framedex.index.write.programs import ProgramWriter, forget_programs
+from framedex.index.write.objects import ObjectWriter
+from framedex.index.write.programs import ProgramWriter
 from framedex.index.write.records import CaptureRecord, FrameRecord
+from framedex.index.write.removal import forget_calls
+from framedex.index.write.runs import run_of
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
@@ -61,7 +63,7 @@ class CaptureWriter:
         known = connection.execute(query, (identity,)).fetchone()
         is_continued = known is not None and known[1] == record.signature != ""
         if known is not None and not is_continued:
-            _forget(connection, known[0])
+            forget_calls(connection, known[0])
         self.rows: int = known[2] if is_continued else 0
         self.id = known[0] if is_continued else self._insert(None if known is None else known[0], identity)
         self._first, self._reserved = self._reserve(reserve)
@@ -184,6 +186,7 @@ class CaptureWriter:
             "identity": identity,
             "signature": "",
             "started": record.started,
+            "run": run_of(self._connection, record, known),
             "command": storable(record.command),
             "calls": 0,
             "stacks": len(capture.stacks),
@@ -354,18 +357,3 @@ def _label(thread: Thread, main: object) -> str:
 
 def _stops(stops: Stops) -> str | None:
     return json.dumps(asdict(stops)) if stops else None
-
-
-def _forget(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove a capture's calls. What they passed through stays: the new state of the capture has it too."""
-    query = "SELECT first_call, last_call FROM captures WHERE id = ? AND first_call IS NOT NULL"
-    for span in connection.execute(query, (capture,)).fetchall():
-        forget_causal_links(connection, *span)
-        connection.execute("DELETE FROM call_rows WHERE id BETWEEN ? AND ?", span)
-    forget_objects(connection, capture)
-    forget_runs(connection, capture)
-    forget_programs(connection, capture)
-    kinds = "SELECT id FROM call_kinds WHERE capture = ?"
-    connection.execute(f"DELETE FROM call_spans WHERE kind IN ({kinds})", (capture,))
-    for table in ("call_kinds", "call_durations", "arguments", "threads"):
-        connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))

@@ -117,8 +117,8 @@ def _function_ids(
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, release, is_release_known,"
-            " language, role, short_name, mangled, file, line, how, end_line, recorded_file, calls)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
+            " language, role, short_name, mangled, file, line, how, end_line, recorded_file, calls, run, run_calls)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0)",
             (*key, record.origin.is_known, *names, file, line, how, file),
         ).lastrowid
     add_recorded_names(connection, new)

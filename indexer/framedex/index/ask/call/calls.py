@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
+from framedex.index.ask.answers import answer_of_boundary
 from framedex.index.ask.call.causal_links import dispatches
 from framedex.index.ask.call.filters import boundaries_like, boundaries_that_work, call_ranges, passing, stacks_through
 from framedex.index.ask.call.objects import name_objects
@@ -26,7 +27,7 @@ from framedex.index.read.rows import (
 from framedex.index.read.spans import Ids, calls_in
 
 if TYPE_CHECKING:
-    from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,10 @@ class Calls:
             if row is not None and row[0] is not None:
                 return self.get(row[0])
         return None
+
+    def answer_of(self, call: CallRow) -> AnswerOf:
+        """Of which capture an answer is that tells of the latest call of a boundary function."""
+        return answer_of_boundary(self.reader, call.capture, call.function)
 
     def trace(self, call_id: int) -> Trace | None:
         """The call with every frame of its stack, outermost first; None where there is no such call."""

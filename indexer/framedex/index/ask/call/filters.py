@@ -103,7 +103,7 @@ def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
 def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
     """Each capture that has calls with its first and last call id, the latest capture first."""
     for identifier, first, last in reader.rows(
-        "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY started DESC, id DESC"
+        "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY run DESC, started DESC, id DESC"
     ):
         if capture is None or identifier == capture:
             yield identifier, first, last

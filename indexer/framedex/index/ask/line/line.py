@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from framedex.index.ask.answers import answer_of_file, answer_of_line
 from framedex.index.ask.line import (
     linked,
     outward,
@@ -30,7 +31,7 @@ class Line(AskedLine):
     """A line of a file as it is now.
 
     With a `capture`, its `summary`, `stacks`, `ends`, `program_lines`, programs and roads are of that capture alone;
-    all other questions are answered of all captures together.
+    what was recorded is otherwise answered of the captures that `answer_of` tells.
     """
 
     summary = line_summary
@@ -46,6 +47,7 @@ class Line(AskedLine):
     program_lines = outward.program_lines
     linked_calls = linked.linked_calls
     functions = functions_at
+    answer_of = answer_of_line
     static_callees = static_calls.static_callees
     static_callers = static_callers.static_callers
 
@@ -75,13 +77,14 @@ class Line(AskedLine):
 
 
 class File(AskedFile):
-    """A file, with what all captures together recorded in it."""
+    """A file, with what was recorded in it by the captures that `answer_of` tells."""
 
     recorded_lines = recorded.recorded_lines
     is_recorded = recorded.is_recorded
     marks = recorded.line_marks
     functions = recorded.recorded_functions
     stacks = stacks_of_file
+    answer_of = answer_of_file
     troubles = file_troubles
 
     def program_marks(self) -> list[ProgramMark]:

@@ -40,7 +40,8 @@ def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[St
 
 def _busiest(file: AskedFile, lines: Sequence[int] | None, limit: int) -> list[StackHit]:
     rows = file.reader.rows(
-        "SELECT n.busiest, n.id, n.frame, n.depth FROM nodes n JOIN frames fr ON fr.id = n.frame"
+        f"SELECT n.busiest, n.id, n.frame, n.depth FROM {file.reader.totals('nodes')} n"
+        " JOIN frames fr ON fr.id = n.frame"
         " WHERE fr.file = ?1 AND (?2 IS NULL OR fr.line IN (SELECT value FROM json_each(?2))) ORDER BY n.depth DESC",
         file.id,
         None if lines is None else json_list(lines),
@@ -119,6 +120,7 @@ def _best_first(
     straight to the stacks in order.
     The running number keeps equals in the order they came.
     """
+    nodes, stack_calls = reader.totals("nodes"), reader.totals("stack_calls")
     number = count()
     queue: list[tuple[int, int, _Branch | _Leaf]] = [(-best, next(number), branch) for best, branch in starts]
     heapq.heapify(queue)
@@ -131,10 +133,10 @@ def _best_first(
             "SELECT s.id, b.name, b.boundary, x.latest_call, x.calls, x.duration"
             " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1"
             " UNION SELECT id FROM stacks WHERE site_leaf = ?1) s"
-            " JOIN stack_calls x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
+            f" JOIN {stack_calls} x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
             entry.node,
         ):
             leaf = _Leaf(entry, *row)
             heapq.heappush(queue, (-weight(leaf), next(number), leaf))
-        for child, below in reader.rows(f"SELECT id, {most} FROM nodes WHERE parent = ?", entry.node):
+        for child, below in reader.rows(f"SELECT id, {most} FROM {nodes} WHERE parent = ?", entry.node):
             heapq.heappush(queue, (-below, next(number), _Branch(child, entry.frame, entry.position)))
