@@ -28,8 +28,8 @@ CONTENTS = {
     " JOIN arguments a ON a.id = c.arguments JOIN stacks s ON s.id = k.stack",
     "kinds": "SELECT b.name, t.label, k.error, k.calls, k.duration, k.own_duration, k.longest FROM call_kinds k"
     " JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread",
-    "nodes": "SELECT n.depth, fn.name, fr.line, n.calls, n.busiest, n.longest, n.makes_client, n.run_calls,"
-    " n.run_busiest, n.run_longest FROM nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn"
+    "nodes": "SELECT n.depth, fn.name, fr.line, n.calls, n.longest, n.makes_client, n.run_calls,"
+    " n.run_longest FROM nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn"
     " ON fn.id = fr.function WHERE n.calls",  # a capture has stacks of no call, too
     "stacks": "SELECT s.outcome, b.name, x.calls, x.duration, x.run_calls, x.run_duration FROM stack_calls x"
     " JOIN stacks s ON s.id = x.stack JOIN boundaries b ON b.id = x.boundary",
@@ -88,7 +88,6 @@ def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
     return {
         "summary": summary and replace(summary, arguments=()),
         "stacks": there.stacks(),
-        "longest": {(hit.stack, hit.function, hit.calls) for hit in there.longest_stacks()},
         "inward": there.inward(),
         "outward": there.outward_readable(),
         "roads": [(road.nodes, road.calls, road.longest) for road in there.roads_inward(lambda frame: True)],

@@ -55,20 +55,21 @@ def where_lines(
     summary: LineSummary | None,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     hits: Sequence[StackHit],
-    linked: Sequence[LinkedCalls] = (),
+    linked: Sequence[LinkedCalls],
+    limit: int,
 ) -> Iterator[Line]:
     """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do.
 
     `places` are those lines; `linked` are calls that the line had made on threads without Python, whose stacks do not
-    pass it.
+    pass it. At most `limit` functions are shown, those that took longest.
     """
     for line, calls in sorted(counts.items()):
         yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _summary_lines(places, summary, callers)
+        yield from _summary_lines(places, summary, callers, limit)
     if hits:
         yield ()
-        yield text_line("stacks, most calls first:", "head")
+        yield text_line("stacks, the longest first:", "head")
     for hit in hits:
         yield (
             Span(f"{hit.calls:>8,}  "),
@@ -132,6 +133,7 @@ def _summary_lines(
     places: Mapping[int, Location],
     summary: LineSummary,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
+    limit: int,
 ) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
     if summary.line not in summary.frame_lines:
@@ -143,8 +145,12 @@ def _summary_lines(
     )
     for other in others:
         yield (Span("          and at "), *place_line(other))
-    for name, calls, duration in summary.boundaries:
+    boundaries = sorted(summary.boundaries, key=lambda boundary: -boundary[2])
+    for name, calls, duration in boundaries[:limit]:
         yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
+    if left := boundaries[limit:]:
+        more = words.count(len(left), "other function"), words.duration(sum(duration for _, _, duration in left))
+        yield text_line(f"          and {more[0]}, {more[1]} in all; --limit shows more", "dim")
     for (function, site), calls in callers.items():
         yield (Span(f"{calls:>8,}  from "), Span(printable(function.name), function.language.value), *_place(site))
 

@@ -34,7 +34,9 @@ Caller = tuple[FunctionRow, Location | None]
 
 @click.command()
 @click.argument("place", metavar="FILE[:LINE]")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N stacks.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most N functions and stacks."
+)
 @capture_option
 @json_option
 @click.pass_obj
@@ -70,7 +72,7 @@ def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None
     else:
         if known:
             print_lines([heading(answer)])
-        passed = where_lines(places, counts, summary, callers, hits, linked)
+        passed = where_lines(places, counts, summary, callers, hits, linked, limit)
         print_lines(_lines(at, inside, runs, marks, places, passed))
         if stale is not None:
             note(f"{printable(path)} has changed since the recording: its lines may have moved.")

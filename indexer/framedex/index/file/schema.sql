@@ -160,12 +160,10 @@ CREATE TABLE nodes(
     frame INTEGER REFERENCES frames(id),
     depth INTEGER,  -- 0: outermost
     calls INTEGER,  -- of all stacks that end here or below
-    busiest INTEGER,  -- calls of the stack and boundary function below that has most: where to look first
     longest INTEGER,  -- nanoseconds, all calls together, of the stack and boundary function below that took longest
     makes_client INTEGER,  -- whether the runtime's client was made here or below
     run INTEGER,  -- the latest that passed here; 0: none did
-    run_calls INTEGER,  -- of that run alone, as are the next two
-    run_busiest INTEGER,
+    run_calls INTEGER,  -- of that run alone, as is the next
     run_longest INTEGER
 );
 CREATE UNIQUE INDEX idx_nodes_parent_frame ON nodes (parent, frame);

@@ -14,9 +14,7 @@ _OF_LINE = "file, line, boundary, run_calls AS calls, run_duration AS duration, 
 _STEP = "origin, target, run_calls AS calls"
 _EDGE = "caller, callee, run_calls AS calls"
 _COLUMNS = {
-    "nodes": (
-        "id, parent, frame, depth, run_calls AS calls, run_busiest AS busiest, run_longest AS longest, makes_client"
-    ),
+    "nodes": "id, parent, frame, depth, run_calls AS calls, run_longest AS longest, makes_client",
     "stack_calls": "stack, boundary, run_calls AS calls, run_duration AS duration, latest_call",
     "line_calls": _OF_LINE,
     "line_links": f"{_OF_LINE}, how",

@@ -82,8 +82,7 @@ def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
     connection.execute(
-        "UPDATE nodes SET calls = 0, busiest = 0, longest = 0, makes_client = 0,"
-        " run = 0, run_calls = 0, run_busiest = 0, run_longest = 0"
+        "UPDATE nodes SET calls = 0, longest = 0, makes_client = 0, run = 0, run_calls = 0, run_longest = 0"
     )
     connection.execute("UPDATE functions SET calls = 0, run = 0, run_calls = 0")
     connection.execute(
@@ -152,25 +151,21 @@ def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> No
 
 
 def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> None:
-    query = "SELECT calls, duration, run, run_calls, run_duration FROM stack_calls WHERE stack = ? AND boundary = ?"
+    query = "SELECT duration, run, run_duration FROM stack_calls WHERE stack = ? AND boundary = ?"
     found = [connection.execute(query, key).fetchone() for key in _rows(items.stack, items.boundary)]
-    calls, duration, run, run_calls, run_duration = np.array(found, np.int64).reshape(-1, 5).T
+    duration, run, run_duration = np.array(found, np.int64).reshape(-1, 3).T
     nodes, *totals = _distinct_totals(walk.item, walk.node, items)
     position = np.searchsorted(nodes, walk.node)
     # Of the node's latest run, as far as these items tell: a stack of a later one has nodes of that later one only.
     of_run = (run == items.run)[walk.item] & (items.run[walk.item] == totals[1][position])
-    most = np.zeros((4, len(nodes)), np.int64)
-    for greatest, total in zip(most[:2], (calls, duration), strict=True):
-        np.maximum.at(greatest, position, total[walk.item])
-    for greatest, total in zip(most[2:], (run_calls, run_duration), strict=True):
-        np.maximum.at(greatest, position[of_run], total[walk.item[of_run]])
+    longest = np.zeros((2, len(nodes)), np.int64)
+    np.maximum.at(longest[0], position, duration[walk.item])
+    np.maximum.at(longest[1], position[of_run], run_duration[walk.item[of_run]])
     connection.executemany(
         "UPDATE nodes SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
-        " busiest = max(busiest, ?4), longest = max(longest, ?5),"
-        " run_busiest = max(?6 * (?2 >= run), run_busiest * (run >= ?2)),"
-        " run_longest = max(?7 * (?2 >= run), run_longest * (run >= ?2)),"
-        " run = max(run, ?2) WHERE id = ?8",
-        _rows(*totals, *most, nodes),
+        " longest = max(longest, ?4), run_longest = max(?5 * (?2 >= run), run_longest * (run >= ?2)),"
+        " run = max(run, ?2) WHERE id = ?6",
+        _rows(*totals, *longest, nodes),
     )
     made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(MAKES_CLIENT),)).fetchall()
     makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))

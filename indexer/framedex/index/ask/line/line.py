@@ -16,7 +16,7 @@ from framedex.index.ask.line import (
     steps,
 )
 from framedex.index.ask.line.ends import boundary_ends
-from framedex.index.ask.line.stacks import longest_stacks_of_line, stacks_of_file, stacks_of_line
+from framedex.index.ask.line.stacks import stacks_of_file, stacks_of_line
 from framedex.index.ask.line.summary import line_summary
 from framedex.index.ask.line.troubles import file_troubles
 from framedex.index.ask.name.functions import functions_at
@@ -37,7 +37,6 @@ class Line(AskedLine):
     summary = line_summary
     since_recorded = since.since_recorded
     stacks = stacks_of_line
-    longest_stacks = longest_stacks_of_line
     ends = boundary_ends
     inward = steps.inward
     inward_readable = steps.inward_readable
