@@ -154,7 +154,7 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         ffi=name_ffi(capture, namer, origins),
         builds=builds,
         began=capture.metadata.started_unix_ns,
-        program=partial(kept_program, capture.path),
+        program=partial(kept_program, capture),
     )
     return record, tuple(problems)
 
