@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
-    from framedex.model.functions import Edge, FunctionMark
+    from framedex.model.functions import Edge, FunctionMark, MeantFunctions
     from framedex.model.lines import (
         BoundaryEnd,
         FileTrouble,
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         ObjectRow,
         PythonLine,
     )
+    from framedex.model.scopes import AnswerOf, Counted
     from framedex.model.source_trees import (
         SourceHealth,
         SourceMapInfo,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "AnswerOf",
     "BinaryId",
     "BinaryState",
     "BoundaryEnd",
@@ -109,6 +111,7 @@ __all__ = [
     "CodeObject",
     "Compilation",
     "ComponentFrames",
+    "Counted",
     "Definition",
     "DefinitionRow",
     "Description",
@@ -139,6 +142,7 @@ __all__ = [
     "LinkHow",
     "LinkedCalls",
     "Location",
+    "MeantFunctions",
     "MergeOutcome",
     "Metadata",
     "Module",
@@ -217,7 +221,7 @@ __getattr__ = exports(
             "FlameNode",
         ),
         "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
-        "functions": ("Edge", "FunctionMark"),
+        "functions": ("Edge", "FunctionMark", "MeantFunctions"),
         "lines": (
             "BoundaryEnd",
             "FileTrouble",
@@ -277,6 +281,7 @@ __getattr__ = exports(
             "ObjectRow",
             "PythonLine",
         ),
+        "scopes": ("AnswerOf", "Counted"),
         "source_trees": (
             "SourceHealth",
             "SourceMapInfo",

@@ -123,7 +123,7 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
         return _why(
             f"No call of capture {picked.id} ({name}) went through this line;"
             f" {count(others.calls, 'call')} of other captures did. It is picked, so answers are of it alone.",
-            *("Answer from all captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
+            *("Answer from other captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
         )
     if passes and request in _INWARD and (ways := public_ways_on(session, index, passed)):
         return _why_elsewhere(*ways[0])

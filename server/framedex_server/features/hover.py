@@ -17,6 +17,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.placetext import location_labels, release_labels
+from framedex.scopetext import SETTING, answer_heading
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import InCheckouts
@@ -93,9 +94,11 @@ class Recorded:
 
 
 def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
-    summary = index.line(place.path, place.line, capture).summary()
+    line = index.line(place.path, place.line, capture)
+    summary = line.summary()
     if summary is None:
         return None
+    answer = line.answer_of()
     linked: Sequence[LinkedCalls] = []
     if capture is None:
         linked = index.line(place.path, place.line).linked_calls()
@@ -103,7 +106,8 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
     else:
         around = _neighbours_in(index, place, capture)
     known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
-    lines = [*_summary(markup, summary, around, linked, known, capture is not None)]
+    heading = [answer_heading(answer, SETTING, markup.literal)] if answer.among > 1 else []
+    lines = [*heading, *_summary(markup, summary, around, linked, known, capture is not None)]
     lines[-1:-1] = run_lines(markup, index.line(place.path, place.line, capture).programs_run())
     elsewhere = tuple(around.callees.elsewhere.values())
     return Recorded(tuple(lines), summary.latest_call, summary.frame_lines, elsewhere)

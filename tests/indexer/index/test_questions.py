@@ -169,14 +169,6 @@ def test_callers_and_callees_carry_counts_and_the_callers_lines(project: Project
     assert [edge.callee.name for edge in index.functions.callees(transfer.id)] == ["put"]
 
 
-def test_a_function_is_found_by_its_short_name_and_by_a_part(project: Project) -> None:
-    index = project.ingest()
-
-    assert [function.name for function in index.functions.named("convert")] == ["glue::convert"]
-    assert [function.name for function in index.functions.named("UNTIME::ALL")] == ["runtime::allocate"]
-    assert index.functions.named("no such function") == []
-
-
 def test_a_line_without_frames_belongs_to_the_function_around_it(project: Project) -> None:
     index = project.ingest()
 

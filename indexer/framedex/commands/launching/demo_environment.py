@@ -35,12 +35,12 @@ def jax_sources(python: str, install: str) -> Path:
     if origin is None:
         raise FramedexError(
             f"The demo records a program of JAX, and {printable(python)} has none.",
-            f"Install it: {install}\nOr name a Python that has it: framedex demo --python PATH",
+            f"Install it: `{install}`\nOr name a Python that has it: `framedex demo --python PATH`",
         )
     if check_jaxlib(python) is not Runtime.PJRT:
         raise FramedexError(
             f"The JAX of {printable(python)} is older than PJRT.",
-            "Name a Python with a newer one: framedex demo --python PATH",
+            "Name a Python with a newer one: `framedex demo --python PATH`",
         )
     return Path(origin).parent
 

@@ -15,6 +15,7 @@ from framedex.commands.launching.mock_settings import machine_options, machine_v
 from framedex.commands.launching.plugins import find_plugin
 from framedex.commands.launching.quantities import Bytes
 from framedex.commands.launching.runtimes import Runtime
+from framedex.commands.output.proposals import as_typed
 
 if TYPE_CHECKING:
     from framedex.commands.launching.outcome import Outcome
@@ -70,7 +71,7 @@ def run(
     the TPU C API that JAX used before PJRT (docs/tpu-executor-allocate.md).
     """
     if not program:
-        raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
+        raise click.UsageError(as_typed("Name a script, or a module with -m: `framedex run SCRIPT [ARGS]...`."))
     if not is_module and not os.path.exists(program[0]):  # noqa: PTH110 - Path.exists raises where it may not look
         raise click.UsageError(f"There is no script {program[0]!r}.")
     if ring and limit is None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.output.render_programs import mark_lines, nearby_text, run_lines, use_lines
 from framedex.commands.reading.files import parse_place
-from framedex.commands.reading.known import open_index, settings_here
+from framedex.commands.reading.known import settings_here
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
@@ -33,10 +34,13 @@ Caller = tuple[FunctionRow, Location | None]
 
 @click.command()
 @click.argument("place", metavar="FILE[:LINE]")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N stacks.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most N functions and stacks."
+)
+@capture_option
 @json_option
 @click.pass_obj
-def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> None:
+def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
     """Show which calls pass a file, or one line of it.
 
     A line inside jit makes no call when its program runs: then its ops are shown, and which calls compiled and ran
@@ -46,7 +50,7 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
     `jax/_src/api.py`).
     """
     wanted = parse_place(place)
-    with open_index(index_path) as index:
+    with asked_index(index_path, chosen) as index:
         path = _recorded_path(index, whereabouts(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
         counts = file.recorded_lines() if line is None else {}
@@ -63,18 +67,20 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         runs = [] if line is None or summary is None else line.programs_run()
         known = bool(hits or inside or marks or linked)
         near = line.nearby() if line is not None and not known else None
+        answer = file.answer_of() if line is None else line.answer_of()
         at = None if line is None else index.published(Location(path, line.line, How.EXACT, stale=stale))
     if as_json:
-        document = where_document(path, wanted.line, counts, summary, callers, hits, linked)
+        document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
         print_json(document | programs_document(uses, runs, marks, near))
-        return
-    print_lines(_lines(at, inside, runs, marks, places, where_lines(places, counts, summary, callers, hits, linked)))
-    if near is not None:
-        note(nearby_text(place, near))
-    elif not known:
-        note(f"No recorded call passes {place}.")
-    if stale is not None:
-        note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+    else:
+        if known:
+            print_lines([heading(answer)])
+        passed = where_lines(places, counts, summary, callers, hits, linked, limit)
+        print_lines(_lines(at, inside, runs, marks, places, passed))
+        if stale is not None:
+            note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+    if not known:
+        nothing_found(nearby_text(place, near) if near is not None else f"No recorded call passes {place}.")
 
 
 def _lines(
@@ -135,7 +141,7 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
         raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
     raise FramedexError(
         f"There is no file {path}, here or in the recordings.",
-        "Give a path as `framedex trace` prints it, or the end of one: pxla.py, jax/_src/api.py.",
+        "Give a path as traces have it, or the end of one: pxla.py, jax/_src/api.py.",
     )
 
 

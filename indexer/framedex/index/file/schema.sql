@@ -36,6 +36,7 @@ CREATE TABLE captures(
     identity TEXT,  -- what it is, wherever it lies
     signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
     started REAL,  -- s since 1970
+    run INTEGER,  -- of which run it is: all captures of one `framedex run` have the same; a later run has a greater one
     command TEXT,
     calls INTEGER,  -- how many are here
     stacks INTEGER,  -- how many
@@ -49,6 +50,7 @@ CREATE TABLE captures(
     stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
 );
 CREATE UNIQUE INDEX idx_captures_identity ON captures (identity);
+CREATE INDEX idx_captures_run ON captures (run);
 
 -- The threads of a capture that made calls.
 CREATE TABLE threads(
@@ -65,7 +67,9 @@ CREATE TABLE modules(
     id INTEGER PRIMARY KEY,
     path TEXT,
     build_id TEXT,  -- hex; empty where it has none
-    fingerprint TEXT  -- of samples of its content; empty where none was taken
+    fingerprint TEXT,  -- of samples of its content; empty where none was taken
+    content TEXT,  -- the SHA-256 of all of it, hex; empty where nobody knows it
+    named_from INTEGER  -- what its functions are named by: 0 nothing, as it was not here, 1 symbols, 2 debug information
 );
 CREATE UNIQUE INDEX idx_modules_path_build_id_fingerprint ON modules (path, build_id, fingerprint);
 
@@ -103,6 +107,8 @@ CREATE TABLE functions(
     end_line INTEGER,
     recorded_file INTEGER REFERENCES files(id),  -- of a Python code object, as recorded: `file` may be another one here
     calls INTEGER,  -- whose stacks have it
+    run INTEGER,  -- the latest in which there were any; 0: in none
+    run_calls INTEGER,  -- those of that run
     release TEXT,  -- of jaxlib: the one that the binary came in, or ran with where it is not jaxlib's; else empty
     is_release_known INTEGER  -- whether the binary was built from that release's sources
 );
@@ -154,12 +160,15 @@ CREATE TABLE nodes(
     frame INTEGER REFERENCES frames(id),
     depth INTEGER,  -- 0: outermost
     calls INTEGER,  -- of all stacks that end here or below
-    busiest INTEGER,  -- calls of the stack and boundary function below that has most: where to look first
     longest INTEGER,  -- nanoseconds, all calls together, of the stack and boundary function below that took longest
-    makes_client INTEGER  -- whether the runtime's client was made here or below
+    makes_client INTEGER,  -- whether the runtime's client was made here or below
+    run INTEGER,  -- the latest that passed here; 0: none did
+    run_calls INTEGER,  -- of that run alone, as is the next
+    run_longest INTEGER
 );
 CREATE UNIQUE INDEX idx_nodes_parent_frame ON nodes (parent, frame);
 CREATE INDEX idx_nodes_frame_longest ON nodes (frame, longest);
+CREATE INDEX idx_nodes_frame_run_longest ON nodes (frame, run, run_longest);
 
 -- What calls were made with: the leaf of a path in the tree, or of up to three.
 CREATE TABLE stacks(
@@ -472,7 +481,10 @@ CREATE TABLE ffi_problems(
 CREATE INDEX idx_ffi_problems_capture ON ffi_problems (capture);
 
 
--- Totals, kept up to date by every write, so that a question about a line or a function scans no calls or stacks
+-- Totals, kept up to date by every write, so that a question about a line or a function scans no calls or stacks.
+-- Each is there twice: of all captures, and of the latest run (`captures.run`) that has any, in the columns `run...`.
+-- What passes a line passes no later run than the line itself, so that what the latest run at a line came to is told
+-- by the rows of that very run. `latest_call` is always of it.
 
 -- Totals by stack and boundary function, all captures together.
 CREATE TABLE stack_calls(
@@ -481,6 +493,9 @@ CREATE TABLE stack_calls(
     calls INTEGER,
     duration INTEGER,  -- ns
     latest_call INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
+    run_duration INTEGER,
     PRIMARY KEY (stack, boundary)
 );
 
@@ -511,6 +526,9 @@ CREATE TABLE line_calls(
     calls INTEGER,
     duration INTEGER,  -- ns
     latest_call INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
+    run_duration INTEGER,
     PRIMARY KEY (file, line, boundary)
 );
 
@@ -523,6 +541,9 @@ CREATE TABLE line_links(
     calls INTEGER,
     duration INTEGER,
     latest_call INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
+    run_duration INTEGER,
     PRIMARY KEY (file, line, boundary, how)
 );
 
@@ -539,6 +560,8 @@ CREATE TABLE steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (origin, target)
 );
 CREATE INDEX idx_steps_target ON steps (target);
@@ -548,6 +571,8 @@ CREATE TABLE code_steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (origin, target)
 );
 CREATE INDEX idx_code_steps_target ON code_steps (target);
@@ -557,6 +582,8 @@ CREATE TABLE readable_steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (origin, target)
 );
 CREATE INDEX idx_readable_steps_target ON readable_steps (target);
@@ -566,6 +593,8 @@ CREATE TABLE edges(
     caller INTEGER REFERENCES functions(id),
     callee INTEGER REFERENCES functions(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (caller, callee)
 );
 CREATE INDEX idx_edges_callee ON edges (callee);
@@ -575,6 +604,8 @@ CREATE TABLE code_edges(
     caller INTEGER REFERENCES functions(id),
     callee INTEGER REFERENCES functions(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (caller, callee)
 );
 CREATE INDEX idx_code_edges_callee ON code_edges (callee);

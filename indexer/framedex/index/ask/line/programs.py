@@ -59,6 +59,7 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
     rows = file.reader.rows(
         "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
         " JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program WHERE fr.file = ?"
+        f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{_counted(file.reader, 'c')})"
         " GROUP BY fr.line ORDER BY fr.line",
         file.id,
     )
@@ -77,22 +78,20 @@ def programs_run(line: AskedLine) -> list[ProgramRun]:
     reader = line.reader
     hits = longest_stacks_of_line(line)
     stacks = sorted({hit.stack for hit in hits})
-    of_capture, parameters = _of_capture("k", line.capture)
+    counted = _counted(reader, "k", line.capture)
     ran = reader.rows(
         "SELECT p.id, p.name, c.problem, sum(e.calls), sum(e.duration), max(e.latest_call) FROM call_kinds k"
         " CROSS JOIN executions e ON e.kind = k.id JOIN compilations c ON c.executable = e.executable"
-        f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{of_capture}"
+        f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}"
         " GROUP BY c.call",
         json_list(stacks),
-        *parameters,
     )
     compiled = reader.rows(
         "SELECT p.id, p.name, c.problem, c.call FROM call_kinds k JOIN call_spans s ON s.kind = k.id"
         " CROSS JOIN compilations c ON c.call BETWEEN s.first_call AND s.last_call"
         " CROSS JOIN call_rows r ON r.id = c.call AND r.kind = k.id"
-        f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{of_capture}",
+        f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}",
         json_list(stacks),
-        *parameters,
     )
     return _grouped(line, ran, compiled)
 
@@ -140,22 +139,25 @@ def _frames_on(line: AskedLine, lines: Collection[int]) -> list[tuple[int, str]]
 
 def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
     """The programs that name these frames, each with its name, the latest first."""
-    compiled, parameters = _of_capture("c", capture)
+    counted = _counted(reader, "c", capture)
     rows = reader.rows(
         "SELECT p.id, p.name FROM (SELECT program FROM program_lines WHERE frame IN (SELECT value FROM json_each(?1))"
         " UNION SELECT program FROM program_steps WHERE origin IN (SELECT value FROM json_each(?1))) n"
         " JOIN programs p ON p.id = n.program"
-        f" WHERE EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{compiled})"
+        f" WHERE EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{counted})"
         " ORDER BY p.id DESC LIMIT ?",
         json_list(frames),
-        *parameters,
         MOST_PROGRAMS,
     )
     return [(program, name) for program, name in rows]
 
 
-def _of_capture(table: str, capture: int | None) -> tuple[str, tuple[int, ...]]:
-    return ("", ()) if capture is None else (f" AND {table}.capture = ?", (capture,))
+def _counted(reader: Reader, table: str, capture: int | None = None) -> str:
+    """The condition for a table's rows that count: of this capture, else of the latest run where that counts."""
+    if capture is not None:
+        return f" AND {table}.capture = {capture}"
+    run = reader.scope.run
+    return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {run})" if run else ""
 
 
 def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
@@ -246,15 +248,14 @@ def _located(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
 
 def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
     """How many calls compiled these programs, and the latest of them, the latest first."""
-    of_capture, parameters = _of_capture("x", capture)
+    counted = _counted(reader, "x", capture)
     (total,) = reader.rows(
-        f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{of_capture}", json_list(programs), *parameters
+        f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)
     )
     rows = reader.rows(
         "SELECT c.id, x.capture, c.duration, k.stack FROM compilations x JOIN call_rows c ON c.id = x.call"
-        f" JOIN call_kinds k ON k.id = c.kind WHERE x.program {IN_JSON}{of_capture} ORDER BY c.id DESC LIMIT ?",
+        f" JOIN call_kinds k ON k.id = c.kind WHERE x.program {IN_JSON}{counted} ORDER BY c.id DESC LIMIT ?",
         json_list(programs),
-        *parameters,
         MOST_COMPILATIONS,
     )
     lines = python_lines(reader, {call: stack for call, _, _, stack in rows})
@@ -263,13 +264,12 @@ def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) 
 
 def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
     """The runs of these programs by the line that led to them, most calls first."""
-    of_capture, parameters = _of_capture("x", capture)
+    counted = _counted(reader, "x", capture)
     rows = reader.rows(
         "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
         " JOIN executions e ON e.executable = x.executable JOIN call_kinds k ON k.id = e.kind"
-        f" WHERE x.program {IN_JSON} AND e.calls > 0{of_capture} GROUP BY k.stack ORDER BY sum(e.calls) DESC",
+        f" WHERE x.program {IN_JSON} AND e.calls > 0{counted} GROUP BY k.stack ORDER BY sum(e.calls) DESC",
         json_list(programs),
-        *parameters,
     )
     lines = python_lines(reader, {latest: stack for stack, _, _, latest in rows})
     found: dict[PythonLine | None, ProgramRuns] = {}
