@@ -4,7 +4,7 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
-#include "recorder/format/program_name.h"
+#include "capture_reader/kept_programs.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -60,7 +60,10 @@ PYBIND11_MODULE(_native, module) {
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def(
-      "program_name", [](const py::bytes& program) { return capture::program_name(std::string_view(program)); },
-      py::arg("program"));
+      "is_kept_program",
+      [](const std::string& name, const py::bytes& program) {
+        return capture::is_kept_program(name, std::string_view(program));
+      },
+      py::arg("name"), py::arg("program"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

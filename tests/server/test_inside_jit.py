@@ -78,7 +78,7 @@ async def test_references_of_a_line_inside_are_those_that_run_it(shapes: Marked,
 async def test_why_nothing_names_the_nearest_lines(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     line = shapes.line("here", "nothing")
-    answer = await own(client, "framedex/why", shapes.path, line, request="textDocument/definition")
+    answer = await own(client, "why", shapes.path, line, request="textDocument/definition")
     assert answer["text"].startswith("No recorded call went through this line: nothing of never was recorded")
     assert f"Nearest: line {shapes.line('generator', 'runs')} (" in answer["text"]
     assert Path(shapes.path).is_file()

@@ -22,4 +22,4 @@ def read_kept_program(capture: Path, name: str) -> bytes | None:
             program = file.read(size + 1)
     except OSError:
         return None
-    return program if len(program) == size and _native.program_name(program) == name else None
+    return program if len(program) == size and _native.is_kept_program(name, program) else None

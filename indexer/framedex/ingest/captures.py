@@ -156,7 +156,7 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         builds=builds,
         began=capture.metadata.started_unix_ns,
         binaries=namer.binaries(capture),
-        program=partial(kept_program, capture.path),
+        program=partial(kept_program, capture),
     )
     return record, tuple(problems)
 

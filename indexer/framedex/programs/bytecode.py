@@ -20,6 +20,9 @@ MAGIC = b"ML\xefR"
 MOST_OPS = 1_000_000
 """Ops of a program that are looked at: some seconds' worth."""
 
+MOST_LINE = 2**31 - 1
+"""The number of a line that is one."""
+
 _STRINGS, _DIALECTS, _ATTRIBUTES, _OFFSETS, _IR, _PROPERTIES = 0, 1, 2, 3, 4, 8
 _DIALECT_VERSIONS, _REGIONS_APART, _USE_LISTS, _UNKNOWN_LOCATIONS, _NATIVE_PROPERTIES = 1, 2, 3, 4, 5  # since version
 _HAS_ATTRIBUTES, _HAS_RESULTS, _HAS_OPERANDS, _HAS_SUCCESSORS, _HAS_REGIONS = 1, 2, 4, 8, 16
@@ -196,7 +199,7 @@ class _Reader:
             file, at = _varint(self.data, at)
             form, at = _varint(self.data, at) if code == _RANGE else (1, at)
             line, _ = _varint(self.data, at) if form else (0, at)
-            return Line(self._text(file), line)
+            return Line(self._text(file), line if line <= MOST_LINE else 0)
         if code in (_FUSED, _FUSED_WITH_METADATA):
             count, at = _varint(self.data, at)
             parts = []

@@ -15,7 +15,7 @@ from framedex.model.programs import ProgramFrame
 MOST_FRAMES = 100
 """Frames of an op that are looked at."""
 
-_MOST_STEPS = 10_000  # of one op; locations of a damaged program may be in each other
+_MOST_STEPS = 1_000  # of one op; locations of a damaged program may be in each other
 
 
 @dataclass(frozen=True, slots=True)

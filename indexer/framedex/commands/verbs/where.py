@@ -43,6 +43,9 @@ Caller = tuple[FunctionRow, Location | None]
 def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
     """Show which calls pass a file, or one line of it.
 
+    A line inside jit makes no call when its program runs: then its ops are shown, and which calls compiled and ran
+    the program. Of a line that runs programs their lines are shown, too.
+
     FILE is a path, also one of another machine, or the end of the path of a recorded file (`pxla.py`,
     `jax/_src/api.py`).
     """

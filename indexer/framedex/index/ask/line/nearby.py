@@ -38,7 +38,7 @@ def nearby(line: AskedLine) -> Nearby:
 def _why(line: AskedLine, known: list[int]) -> str:
     if not known:
         return "nothing was recorded in this file"
-    text = _text(line.path)
+    text = _text(line)
     lines = text.splitlines()
     if line.line > len(lines):
         return f"the file has {len(lines):,} lines" if lines else "its file is not here"
@@ -73,10 +73,11 @@ def _program_name(line: AskedLine, lines: list[int]) -> str:
     return "" if row is None else str(row[0])
 
 
-def _text(path: str) -> str:
+def _text(line: AskedLine) -> str:
+    file = line.reader.memory.file(line.path)
     try:
-        return read_regular_text(Path(path)) if Path(path).stat().st_size <= _LARGEST else ""
-    except (OSError, ValueError):
+        return "" if file is None or file.size > _LARGEST else read_regular_text(Path(line.path))
+    except OSError:
         return ""
 
 
