@@ -60,7 +60,10 @@ ROOMS = {
         *(("name",), ("ffi_sites",), ("ffi",), ("call",)),
         *(("line", "capture", "frame_sources"), ("sources",)),
     ),
-    "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("verbs",), ("main",)),
+    "framedex.commands": (
+        *(("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("completing",), ("verbs",)),
+        ("main",),
+    ),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }
 # Rooms whose modules know none of one another.
