@@ -126,11 +126,13 @@ def watched(
         done, total = int(counted[1]), int(counted[2])
         if on_terminal:
             print(f"{_CLEAR}{who}: compiling, {done} of {total}", end="", flush=True)
-        elif done < total and (10 * done // total > tenth or clock() - told >= _SILENCE):
+        elif 0 < done < total and (10 * done // total > tenth or clock() - told >= _SILENCE):
             tenth, told = 10 * done // total, clock()
             print(f"{who}: compiling, {done} of {total} ({duration(told - began)})", flush=True)
-    if total:
-        print(f"{_CLEAR * on_terminal}{who}: compiled {done} of {total} in {duration(clock() - began)}", flush=True)
+    if on_terminal:
+        print(_CLEAR, end="", flush=True)
+    if total and done == total:
+        print(f"{who}: compiled {done} of {total} in {duration(clock() - began)}", flush=True)
 
 
 def duration(seconds: float) -> str:
