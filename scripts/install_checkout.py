@@ -129,7 +129,7 @@ def watched(
         elif 0 < done < total and (10 * done // total > tenth or clock() - told >= _SILENCE):
             tenth, told = 10 * done // total, clock()
             print(f"{who}: compiling, {done} of {total} ({duration(told - began)})", flush=True)
-    if on_terminal:
+    if on_terminal and total:
         print(_CLEAR, end="", flush=True)
     if total and done == total:
         print(f"{who}: compiled {done} of {total} in {duration(clock() - began)}", flush=True)
