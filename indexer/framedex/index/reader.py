@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.capture.capture import CaptureContents
     from framedex.index.ask.ffi import Ffi
     from framedex.index.ask.line.line import File, Line
+    from framedex.index.ask.name.beginnings import Beginnings
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
@@ -216,6 +217,13 @@ class Index:
         from framedex.index.ask.name.names import Names
 
         return Names(self._of_totals)
+
+    @cached_property
+    def beginnings(self) -> Beginnings:
+        """Names and paths by their beginning."""
+        from framedex.index.ask.name.beginnings import Beginnings
+
+        return Beginnings(self._reader)
 
     @cached_property
     def sources(self) -> Sources:
