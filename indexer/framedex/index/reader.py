@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from framedex.errors import FramedexError
 from framedex.index.file.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
+from framedex.index.file.project import has_moved
 from framedex.index.file.seal import was_changed
 from framedex.index.file.soundness import Attention, blaming_damage
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, frames_by_id
 from framedex.index.read.urls import Urls
+from framedex.indexplace import check_index_place
 
 if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
@@ -54,9 +57,16 @@ class Index:
 
         `links` are the project's own URL templates for files that are not here (`Settings.links`).
 
+        One whose project was moved is led to where that is now, if it can be written.
+
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        return cls(Reader(connect_reading(path, patience), path, links or {}))
+        connection = connect_reading(path, patience)
+        if has_moved(connection, path):
+            connection.close()
+            _follow_project(path)
+            connection = connect_reading(path, patience)
+        return cls(Reader(connection, path, links or {}))
 
     def __enter__(self) -> Index:
         return self
@@ -188,3 +198,12 @@ class Index:
         from framedex.index.ask.ffi import Ffi
 
         return Ffi(self._reader)
+
+
+def _follow_project(path: Path) -> None:
+    """Have a writer lead the places of an index to where its project is now; without one they stay as they are."""
+    from framedex.index.write.store import Store  # few readers meet a project that was moved
+
+    with suppress(FramedexError):
+        check_index_place(path)
+        Store(path).close()

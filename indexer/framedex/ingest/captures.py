@@ -16,7 +16,7 @@ from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
-from framedex.ingest.naming import Namer
+from framedex.ingest.naming import Namer, moves_of
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
@@ -138,7 +138,10 @@ class CaptureReading:
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
     """A capture with all that is known of it but for its calls, and what could not be named, as sentences."""
-    builds = find_builds(capture)
+    moves = moves_of(capture)
+    modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
+    capture = replace(capture, modules=modules) if moves else capture
+    builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
     origins = Origins(builds)
     frames, problems = namer.name_frames(capture, origins)
     record = CaptureRecord(

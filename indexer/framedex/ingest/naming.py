@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from framedex.binaries import role_of
@@ -13,6 +14,7 @@ from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
+from framedex.ingest.absent import why_absent
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.stripped import why_unnamed
 from framedex.model import (
@@ -30,6 +32,7 @@ from framedex.model import (
 from framedex.releases import Origins, python_libraries
 from framedex.sources import processors, short_name
 from framedex.whereabouts.files import is_here, is_of_a_process
+from framedex.whereabouts.moves import Moves
 from framedex.whereabouts.rules import BUILD_FOLDER
 
 _OUTSIDE = "[outside every module]"
@@ -87,23 +90,25 @@ class Namer:
             if isinstance(frame, NativeFrame) and frame.module >= 0:
                 by_module.setdefault(frame.module, []).append(frame)
         self._binaries.fetch_debug_files(capture.modules[module] for module in by_module)
+        launch = capture.metadata.launch
         everything: dict[NativeFrame, _Found] = {}
         problems: list[str] = []
         # Most of the time goes into line tables, which are read without the GIL.
         with ThreadPoolExecutor(processors()) as pool:
-            resolved = pool.map(self._resolve_module, map(capture.modules.__getitem__, by_module), by_module.values())
+            resolve = partial(self._resolve_module, packages=launch.packages if launch else {})
+            resolved = pool.map(resolve, map(capture.modules.__getitem__, by_module), by_module.values())
             for found, trouble in resolved:
                 everything.update(found)
                 problems.extend(trouble)
         return everything, problems
 
     def _resolve_module(
-        self, module: Module, frames: Sequence[NativeFrame]
+        self, module: Module, frames: Sequence[NativeFrame], packages: Mapping[str, str]
     ) -> tuple[dict[NativeFrame, _Found], Sequence[str]]:
         """What is known of the frames of one module, nothing where there is no such binary; what stood in the way."""
         binary, trouble = self._binaries.open(module)
         if binary is None:
-            return {}, trouble
+            return {}, [why_absent(module.path, trouble, packages)]
         # A return address is one past the call, which may be the last instruction of its function.
         symbols = binary.resolve([frame.offset - 1 for frame in frames])
         found = {
@@ -126,22 +131,28 @@ class _Found(NamedTuple):
 _NOTHING = _Found()
 
 
+def moves_of(capture: Capture) -> Moves:
+    """What has moved along with a capture since it was made."""
+    return Moves.of_capture(capture.metadata.folder, os.path.realpath(capture.path))
+
+
 class Paths:
     """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`.
 
-    Relative ones are below `folder`. `libraries` are the folders of Python's own library: of one, what an interpreter
-    has built in (`<frozen importlib._bootstrap>`) was made from its file there.
+    Relative ones are below `folder`; `moves` say what has moved since. `libraries` are the folders of Python's own
+    library: of one, what an interpreter has built in (`<frozen importlib._bootstrap>`) was made from its file there.
     """
 
-    def __init__(self, folder: str, libraries: Collection[str] = ()) -> None:
+    def __init__(self, folder: str, libraries: Collection[str] = (), moves: Moves | None = None) -> None:
         self._folder = folder
+        self._moves = moves or Moves()
         self._libraries = libraries
         self._known: dict[str, str | None] = {}
 
     @classmethod
     def of(cls, capture: Capture) -> Paths:
         """Those of a capture."""
-        return cls(capture.metadata.cwd or "", python_libraries(capture))
+        return cls(capture.metadata.cwd or "", python_libraries(capture), moves_of(capture))
 
     def real(self, name: str) -> str | None:
         if name not in self._known:
@@ -156,8 +167,9 @@ class Paths:
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
         if not os.path.isabs(path):  # noqa: PTH117
             return None
-        # Bazel's builds record what was below the compiler's working folder: here it would be ours.
-        return storable(os.path.normpath(path) if is_of_a_process(path) else os.path.realpath(path))
+        if is_of_a_process(path):  # Bazel's builds record what was below the compiler's working folder: not ours
+            return storable(os.path.normpath(path))
+        return storable(os.path.realpath(self._moves.now(path)))
 
     def _frozen(self, name: str) -> str | None:
         """The file that a module built into the interpreter was made from: in several libraries nobody can tell."""

@@ -32,6 +32,7 @@ from framedex.index.write import sources
 from framedex.index.write.binaries import known_binaries
 from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
+from framedex.index.write.moving import follow_project
 from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary
 from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
@@ -60,6 +61,7 @@ class Store:
                             create(self._connection)
                         check_version(self._connection, path)
                         self._check_tree()
+                        follow_project(self._connection, path)
                         return
             except BaseException as error:
                 self._leave(error)
@@ -217,6 +219,7 @@ class Store:
             roots, captures = self.remembered()
             drop_everything(self._connection)
             create(self._connection)
+            follow_project(self._connection, self.path)
             self._tree = None
         return roots, captures
 
