@@ -130,7 +130,9 @@ def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: py
     kept = KeptBinaries(cache)
     kept.keep(library, digest)
     copy = kept.find(digest)
-    assert copy is not None and copy.read_bytes() == library.read_bytes() and copy.stat().st_ino != library.stat().st_ino
+    assert (
+        copy is not None and copy.read_bytes() == library.read_bytes() and copy.stat().st_ino != library.stat().st_ino
+    )
     before = copy.stat()
     kept.keep(library, digest)
     assert copy.stat() == before and kept.size() == library.stat().st_size
