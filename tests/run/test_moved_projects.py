@@ -77,6 +77,18 @@ def test_places_follow_there_and_back_again(recorded: Passing, tmp_path: Path) -
     check_places(moved(project, recorded.folder))
 
 
+def test_sources_of_a_kernel_that_was_built_before_the_move(recorded: Passing, tmp_path: Path) -> None:
+    """Given a library that is recorded for the first time after its project was moved, with the old paths in it."""
+    recorded.framedex("index")
+    recorded.build()
+    project = moved(recorded, tmp_path / "renamed")
+    other_checkout(recorded.folder)
+    project.framedex("run", "program.py")
+    project.framedex("index")
+
+    check_places(project)
+
+
 def test_a_copy_is_a_project_of_its_own(recorded: Passing, tmp_path: Path) -> None:
     recorded.framedex("index")
     copy = Passing(Path(shutil.copytree(recorded.folder, tmp_path / "copy")))
@@ -103,4 +115,4 @@ def test_captures_of_a_folder_of_the_users_own(recorded: Passing, tmp_path: Path
     shutil.rmtree(project.folder / ".framedex")
     project.framedex("index", "caps")
 
-    assert [path for _, path, _ in project.frames()][0] == str(project.program)
+    assert project.frames()[0][1] == str(project.program)

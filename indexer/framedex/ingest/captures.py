@@ -59,7 +59,7 @@ def read_captures(
     binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
     """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
-    namer = Namer(binaries)
+    namer = Namer(binaries, store.former_places())
     added: list[CaptureReport] = []
     pending = [state for state in states if is_due(store, state)]
     with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:

@@ -40,10 +40,14 @@ _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 
 
 class Namer:
-    """Names the frames of captures."""
+    """Names the frames of captures.
 
-    def __init__(self, binaries: RecordedBinaries | None = None) -> None:
+    `former` leads from where the project was to where it is: its binaries may have been built before it was moved.
+    """
+
+    def __init__(self, binaries: RecordedBinaries | None = None, former: Moves | None = None) -> None:
         self._binaries = binaries or RecordedBinaries()
+        self._former = former or Moves()
 
     def name_frames(
         self, capture: Capture, origins: Origins | None = None
@@ -54,7 +58,7 @@ class Namer:
         """
         origins = origins or Origins()
         found, problems = self._resolve(capture)
-        paths = Paths.of(capture)
+        paths = Paths.of(capture, self._former)
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
@@ -80,7 +84,7 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             named = _Found(binary.resolve([found.implementation])[0])
-            paths = Paths.of(capture)
+            paths = Paths.of(capture, self._former)
             implementation = _native_records(capture, at_entry, named, paths, origins or Origins())[0]
         return signature_of(found.type_arguments), implementation
 
@@ -139,20 +143,28 @@ def moves_of(capture: Capture) -> Moves:
 class Paths:
     """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`.
 
-    Relative ones are below `folder`; `moves` say what has moved since. `libraries` are the folders of Python's own
-    library: of one, what an interpreter has built in (`<frozen importlib._bootstrap>`) was made from its file there.
+    Relative ones are below `folder`; `moves` say what has moved since, `former` what has moved after the binaries of
+    the project were built. `libraries` are the folders of Python's own library: of one, what an interpreter has built
+    in (`<frozen importlib._bootstrap>`) was made from its file there.
     """
 
-    def __init__(self, folder: str, libraries: Collection[str] = (), moves: Moves | None = None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        libraries: Collection[str] = (),
+        moves: Moves | None = None,
+        former: Moves | None = None,
+    ) -> None:
         self._folder = folder
         self._moves = moves or Moves()
+        self._former = former or Moves()
         self._libraries = libraries
         self._known: dict[str, str | None] = {}
 
     @classmethod
-    def of(cls, capture: Capture) -> Paths:
+    def of(cls, capture: Capture, former: Moves | None = None) -> Paths:
         """Those of a capture."""
-        return cls(capture.metadata.cwd or "", python_libraries(capture), moves_of(capture))
+        return cls(capture.metadata.cwd or "", python_libraries(capture), moves_of(capture), former)
 
     def real(self, name: str) -> str | None:
         if name not in self._known:
@@ -186,8 +198,10 @@ class Paths:
         A relative one is of a file that lies beside the binary (as our own libraries' sources do in a wheel), else it
         is taken to be below `BUILD_FOLDER`.
         """
-        if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
+        if not name or "\0" in name:
             return self.real(name)
+        if os.path.isabs(name):  # noqa: PTH117
+            return self.real(self._former.now(name) if self._former.has_reached(binary) else name)
         beside = os.path.join(os.path.dirname(binary), name)  # noqa: PTH118, PTH120 - as below
         return self.real(beside if is_here(beside) else f"{BUILD_FOLDER}/{name}")
 

@@ -65,6 +65,10 @@ class Moves:
     def __bool__(self) -> bool:
         return bool(self._moves)
 
+    def has_reached(self, path: str) -> bool:
+        """Whether an absolute path is in a folder to which something has moved."""
+        return any(path.startswith(f"{move.after}/") for move in self._moves)
+
     def now(self, path: str) -> str:
         """Where an absolute path is now: the path itself where it did not move."""
         return next((there for move in self._moves if (there := move.now(path)) != path), path)

@@ -32,12 +32,13 @@ from framedex.index.write import sources
 from framedex.index.write.binaries import known_binaries
 from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
-from framedex.index.write.moving import follow_project
+from framedex.index.write.moving import follow_project, former_places
 from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary
 from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
 from framedex.model import Language
 from framedex.model.places import NEAREST
+from framedex.whereabouts.moves import Moves
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM captures"
 
@@ -272,6 +273,11 @@ class Store:
         """The binaries of recorded frames, with what names were taken from."""
         with translated(self.path):
             return known_binaries(self._connection)
+
+    def former_places(self) -> Moves:
+        """What lies where its project was before that was moved is where it is now."""
+        with translated(self.path):
+            return former_places(self._connection)
 
     def totals(self) -> Totals:
         """How much of what was recorded is known."""
