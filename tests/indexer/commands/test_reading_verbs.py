@@ -55,7 +55,8 @@ def test_filters_combine(indexed: Project) -> None:
 
     assert [call["id"] for call in shown["calls"]] == [2, 3]
     assert read("calls", "--errors")["total"] == 1
-    assert read("calls", "--capture", "1", "--since", "1m") == {"total": 0, "calls": []}
+    none = run("calls", "--capture", "1", "--since", "1m", "--json")
+    assert (none.exit_code, json.loads(none.stdout)) == (1, {"total": 0, "calls": []})
 
 
 def test_a_limit_of_thousands_shows_the_latest_of_them(project: Project, tmp_path: Path) -> None:
@@ -314,5 +315,5 @@ def test_symbols_are_found_by_a_part_of_their_name(indexed: Project) -> None:
 
     assert {symbol["kind"] for symbol in found} >= {"boundary", "function"}
     assert "boundary" in run("find", "fromhost").stdout
-    assert "There are more" in run("find", "o", "--limit", "1").stderr or len(read("find", "o")["symbols"]) < 2
+    assert "There are more" in run("find", "p", "--limit", "1").stderr
     assert "Nothing in the index" in run("find", "no such name").stderr
