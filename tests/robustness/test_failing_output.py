@@ -78,6 +78,8 @@ SILENT = {
     "sources remove",
     "sources export",
     "sources import",
+    "captures rm",
+    "captures keep",
     "cmake",
 }
 
