@@ -55,9 +55,9 @@ NATIVE_ROOMS = {
 # The rooms within a big package, and modules that stand above them: each may import those of the lines before its own.
 ROOMS = {
     "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
-    "framedex.index": (("file",), ("write", "read"), ("ask",), ("reader",)),
+    "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",)),
     "framedex.index.ask": (
-        *(("name",), ("ffi_sites",), ("ffi",), ("call",)),
+        *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
         *(("line", "capture", "frame_sources"), ("sources",)),
     ),
     "framedex.commands": (

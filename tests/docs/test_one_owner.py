@@ -17,6 +17,8 @@ ELSEWHERE = {
         "binaries/debuginfod.py": "what its cache has",
         "binaries/line_tables.py": "what it keeps",
         "captures/folders.py": "captures",
+        "capturefolder.py": "captures",
+        "captures/removal.py": "captures",
         "commands/checking/surroundings.py": "the cache",
         "commands/editor/choice.py": "editors",
         "commands/launching/demo_environment.py": "what marks a checkout",

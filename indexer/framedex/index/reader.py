@@ -86,7 +86,7 @@ class Index:
         It stays as it is, whatever others write. The first question about a line or a function takes time for each of
         their stacks.
         """
-        from framedex.index.ask.within import narrow  # with the schema, which other questions do without
+        from framedex.index.within import narrow  # with the schema, which other questions do without
 
         reader = Reader(connect_reading(self.path, PATIENCE), self.path, self.links, scope=Scope(is_within=True))
         with translated(self.path):
@@ -183,7 +183,7 @@ class Index:
     def _of_totals(self) -> Reader:
         """What reads totals: those of chosen captures are made when they are needed."""
         if self._reader.scope.is_within:
-            from framedex.index.ask.within import fill_totals
+            from framedex.index.within import fill_totals
 
             with translated(self.path):
                 fill_totals(self._reader.connection)
