@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.editors.helix import show_places, shown_place
 from tests.editors.screen import HAS_TMUX, Screen
 from tests.editors.sessions import EDITORS
 from tests.server.recording import Recording, record
@@ -24,7 +25,6 @@ class Helix:
     """Helix with our configuration, on a recorded program."""
 
     def __init__(self, recording: Recording) -> None:
-        self._place = recording.root / "place"
         home = recording.root / "home"
         settings = home / ".config" / "helix"
         settings.mkdir(parents=True)
@@ -32,16 +32,13 @@ class Helix:
         # The configuration is for those who have installed framedex.
         started = f'command = "{sys.executable}"\nargs = ["-m", "framedex_server"]'
         (settings / "languages.toml").write_text(text.replace('command = "framedex"\nargs = ["serve"]', started))
+        show_places(settings)
         environment = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
         self.screen = Screen(f"{HELIX} demo.py:8", recording.root, environment)
 
-    def place(self) -> tuple[str, int]:
-        """The file and line of the cursor, as Helix tells it."""
-        self._place.unlink(missing_ok=True)
-        self.screen.type(":sh echo %{buffer_name}:%{cursor_line}. > place", "Enter")
-        self.screen.wait_until(lambda: self._place.is_file() and self._place.read_text().endswith(".\n"))
-        name, line = self._place.read_text().rstrip(".\n").rsplit(":", 1)
-        return Path(name).name, int(line)
+    def expect_place(self, name: str, line: int) -> None:
+        """Wait for the cursor to be in a file, at a 1-based line."""
+        self.screen.wait_until(lambda: shown_place(self.screen.text) == (name, line))
 
 
 @pytest.fixture
@@ -68,12 +65,9 @@ def _hovered(helix: Helix) -> str:
 
 
 def test_definition_goes_frame_by_frame_across_the_border(helix: Helix) -> None:
-    places = [("demo.py", 8)]
-    for _ in range(3):
+    for place in [("demo.py", 5), ("library.py", 4), ("client.cc", 4)]:
         helix.screen.type("gd")
-        helix.screen.wait_until(lambda: helix.place() != places[-1])
-        places.append(helix.place())
-    assert places[1:] == [("demo.py", 5), ("library.py", 4), ("client.cc", 4)]
+        helix.expect_place(*place)
 
 
 def test_hover_tells_what_was_recorded(helix: Helix) -> None:
@@ -83,4 +77,4 @@ def test_hover_tells_what_was_recorded(helix: Helix) -> None:
 
 def test_references_list_where_the_stacks_came_from(helix: Helix) -> None:
     helix.screen.type("gr")
-    helix.screen.wait_until(lambda: helix.place() == ("demo.py", 11))
+    helix.expect_place("demo.py", 11)

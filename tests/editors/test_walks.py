@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.editors.demo_checkout import make_checkout, readme_line
+from tests.editors.helix import show_places, shown_place
 from tests.editors.screen import HAS_TMUX, Screen
 from tests.editors.test_emacs import has_eglot
 from tests.server.raw_client import RawClient
@@ -63,9 +64,8 @@ HAS = {
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout in which the demo has run; Neovim and Helix show where they are."""
     root = make_checkout(tmp_path_factory.mktemp("checkout"))
-    shown = 'left = ["file-base-name"]\nright = ["position"]\n'
     (root / "shown.vim").write_text(SHOWN_BY_NEOVIM)
-    (root / "editors" / "helix" / "config.toml").write_text(f"[editor.statusline]\n{shown}")
+    show_places(root / "editors" / "helix")
     return root
 
 
@@ -104,14 +104,12 @@ def test_ten_steps_in_and_out_are_twenty_keys(checkout: Path, way: list[Place], 
 
 def _is_ready(screen: Screen, editor: Editor) -> bool:
     if editor.wake:
-        screen.type("Escape")
         screen.type(*editor.wake)
     return editor.ready in screen.text
 
 
 def _place(screen: Screen) -> Place | None:
     """Where the status line says that the cursor is."""
-    found = re.search(r"<([\w.]+):(\d+)>", screen.text) or re.search(
-        r"^ \w+ +([\w.]+) .* (\d+):\d+ *$", screen.text, re.M
-    )
-    return (found[1], int(found[2])) if found else None
+    text = screen.text
+    found = re.search(r"<([\w.]+):(\d+)>", text)
+    return (found[1], int(found[2])) if found else shown_place(text)

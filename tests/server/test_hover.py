@@ -163,6 +163,6 @@ async def test_a_line_that_git_has_followed_says_where_it_was(recording: Recordi
     _insert_a_line(recording.demo)
 
     text = await hover(client, recording.demo, line + 1) or ""
-    assert f"location: exact, moved from {line}; last capture" in text
+    assert f"location: exact, moved from line {line}; last capture" in text
     assert await hover(client, recording.library, recording.device_put_enters_cpp) is not None
     assert "moved" not in (await hover(client, recording.library, recording.device_put_enters_cpp) or "")
