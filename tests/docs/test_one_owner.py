@@ -25,6 +25,7 @@ ELSEWHERE = {
         "commands/launching/demo_folder.py": "its folder",
         "commands/launching/outcome.py": "captures",
         "commands/launching/plugins.py": "plug-ins",
+        "commands/output/advice.py": "when advice was given",
         "commands/reading/pasted.py": "what a path that leads to no source is",
         "commands/verbs/doctor.py": "source folders",
         "commands/verbs/index.py": "the index",
