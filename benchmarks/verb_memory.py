@@ -38,7 +38,9 @@ def main() -> None:
     print(f"{calls:,} calls", "", "| verb | MiB | s | MB written |", "|---|---|---|---|", sep="\n")
     most = 0
     for verb in options.only or _VERBS:
-        memory, seconds, written = _taken([*FRAMEDEX, "--index", str(options.index.resolve()), *_words(verb)], options.folder)
+        memory, seconds, written = _taken(
+            [*FRAMEDEX, "--index", str(options.index.resolve()), *_words(verb)], options.folder
+        )
         most = max(most, memory)
         print(f"| {verb} | {memory:,} | {seconds:.1f} | {written / 1e6:,.1f} |", flush=True)
     sys.exit(most > options.limit_mib)
