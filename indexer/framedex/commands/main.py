@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shlex
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from framedex.commands.output.proposals import called_as
 from framedex.errors import FramedexError
 from framedex.version import VERSION
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells whose TAB asks what fits; see completing/shells.py
 
 
 class Verb(NamedTuple):
@@ -103,6 +109,10 @@ _VERBS = {
         "framedex.commands.verbs.doctor:doctor",
         "Tell what works here and how to mend the rest; of an index, how complete it is and what could not be read.",
     ),
+    "completion": Verb(
+        "framedex.commands.verbs.completion:completion",
+        "Have a TAB in your shell complete verbs, options, captures, functions and files.",
+    ),
     "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
 }
 
@@ -119,7 +129,19 @@ class Verbs(click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **extra: Any) -> Any:
         """As click does, and called in usages and proposals as it was called in the shell."""
+        if _COMPLETING in os.environ:
+            import framedex.commands.completing.shells  # noqa: F401 - click finds the shells that it defines
+        extra.setdefault("complete_var", _COMPLETING)
         return super().main(args, prog_name or called_as(), *more, **extra)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        """The verbs that begin so, and options, without importing any verb."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return [CompletionItem(name, help=_VERBS[name].summary) for name in verbs] + click.Command.shell_complete(
+            self, ctx, incomplete
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""
@@ -147,7 +169,7 @@ class Verbs(click.Group):
 
         near = nearest(args[0], self.list_commands(ctx))
         advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
-        if Path(args[0]).is_file():
+        if args[0].endswith(".py"):
             advice = f"`framedex run {shlex.quote(args[0])}` records a program."
         raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from framedex.errors import FramedexError
 from framedex.index.file.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
+from framedex.index.file.project import has_moved
 from framedex.index.file.seal import was_changed
 from framedex.index.file.soundness import Attention, blaming_damage
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, frames_by_id
 from framedex.index.read.scope import Scope
 from framedex.index.read.urls import Urls
+from framedex.indexplace import check_index_place
 from framedex.model import Counted
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.capture.capture import CaptureContents
     from framedex.index.ask.ffi import Ffi
     from framedex.index.ask.line.line import File, Line
+    from framedex.index.ask.name.beginnings import Beginnings
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
@@ -65,10 +69,16 @@ class Index:
         whether a question about a file, a line or a function is answered of all captures, or of the latest run alone
         in which that was recorded.
 
+        One whose project was moved is led to where that is now, if it can be written.
+
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        scope = Scope(is_latest=counted is Counted.LATEST)
-        return cls(Reader(connect_reading(path, patience), path, links or {}, scope=scope))
+        connection = connect_reading(path, patience)
+        if has_moved(connection, path):
+            connection.close()
+            _follow_project(path)
+            connection = connect_reading(path, patience)
+        return cls(Reader(connection, path, links or {}, scope=Scope(is_latest=counted is Counted.LATEST)))
 
     def within(self, captures: Collection[int]) -> Index:
         """The index as it is of these captures alone, by their ids: another one, to be closed by itself.
@@ -76,7 +86,7 @@ class Index:
         It stays as it is, whatever others write. The first question about a line or a function takes time for each of
         their stacks.
         """
-        from framedex.index.ask.within import narrow  # with the schema, which other questions do without
+        from framedex.index.within import narrow  # with the schema, which other questions do without
 
         reader = Reader(connect_reading(self.path, PATIENCE), self.path, self.links, scope=Scope(is_within=True))
         with translated(self.path):
@@ -173,7 +183,7 @@ class Index:
     def _of_totals(self) -> Reader:
         """What reads totals: those of chosen captures are made when they are needed."""
         if self._reader.scope.is_within:
-            from framedex.index.ask.within import fill_totals
+            from framedex.index.within import fill_totals
 
             with translated(self.path):
                 fill_totals(self._reader.connection)
@@ -218,6 +228,13 @@ class Index:
         return Names(self._of_totals)
 
     @cached_property
+    def beginnings(self) -> Beginnings:
+        """Names and paths by their beginning."""
+        from framedex.index.ask.name.beginnings import Beginnings
+
+        return Beginnings(self._reader)
+
+    @cached_property
     def sources(self) -> Sources:
         """The source trees and source maps, and the releases that the recorded code was of."""
         from framedex.index.ask.sources import Sources
@@ -230,3 +247,12 @@ class Index:
         from framedex.index.ask.ffi import Ffi
 
         return Ffi(self._reader)
+
+
+def _follow_project(path: Path) -> None:
+    """Have a writer lead the places of an index to where its project is now; without one they stay as they are."""
+    from framedex.index.write.store import Store  # few readers meet a project that was moved
+
+    with suppress(FramedexError):
+        check_index_place(path)
+        Store(path).close()

@@ -239,7 +239,7 @@ def test_a_program_that_does_nothing_wrong_has_its_errors_only(talk: Recorded) -
     assert error["count"] == 1
     assert "RESOURCE_EXHAUSTED" in error["message"]
     assert error["line"]["location"]["path"] == str(PROGRAMS / "conversation.py")
-    assert f"framedex trace {error['call']}" in talk.run("check").stdout
+    assert f" trace {error['call']}\n" in talk.run("check").stdout
 
 
 def test_every_misuse_is_told_with_the_call_that_made_it_one(misuse: Recorded) -> None:

@@ -99,15 +99,15 @@ def test_no_command_is_proposed_without_backquotes() -> None:
 def _is_accepted(words: str) -> bool:
     """Whether the command line knows the verb and the options, and asks for no more arguments."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(click.Path, "convert", lambda _self, value, _parameter, _context: value)
-        patch.setattr(click.types.IntParamType, "convert", lambda _self, value, _parameter, _context: value)
+        for kind in (click.Path, click.types.IntParamType):
+            patch.setattr(kind, "convert", lambda _self, value, _parameter, _context: value)
         try:
             context = cli.make_context("framedex", shlex.split(words.replace("...", "")))
             command: click.Command = cli
             while isinstance(command, click.Group) and context._protected_args:
-                name, command, rest = command.resolve_command(context, context._protected_args + context.args)
-                assert command is not None
-                context = command.make_context(name, rest, parent=context)
+                name, below, rest = command.resolve_command(context, context._protected_args + context.args)
+                assert below is not None
+                command, context = below, below.make_context(name, rest, parent=context)
         except click.UsageError:
             return False
         return command is not cli and not (command.name == "run" and not context.params["program"])

@@ -143,10 +143,10 @@ def test_recorded_lines_count_the_calls_through_each(project: Project) -> None:
     }
 
 
-def test_the_stacks_through_a_line_come_with_most_calls_first(project: Project) -> None:
+def test_of_the_stacks_through_a_line_the_longest_comes_first(project: Project) -> None:
     hits = project.ingest().line(str(project.program), project.line("return put")).stacks()
 
-    assert [(hit.function, hit.calls) for hit in hits] == [(BOUNDARY, 2), ("PJRT_Error_Destroy", 1), (BOUNDARY, 1)]
+    assert [(hit.function, hit.calls) for hit in hits] == [(BOUNDARY, 2), (BOUNDARY, 1), ("PJRT_Error_Destroy", 1)]
     assert all(hit.frame.function.name == "transfer" and hit.position == 2 for hit in hits)
     assert len(project.ingest(capture=project.again("second")).file(str(project.program)).stacks(limit=2)) == 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -11,7 +12,7 @@ from functools import partial
 from framedex import nativepart
 from framedex.commands.checking.findings import Finding, Look
 from framedex.errors import FramedexError
-from framedex.interpreters import ask
+from framedex.interpreters import ask, unusable
 from framedex.plaintext import shell_word
 
 _PATIENCE = 30.0  # seconds: a JAX on a network's disk takes its time
@@ -45,7 +46,10 @@ def looks(python: str) -> list[tuple[str, Look]]:
 
 
 def _jax(python: str) -> Iterator[Finding]:
-    found = ask(python, _IMPORTED, _PATIENCE)
+    try:
+        found = ask(python, _IMPORTED, _PATIENCE)
+    except (OSError, subprocess.SubprocessError, ValueError) as why:
+        raise unusable(python, why) from None
     for package, version in found["versions"].items():
         error = found["broken"].get(package)
         if error is None:

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -26,7 +27,7 @@ from framedex.commands.launching.recorder_report import RecorderReport
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
-from framedex.interpreters import ask
+from framedex.interpreters import ask, unusable
 from framedex.model import BinaryState
 from framedex.nativepart import PYTHONS, framedex_native
 from framedex.onpath import program_on_path
@@ -237,6 +238,7 @@ def _own_versions() -> dict[str, str]:
     return versions
 
 
+@cache
 def _versions_of(python: str) -> dict[str, str]:
     program = (
         "versions = {'python': '.'.join(map(str, sys.version_info[:3])) + ('t' if 't' in sys.abiflags else '')}\n"
@@ -247,8 +249,8 @@ def _versions_of(python: str) -> dict[str, str]:
     )
     try:
         versions: dict[str, str] = ask(python, program)
-    except (OSError, subprocess.CalledProcessError, ValueError):
-        raise FramedexError(f"{python} is not a Python that can be run.", "Check --python.") from None
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        raise unusable(python, error) from None
     return versions
 
 
