@@ -13,39 +13,64 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
+import time
 import tomllib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from threading import Thread
 
 ROOT = Path(__file__).resolve().parent.parent
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install")
 _NINJA = re.compile(r"\s*\[(\d+)/(\d+)\] ")
 _SHOWN = 60  # lines of what a step that fails has said
 _CLEAR = "\r\x1b[K"
+_SILENCE = 10.0  # seconds: a log has a line at least so often while something compiles
+_DOWNLOADING = re.compile(r"\s*Downloading (\S+) \(([\d.]+) MB\)")
+_INSTALLING = "Installing collected packages:"
+_LARGE = 20.0  # MB
 
 
 def main(extras: list[str]) -> int:
     """Install framedex, editable, with these extras. The exit status."""
     requirements = [*needed(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"], extras)]
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
-        needs = subprocess.Popen([*PIP, "--quiet", *no_byte_code(), *requirements], stdout=said, stderr=said)
-        try:
-            compiled = compile_checkout()
-            if compiled and needs.poll() is None:
-                print("set-up: compiled; pip still installs what framedex needs", flush=True)
-        except BaseException:
-            needs.terminate()
-            raise
-        if not compiled:
-            needs.terminate()
-        failed = needs.wait() != 0
-        if compiled and failed:
-            said.seek(0)
-            print(*deque(said, _SHOWN), sep="", file=sys.stderr)
-            print("set-up: pip could not install what framedex needs; see above", file=sys.stderr)
+    command = [*PIP, "--progress-bar", "off", *no_byte_code(), *requirements]
+    needs = subprocess.Popen(
+        command, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1
+    )
+    said: deque[str] = deque(maxlen=_SHOWN)
+    listener = Thread(target=listen, args=(needs.stdout, said))
+    listener.start()
+    try:
+        compiled = compile_checkout()
+        if compiled and needs.poll() is None:
+            say("pip still installs what framedex needs")
+    except BaseException:
+        needs.terminate()
+        raise
+    if not compiled:
+        needs.terminate()
+    failed = needs.wait() != 0
+    listener.join()
+    if compiled and failed:
+        print(*said, sep="", file=sys.stderr)
+        print("set-up: pip could not install what framedex needs; see above", file=sys.stderr)
     return 0 if compiled and not failed else 1
+
+
+def listen(lines: Iterable[str], said: deque[str]) -> None:
+    """Tell what takes a while of what pip does, and keep its last lines."""
+    for line in lines:
+        said.append(line)
+        if (large := _DOWNLOADING.match(line)) and float(large[2]) >= _LARGE:
+            say(f"downloading {large[1].partition('-')[0]} ({large[2]} MB)")
+        elif line.startswith(_INSTALLING):
+            say(f"installing {len(line.split()) - len(_INSTALLING.split())} packages")
+
+
+def say(what: str) -> None:
+    """Tell of a step, in a line of its own."""
+    print(f"{_CLEAR * sys.stdout.isatty()}set-up: {what}", flush=True)
 
 
 def needed(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str]:
@@ -83,16 +108,37 @@ def compile_checkout() -> bool:
     return False
 
 
-def watched(lines: Iterable[str], on_terminal: bool) -> Iterator[str]:
-    """The lines of a build but for Ninja's of what went well; on a terminal, its counter is shown in one place."""
+def watched(
+    lines: Iterable[str], on_terminal: bool, clock: Callable[[], float] = time.monotonic, who: str = "set-up"
+) -> Iterator[str]:
+    """The lines of a build but for Ninja's of what went well, of which it is told how far they are, and what they took.
+
+    On a terminal the counter stands in one place. In a log each tenth is a line, and each ten seconds; `clock` is in
+    seconds. Nothing is said where nothing is to do.
+    """
+    began = told = clock()
+    tenth = done = total = 0
     for line in lines:
         counted = _NINJA.match(line)
         if not counted:
             yield line
-        elif on_terminal:
-            print(f"{_CLEAR}set-up: compiling, {counted[1]} of {counted[2]}", end="", flush=True)
-    if on_terminal:
+            continue
+        done, total = int(counted[1]), int(counted[2])
+        if on_terminal:
+            print(f"{_CLEAR}{who}: compiling, {done} of {total}", end="", flush=True)
+        elif 0 < done < total and (10 * done // total > tenth or clock() - told >= _SILENCE):
+            tenth, told = 10 * done // total, clock()
+            print(f"{who}: compiling, {done} of {total} ({duration(told - began)})", flush=True)
+    if on_terminal and total:
         print(_CLEAR, end="", flush=True)
+    if total and done == total:
+        print(f"{who}: compiled {done} of {total} in {duration(clock() - began)}", flush=True)
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: `48 s`, `2 min 5 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def compiler_cache() -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 
 import pytest
 
@@ -12,6 +14,8 @@ from tests.starting import starts_a_python
 # `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# As in an environment that was activated: what framedex proposes begins with its name alone then.
+os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
 
 
 @pytest.fixture(scope="session", params=pythons.RECORDABLE)

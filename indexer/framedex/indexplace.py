@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
 from framedex.userfolders import user_folder
 
 _USERS_OWN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -30,5 +31,5 @@ def check_index_place(path: Path) -> None:
     if not may_be_index(path, project):
         raise FramedexError(
             f"{path} leads to {os.path.realpath(path)}, which is outside of {project}: no index is written there.",
-            f"Name it yourself if you want it there: `framedex --index {os.path.realpath(path)} index`.",
+            f"Name it yourself if you want it there: `framedex --index {shell_word(os.path.realpath(path))} index`.",
         )

@@ -22,7 +22,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from framedex.errors import FramedexError
 from framedex.onpath import absolute_folders, absolute_search_path
+from framedex.plaintext import printable
 
 _ISOLATED = "-I"
 
@@ -94,6 +96,29 @@ def ask(python: str, program: str, patience: float | None = None) -> Any:
         timeout=patience,
     )
     return json.loads(done.stdout)
+
+
+def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
+    """What an interpreter that `ask` could not ask said itself, or the system of it: the end of a sentence."""
+    if isinstance(error, subprocess.CalledProcessError):
+        said = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
+        if said:
+            is_traceback = any(line.startswith("Traceback ") for line in said)
+            return printable(said[-1] if is_traceback else said[0]).rstrip(".")
+        ended = f"by signal {-error.returncode}" if error.returncode < 0 else f"with status {error.returncode}"
+        return f"it ended {ended}, without a word"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"it took more than {error.timeout:g} seconds"
+    return "it prints something else than Python does"
+
+
+def unusable(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:
+    """The error that an interpreter which was named could not be asked."""
+    return FramedexError(
+        f"{printable(python)} is not a Python that can be run: {why_not(error)}.", "Name another Python."
+    )
 
 
 def _doubtful(opened: Iterable[Path]) -> set[str]:

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import sys
 import unicodedata
 
@@ -29,6 +31,18 @@ def visible(text: str) -> str:
 def restore(text: str) -> str:
     """The text that `printable` was given."""
     return _ESCAPE.sub(_character, text)
+
+
+def shell_word(text: str) -> str:
+    """A word of a command as shells read it, and as it can stand in backquotes; `$'...'` where not all is visible."""
+    if printable(text) == text and "`" not in text:
+        return shlex.quote(text)
+    return "$'" + "".join(_in_shell(byte) for byte in os.fsencode(text)) + "'"
+
+
+def _in_shell(byte: int) -> str:
+    character = chr(byte)
+    return character if character.isascii() and (character.isalnum() or character in "/._- ") else f"\\x{byte:02x}"
 
 
 def _character(escape: re.Match[str]) -> str:

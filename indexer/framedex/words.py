@@ -36,6 +36,14 @@ def clock(unix_seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(unix_seconds))
 
 
+def age(seconds: float) -> str:
+    """How long ago something was."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return f"{count(int(seconds // length), unit)} ago"
+    return "just now"
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun, in the plural where it has to be."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pybind11
 
+from scripts.install_checkout import watched
 from scripts.wheels.assemble import information_of, read_folder, read_wheel, with_licences, write_wheel
 from scripts.wheels.epoch import ROOT, epoch
 from scripts.wheels.linked import bill_of_materials, linked_in
@@ -100,7 +101,13 @@ def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
     defined = [f"-D{name}={value}" for name, value in settings.items()]
     configure = ["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder), *defined]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", str(folder)], check=True)
+    build = ["cmake", "--build", str(folder)]
+    process = subprocess.Popen(build, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
+    for line in watched(process.stdout, sys.stdout.isatty(), who="wheels"):
+        print(line, end="", flush=True)
+    if process.wait():
+        sys.exit("wheels: it could not be compiled; see above")
     return folder
 
 

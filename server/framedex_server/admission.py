@@ -111,7 +111,7 @@ def _refuse(writer: StreamWriter, request_id: int | str) -> None:
     error = {
         "code": _SERVER_NOT_INITIALIZED,
         "message": "framedex: the first message has to be `initialize` with initializationOptions.token: the token that"
-        " `framedex serve --tcp` has said on stderr, and written to the file named there.",
+        " the server has said on stderr, and written to the file named there.",
     }
     body = json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()
     writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))

@@ -55,12 +55,15 @@ NATIVE_ROOMS = {
 # The rooms within a big package, and modules that stand above them: each may import those of the lines before its own.
 ROOMS = {
     "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
-    "framedex.index": (("file",), ("write", "read"), ("ask",), ("reader",)),
+    "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",)),
     "framedex.index.ask": (
-        *(("name",), ("ffi_sites",), ("ffi",), ("call",)),
+        *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
         *(("line", "capture", "frame_sources"), ("sources",)),
     ),
-    "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("verbs",), ("main",)),
+    "framedex.commands": (
+        *(("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("completing",), ("verbs",)),
+        ("main",),
+    ),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }
 # Rooms whose modules know none of one another.
@@ -244,7 +247,7 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/editor/browser.py: [program, *command[1:]]",  # the user's browser, in a terminal
         "indexer/framedex/commands/editor/browser.py: command",  # and with windows of its own
         "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
-        "indexer/framedex/commands/verbs/demo.py: [*own_code(_CLI, ()), *arguments]",
+        "indexer/framedex/commands/verbs/demo.py: [*own_code(cli, ()), *arguments]",
         "indexer/framedex/commands/checking/software.py: own_module('framedex_server', ())",  # as an editor starts it
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",

@@ -67,6 +67,7 @@ ARGUMENTS = {
     "resolve": ["demo.py"],
     "sources fetch": ["--list"],
     "cmake": [".", "-o", "ide"],
+    "completion show": ["bash"],
 }
 SILENT = {
     "sources",
@@ -78,6 +79,10 @@ SILENT = {
     "sources remove",
     "sources export",
     "sources import",
+    "captures rm",
+    "captures keep",
+    "completion install",
+    "completion remove",
     "cmake",
 }
 

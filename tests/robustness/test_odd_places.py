@@ -70,7 +70,7 @@ def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
     bare = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null/home", "LANG": "C", "LC_ALL": "C"}
     done = _framedex(["run", "-o", "caps", "program.py"], folder, bare)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.rstrip().endswith("Next: framedex index caps")
+    assert done.stderr.rstrip().endswith("framedex index caps")
     for arguments in (["index", "caps"], ["captures"], ["calls"], ["where", "program.py"]):
         done = _framedex(arguments, folder, bare)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

@@ -38,7 +38,7 @@ class Ended:
     def capture(self) -> Path:
         """The capture that framedex says it made, as it names it."""
         match = re.search(
-            r"recorded [\d,]+ calls on [\d,]+ threads? in (\S+)\. Next: framedex index( \S+)?$", self.said[-1]
+            r"recorded [\d,]+ calls on [\d,]+ threads? in (\S+)\. Next: \S*framedex index( \S+)?$", self.said[-1]
         )
         assert match, self.said
         return Path(match[1])

@@ -70,7 +70,7 @@ def test_what_is_no_python(tmp_path: Path) -> None:
     (tmp_path / "python").write_text("")
     for path in (tmp_path / "python", tmp_path / "nowhere"):
         ended = framedex_run("--python", str(path), *RUN, folder=tmp_path)
-        assert_refused(ended, f"{path} is not a Python that can be run.", "Check --python.")
+        assert_refused(ended, f"{path} is not a Python that can be run: ", "Name another Python.")
 
 
 @pytest.mark.parametrize("output", ["file", "file/captures"])
@@ -103,7 +103,7 @@ def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Name a script, or a module with -m: framedex run SCRIPT [ARGS]..."),
+        ([], "Name a script, a command, a module with -m, or code with -c: `framedex run SCRIPT [ARGS]...`."),
         (["nowhere.py"], "There is no script 'nowhere.py'."),
         (["--devices", "0", *RUN], "0 is not in the range x>=1"),
         (["--devices", "many", *RUN], "'many' is not a valid integer"),

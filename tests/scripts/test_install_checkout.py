@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,8 +73,53 @@ def test_a_terminal_sees_ninjas_counter_in_one_place(capsys: pytest.CaptureFixtu
         "set-up: compiling, 2 of 12",
         "",
     ]
-    assert list(install_checkout.watched(lines, False)) == ["  Configuring\n", "  error: no\n"]
+
+
+def test_a_log_gets_a_line_for_each_tenth_or_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    """Given 60 files, of which the last six take eight seconds each, then nobody waits long for a line of the log."""
+    now = 0.0
+
+    def built() -> Iterator[str]:
+        nonlocal now
+        for number in range(1, 61):
+            now += 8.0 if number > 54 else 0.1
+            yield f"  [{number}/60] Building {number}.o\n"
+
+    assert list(install_checkout.watched(built(), False, lambda: now)) == []
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"set-up: compiling, {done} of 60 ({round(done / 10)} s)" for done in range(6, 55, 6)),
+        "set-up: compiling, 56 of 60 (21 s)",
+        "set-up: compiling, 58 of 60 (37 s)",
+        "set-up: compiled 60 of 60 in 53 s",
+    ]
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_nothing_is_said_where_nothing_is_to_do(on_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["  Configuring\n", "  ninja: no work to do.\n"]
+
+    assert list(install_checkout.watched(lines, on_terminal)) == lines
     assert capsys.readouterr().out == ""
+
+
+def test_what_pip_takes_long_for_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    said: deque[str] = deque(maxlen=2)
+    lines = [
+        "Collecting jax>=0.8\n",
+        "  Downloading jaxlib-0.12.0-cp313-cp313-manylinux_2_27_x86_64.whl (88.1 MB)\n",
+        "  Downloading click-8.5.1-py3-none-any.whl (0.1 MB)\n",
+        "Installing collected packages: jaxlib, click, jax\n",
+    ]
+
+    install_checkout.listen(lines, said)
+
+    assert list(said) == lines[-2:]
+    assert capsys.readouterr().out == "set-up: downloading jaxlib (88.1 MB)\nset-up: installing 3 packages\n"
+
+
+def test_a_time_is_told_as_people_say_it() -> None:
+    times = map(install_checkout.duration, (0.4, 59.4, 60, 125))
+    assert list(times) == ["0 s", "59 s", "1 min 0 s", "2 min 5 s"]
 
 
 def test_what_cannot_be_compiled_is_shown_with_a_status(tmp_path: Path) -> None:
@@ -88,4 +135,4 @@ def test_what_cannot_be_compiled_is_shown_with_a_status(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "small.c:1:26: error: " in done.stderr
     assert done.stderr.endswith("set-up: framedex could not be compiled; see above\n")
-    assert done.stdout == ""
+    assert "compiled" not in done.stdout

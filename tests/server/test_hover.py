@@ -113,7 +113,10 @@ async def test_new_calls_appear_as_they_are_indexed(recording: Recording, connec
     client = await connect(recording.root)
     assert "3 recorded calls" in (await hover(client, recording.demo, recording.main_calls_make_input) or "")
     write_index(recording, puts=4)
-    assert "7 recorded calls" in (await hover(client, recording.demo, recording.main_calls_make_input) or "")
+    text = await hover(client, recording.demo, recording.main_calls_make_input) or ""
+    assert "4 recorded calls" in text
+    assert text.splitlines()[0].startswith("Capture 2 of `demo.py`, ")
+    assert "(the latest with calls here; " in text.splitlines()[0]
 
 
 async def test_a_frame_line_of_a_trace_document_shows_symbol_module_and_source(

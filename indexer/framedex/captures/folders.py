@@ -43,7 +43,7 @@ def capture_folders(captures: Path) -> list[Path]:
     except OSError as error:
         raise FramedexError(
             f"The captures in {captures} cannot be listed: {error.strerror or error}.",
-            "Check the permissions of that folder, or name captures: `framedex index CAPTURE...`.",
+            "Check the permissions of that folder, or name captures: `framedex index DIR...`.",
         ) from error
     return sorted(filter(_may_be_capture, folders), key=_order)
 
@@ -68,8 +68,8 @@ def captures_within(folder: Path) -> list[Path]:
         raise FramedexError(
             f"{folder} is no capture and holds none: there is no {_native.METADATA_FILE} in it or up to"
             f" {MOST_LEVELS} levels below.",
-            "Name a folder that `framedex run` made, for example one below .framedex/captures, or the DIR of"
-            " `framedex run -o DIR`.",
+            "Name a folder that framedex recorded into, for example one below .framedex/captures, or the DIR of"
+            " `framedex run -o DIR SCRIPT`.",
         )
     return found
 

@@ -21,7 +21,7 @@ def read_metadata(path: Path) -> Metadata:
     except FileNotFoundError:
         raise FramedexError(
             f"{path} is not a capture: it has no {_native.METADATA_FILE}.",
-            "Name a folder that `framedex run` made, for example one below .framedex/captures.",
+            "Name a folder that framedex recorded into, for example one below .framedex/captures.",
         ) from None
     except OSError as error:
         raise FramedexError(
@@ -31,7 +31,7 @@ def read_metadata(path: Path) -> Metadata:
     except ValueError as error:
         raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
     if metadata.format != _native.FORMAT:
-        raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
+        raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that framedex recorded into.")
     if metadata.version not in _native.FORMAT_VERSIONS:
         readable = f"{_native.FORMAT_VERSIONS[0]} to {_native.FORMAT_VERSIONS[-1]}"
         written = "no capture format" if metadata.version is None else f"capture format {metadata.version}"

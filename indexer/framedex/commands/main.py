@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import os
+import shlex
 import signal
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from framedex.commands.output.proposals import called_as
 from framedex.errors import FramedexError
 from framedex.version import VERSION
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells whose TAB asks what fits; see completing/shells.py
 
 
 class Verb(NamedTuple):
@@ -53,6 +62,14 @@ _VERBS = {
         "Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.",
     ),
     "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
+    "captures rm": Verb(
+        "framedex.commands.verbs.captures_rm:remove_captures",
+        "Remove captures: their folders, and what the index has of them.",
+    ),
+    "captures keep": Verb(
+        "framedex.commands.verbs.captures_keep:keep_captures",
+        "Mark captures so that `framedex captures rm` leaves them, unless it is given their ids.",
+    ),
     "calls": Verb(
         "framedex.commands.verbs.calls:calls", "List recorded calls by time: function, arguments, and what it returned."
     ),
@@ -63,7 +80,7 @@ _VERBS = {
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: their handlers, the lines of Python that call them, and their times.",
     ),
-    "check": Verb("framedex.commands.verbs.check:check", "Show what a capture tells to be wrong."),
+    "check": Verb("framedex.commands.verbs.check:check", "Show what captures tell to be wrong."),
     "trace": Verb("framedex.commands.verbs.trace:trace", "Show the merged Python and C++ stack of a call."),
     "where": Verb("framedex.commands.verbs.where:where", "Show which calls pass a file, or one line of it."),
     "explain": Verb(
@@ -92,6 +109,10 @@ _VERBS = {
         "framedex.commands.verbs.doctor:doctor",
         "Tell what works here and how to mend the rest; of an index, how complete it is and what could not be read.",
     ),
+    "completion": Verb(
+        "framedex.commands.verbs.completion:completion",
+        "Have a TAB in your shell complete verbs, options, captures, functions and files.",
+    ),
     "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
 }
 
@@ -105,6 +126,22 @@ class Verbs(click.Group):
 
         with told_if_unwritable():
             return super().__call__(*args, **extra)
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **extra: Any) -> Any:
+        """As click does, and called in usages and proposals as it was called in the shell."""
+        if _COMPLETING in os.environ:
+            import framedex.commands.completing.shells  # noqa: F401 - click finds the shells that it defines
+        extra.setdefault("complete_var", _COMPLETING)
+        return super().main(args, prog_name or called_as(), *more, **extra)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        """The verbs that begin so, and options, without importing any verb."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return [CompletionItem(name, help=_VERBS[name].summary) for name in verbs] + click.Command.shell_complete(
+            self, ctx, incomplete
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""
@@ -121,6 +158,20 @@ class Verbs(click.Group):
             for name in below:
                 command.add_command(_imported(name))
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that is asked for. Raises UsageError, with the likeliest one, where there is none of that name."""
+        if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
+            return super().resolve_command(ctx, args)
+        from framedex.nearest import nearest
+
+        near = nearest(args[0], self.list_commands(ctx))
+        advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
+        if args[0].endswith(".py"):
+            advice = f"`framedex run {shlex.quote(args[0])}` records a program."
+        raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the verbs, as click does, without importing any of them."""
@@ -178,8 +229,8 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
             raise error
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION)
+@click.command(name="framedex", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="framedex")
 @click.option(
     "--index",
     "index_path",
@@ -188,5 +239,9 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
 )
 @click.pass_context
 def cli(ctx: click.Context, index_path: Path | None) -> None:
-    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source."""
+    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source.
+
+    The status is 0 for an answer, 1 where nothing of what was asked for is found, or something failed (stderr says
+    what, and what helps), and 2 for a command line that is not understood. `run` ends as its program does.
+    """
     ctx.obj = index_path

@@ -9,7 +9,7 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.fetching.running import NOT_GIVEN
 from framedex.fetching.wanted import Wanted
-from framedex.plaintext import printable
+from framedex.plaintext import printable, shell_word
 
 _NO_GIT = re.compile(r"there is no git")
 _TOO_OLD = re.compile(r"unknown option|framedex-origin' does not appear")
@@ -76,5 +76,5 @@ def by_hand(wanted: Wanted) -> str:
     checkout = f"git -C {name} checkout {shlex.quote(wanted.commit or wanted.tag)}"
     return (
         f"On a machine with a network: `{clone}`, then `{checkout}`.\n"
-        f"Bring the folder here; then `framedex sources add {name}` and `framedex index`."
+        f"Bring the folder here; then `framedex sources add {shell_word(name)}` and `framedex index`."
     )

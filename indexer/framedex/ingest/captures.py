@@ -6,8 +6,10 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from framedex import words
 from framedex.captures import CaptureState, CaptureStream, capture_identity, capture_state, is_being_written
 from framedex.errors import FramedexError
 from framedex.index import Store
@@ -16,7 +18,8 @@ from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
-from framedex.ingest.naming import Namer
+from framedex.ingest.naming import Namer, moves_of
+from framedex.ingest.programs import kept_program
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
@@ -59,7 +62,7 @@ def read_captures(
     binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
     """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
-    namer = Namer(binaries)
+    namer = Namer(binaries, store.former_places())
     added: list[CaptureReport] = []
     pending = [state for state in states if is_due(store, state)]
     with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
@@ -132,13 +135,16 @@ class CaptureReading:
 
     def _problems(self) -> tuple[str, ...]:
         missing = self._stream.calls - self._stream.row
-        cut = (f"{missing:,} calls were cut off while the capture was read.",) if missing else ()
+        cut = (f"The capture was cut short by {words.count(missing, 'call')} while it was read.",) if missing else ()
         return (*self._stream.problems, *cut, *self._naming_problems)
 
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
     """A capture with all that is known of it but for its calls, and what could not be named, as sentences."""
-    builds = find_builds(capture)
+    moves = moves_of(capture)
+    modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
+    capture = replace(capture, modules=modules) if moves else capture
+    builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
     origins = Origins(builds)
     frames, problems = namer.name_frames(capture, origins)
     record = CaptureRecord(
@@ -152,6 +158,8 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         ffi=name_ffi(capture, namer, origins),
         builds=builds,
         began=capture.metadata.started_unix_ns,
+        binaries=namer.binaries(capture),
+        program=partial(kept_program, capture),
     )
     return record, tuple(problems)
 

@@ -12,6 +12,7 @@ from framedex.index import Store
 from framedex.index.file.values import storable
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
+from framedex.plaintext import shell_word
 from framedex.progress import Progress
 from framedex.sources import extract_files, find_files, language_of, learn_macros
 from framedex.whereabouts.files import FoundFile, found_file
@@ -45,7 +46,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
                 trees.missing.append(root)
                 report.problems.append(
                     f"The source folder {root} is missing; what was read from it is kept until"
-                    " `framedex sources remove`."
+                    f" `framedex sources remove {shell_word(root)}`."
                 )
                 continue
             for file in find_files(Path(root), report.unreadable):

@@ -29,6 +29,11 @@ class Target:
     last: int
 
     @staticmethod
+    def at(location: Location) -> Target:
+        """A line by itself."""
+        return Target(location.path, location.line, location.line, location.line)
+
+    @staticmethod
     def of(frame: FrameRow, location: Location) -> Target:
         """A place of a frame, in its function if that is around it."""
         function = frame.function
@@ -36,11 +41,6 @@ class Target:
         if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
             return Target.at(location)
         return Target(location.path, location.line, begin.line, function.end_line)
-
-    @staticmethod
-    def at(location: Location) -> Target:
-        """A place in a function of which nothing is known."""
-        return Target(location.path, location.line, location.line, location.line)
 
 
 def answer(

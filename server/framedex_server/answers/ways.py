@@ -16,6 +16,7 @@ from framedex.words import count
 from framedex_server.answers.elsewhere import shown
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.ffi_text import is_called_at
+from framedex_server.answers.programs import lines_inside, lines_outside
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import MOST_TARGETS, Target
 from framedex_server.inward import can_be_shown, locations, passed_text, roads_inward
@@ -23,7 +24,7 @@ from framedex_server.inward import can_be_shown, locations, passed_text, roads_i
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiHandler
     from framedex.index import Index
-    from framedex.model import FrameRow, Location, Road
+    from framedex.model import FrameRow, Location, ProgramLine, PythonLine, Road
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
     places = shown(session, index, place.uri)
     roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture, places)
     ways_on = _along(session, place, index, roads, places)
-    return _distinct(_to_handlers(_handlers(index, place), ways_on))
+    named = _ways(lines_inside(session, place, index, session.word_at(place)))
+    ways = _distinct([*named, *_to_handlers(_handlers(index, place), ways_on)])
+    return ways or _distinct(_ways(lines_inside(session, place, index)))
 
 
 def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
@@ -68,7 +71,12 @@ def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
     within = _came_by(session, place, index)
     capture = session.chosen.capture_in(index)
     roads = index.line(place.path, place.line, capture).roads_outward(can_be_shown, within)
-    return _distinct(_along(session, place, index, roads))
+    return _distinct(_along(session, place, index, roads) or _ways(lines_outside(session, place, index)))
+
+
+def _ways(lines: Iterable[ProgramLine | PythonLine]) -> list[Way]:
+    """Ways to lines within compiled programs, or to lines that run them."""
+    return [Way(Target.at(line.location), line.function) for line in lines]
 
 
 def _came_by(session: Session, place: Place, index: Index) -> Sequence[int] | None:

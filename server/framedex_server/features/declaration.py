@@ -1,8 +1,9 @@
 """Back one frame: declaration on a line with recorded frames leads outward, to the line from which it was reached.
 
 It is the way back of go to frame: on a line that an answer has led to, only the stacks count that led there. Frames of
-the interpreter, glue, and frames without source are passed over. The function that an FFI handler was
-made from was reached as the handler was. Like go to frame it leads to one place, from which most calls came.
+the interpreter, glue, and frames without source are passed over. The function that an FFI handler was made from was
+reached as the handler was. A line inside `jit` was reached while it was traced: back from it leads to the line that
+called its function then, or that runs the program. Like go to frame it leads to one place, from which most calls came.
 """
 
 from __future__ import annotations

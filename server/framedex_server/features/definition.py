@@ -14,6 +14,10 @@ there that way: of all callees ever recorded from a shared wrapper, those of thi
 to where the time went, past the making of the runtime's client (`inward.roads_inward` has the order). A callee whose
 name is under the cursor comes before all others, but for the handler of an `ffi_call` on its line. A question about any
 other recorded line begins a new walk.
+
+A line inside `jit` made no call when its program ran: it leads to the lines that were called from it as it was traced,
+and from the innermost of those to the lines that run the program. With the name of a jitted function under the cursor,
+the line of its call leads to its first line with an op, before all others.
 """
 
 from __future__ import annotations

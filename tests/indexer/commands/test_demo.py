@@ -137,7 +137,7 @@ def test_it_ends_with_the_status_of_the_step_that_fails(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert "$ framedex run" in done.stdout and "$ framedex index" not in done.stdout
-    assert done.stderr.endswith("The demo ends here: `framedex run` failed.\n")
+    assert done.stderr.endswith("The demo ends here: run failed.\n")
 
 
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:

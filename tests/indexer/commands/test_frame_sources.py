@@ -185,8 +185,9 @@ def test_what_would_improve_it_is_told_with_the_command() -> None:
     nearest = SourcedFrames(LinesFrom.NEAREST_RELEASE, "", 40, 40)
     component = ComponentFrames("xla", "", "0.10.2", JAX, (nearest,))
     (line,) = improvement_lines([component])
-    assert "40 frames of XLA have lines of the nearest release" in line[0].text
-    assert "`framedex sources fetch`" in line[0].text
+    told = "".join(span.text for span in line)
+    assert "40 frames of XLA have lines of the nearest release" in told
+    assert "`framedex sources fetch`" in told
 
     here = replace(component, sources=(SourcedFrames(LinesFrom.RELEASE_MAP, "", 40, 40),))
     assert not list(improvement_lines([here]))

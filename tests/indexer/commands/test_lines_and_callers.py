@@ -41,7 +41,8 @@ def test_where_has_all_frames_of_the_statement(spread: Spread) -> None:
 
 
 def test_where_tells_nothing_of_the_statement_beside_it(spread: Spread) -> None:
-    done = run("where", "spread.cc:6")
+    done = CliRunner().invoke(cli, ("where", "spread.cc:6"))
+    assert done.exit_code == 1
     assert "call" not in done.stdout and "No recorded call passes" in done.stderr
 
 
@@ -64,7 +65,7 @@ def read(spread: Spread) -> Spread:
 
 def test_callers_of_the_sources_come_after_the_recorded_ones_if_asked_for(read: Spread) -> None:
     assert "static" not in run("callers", "later").stdout
-    lines = run("callers", "later", "--static").stdout.splitlines()
+    _, *lines = run("callers", "later", "--static").stdout.splitlines()
     assert "main" in lines[1]
     assert lines[2].split()[:2] == ["static", "a::sure"] and "spread.cc:31" in lines[2]
     assert lines[2].endswith("never recorded") and "spread.cc:32" in lines[3]

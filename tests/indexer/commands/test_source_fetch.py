@@ -279,4 +279,4 @@ def test_an_unknown_commit_of_a_release_says_where_it_is_named(
     replace(project, folder=folder, capture=replace(capture, codes=codes, metadata=metadata)).ingest().close()
     result = CliRunner().invoke(cli, ["--index", str(folder / ".framedex" / "index.db"), "sources", "fetch"])
     assert result.exit_code == 1
-    assert "third_party/xla/revision.bzl" in result.stderr and "framedex sources fetch xla@COMMIT" in result.stderr
+    assert "third_party/xla/revision.bzl" in result.stderr and " sources fetch xla@COMMIT`" in result.stderr

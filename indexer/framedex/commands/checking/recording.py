@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 
 from framedex import nativepart
 from framedex.commands.checking.findings import Finding, Look
 from framedex.errors import FramedexError
-from framedex.interpreters import ask
+from framedex.interpreters import ask, unusable
+from framedex.plaintext import shell_word
 
 _PATIENCE = 30.0  # seconds: a JAX on a network's disk takes its time
 
@@ -43,16 +46,20 @@ def looks(python: str) -> list[tuple[str, Look]]:
 
 
 def _jax(python: str) -> Iterator[Finding]:
-    found = ask(python, _IMPORTED, _PATIENCE)
+    try:
+        found = ask(python, _IMPORTED, _PATIENCE)
+    except (OSError, subprocess.SubprocessError, ValueError) as why:
+        raise unusable(python, why) from None
     for package, version in found["versions"].items():
         error = found["broken"].get(package)
         if error is None:
             yield Finding(package, version)
         else:
-            remedy = f"{python} -m pip install --force-reinstall {package}"
+            remedy = f"{shell_word(python)} -m pip install --force-reinstall {package}"
             yield Finding(package, f"{version}, which cannot be imported: {error}.", remedy, is_well=False)
     if "jax" not in found["versions"] and "torch_xla" not in found["versions"]:
-        remedy = f"{python} -m pip install 'jax>=0.8', or `framedex run --python PATH` with another that has it."
+        install = f"`{shell_word(python)} -m pip install 'jax>=0.8'`"
+        remedy = f"{install}, or `framedex run --python PATH SCRIPT` with another that has it."
         yield Finding("jax", f"It is not installed for {python}: no program of JAX runs there.", remedy, is_well=False)
 
 
@@ -63,7 +70,7 @@ def _mock(python: str) -> Iterator[Finding]:
     check_library(framedex_native.library_path())
     check_python(python)
     check_jaxlib(python)
-    yield Finding("mock TPU", f"`framedex run` records programs of {python} on it.")
+    yield Finding("mock TPU", f"`framedex run{_named(python)} SCRIPT` records programs of {python} on it.")
 
 
 def _plugins(python: str) -> Iterator[Finding]:
@@ -73,11 +80,17 @@ def _plugins(python: str) -> Iterator[Finding]:
     if not found:
         yield Finding("plug-ins", "None are installed: the mock TPU is recorded.")
     for name, library in sorted(found.items()):
+        named, plugin = _named(python), shell_word(name)
         if library is None:
             what = "Its package has no library with the function GetPjrtApi, so it is not recorded by its name."
-            yield Finding(f"plug-in {name}", what, f"framedex run --plugin {name}:/path/to/plugin.so ...")
+            yield Finding(f"plug-in {name}", what, f"`framedex run{named} --plugin {plugin}:PATH SCRIPT` names it.")
         else:
-            yield Finding(f"plug-in {name}", f"{library}: `framedex run --plugin {name}` records it.")
+            yield Finding(f"plug-in {name}", f"{library}: `framedex run{named} --plugin {plugin} SCRIPT` records it.")
+
+
+def _named(python: str) -> str:
+    """What tells `framedex run` of an interpreter; nothing for its own."""
+    return "" if python == sys.executable else f" --python {shell_word(python)}"
 
 
 def _ffi() -> Iterator[Finding]:
@@ -91,4 +104,4 @@ def _ffi() -> Iterator[Finding]:
         raise FramedexError(
             f"The library that traces them cannot be loaded: {error}.", nativepart.INSTALL_AGAIN
         ) from error
-    yield Finding("FFI kernels", f"They are traced in programs that `framedex run` starts, by {folder}")
+    yield Finding("FFI kernels", f"They are traced in programs that framedex starts, by {folder}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from framedex.commands.launching.launch import check_jaxlib, check_python, shipped_sources
 from framedex.commands.launching.runtimes import Runtime
 from framedex.errors import FramedexError
-from framedex.interpreters import ask
+from framedex.interpreters import ask, unusable
 from framedex.plaintext import printable
 
 # What people have set for work of their own would make another demo of it: a plug-in, a limit, a platform, servers for
@@ -30,17 +30,17 @@ def jax_sources(python: str, install: str) -> Path:
     check_python(python)
     try:
         origin = ask(python, _JAX)
-    except (OSError, subprocess.CalledProcessError, ValueError):
-        raise FramedexError(f"{printable(python)} is not a Python that can be run.", "Check --python.") from None
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        raise unusable(python, error) from None
     if origin is None:
         raise FramedexError(
             f"The demo records a program of JAX, and {printable(python)} has none.",
-            f"Install it: {install}\nOr name a Python that has it: framedex demo --python PATH",
+            f"Install it: `{install}`\nOr name a Python that has it: `framedex demo --python PATH`",
         )
     if check_jaxlib(python) is not Runtime.PJRT:
         raise FramedexError(
             f"The JAX of {printable(python)} is older than PJRT.",
-            "Name a Python with a newer one: framedex demo --python PATH",
+            "Name a Python with a newer one: `framedex demo --python PATH`",
         )
     return Path(origin).parent
 

@@ -20,7 +20,7 @@ PROGRAM = "device_put.py"
 # The program last: a folder that has it is complete.
 _FILES = ("framedex.toml", PROGRAM)
 _SHIPPED = Path(framedex.__file__).with_name("demo")
-_OTHER_FOLDER = "Name another folder: framedex demo --folder DIR"
+_OTHER_FOLDER = "Name another folder: `framedex demo --folder DIR`"
 
 
 def prepare(folder: Path) -> None:
@@ -51,7 +51,7 @@ def _fill(folder: Path) -> None:
     if PROGRAM in strange:
         raise FramedexError(
             f"{printable(os.fspath(folder / PROGRAM))} is not the demo's program, or was changed: it is left alone.",
-            f"Record it as it is, in its folder: framedex run {PROGRAM}\n{_OTHER_FOLDER}",
+            f"Record it as it is, in its folder: `framedex run {PROGRAM}`\n{_OTHER_FOLDER}",
         )
     if strange:
         raise FramedexError(

@@ -14,10 +14,11 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from framedex.binaries import Contents, state_of
+from framedex.binaries import Contents, KeptBinaries, state_of
 from framedex.captures import captures_below, captures_of_run, write_contents
 from framedex.commands.launching.mock_settings import check_mock
 from framedex.commands.launching.outcome import Outcome
@@ -26,11 +27,11 @@ from framedex.commands.launching.recorder_report import RecorderReport
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
-from framedex.interpreters import ask
+from framedex.interpreters import ask, unusable
 from framedex.model import BinaryState
 from framedex.nativepart import PYTHONS, framedex_native
 from framedex.onpath import program_on_path
-from framedex.plaintext import printable
+from framedex.plaintext import printable, shell_word
 from framedex.version import VERSION
 
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -66,7 +67,7 @@ def check_python(python: str) -> None:
     versions = _versions(python)
     version = versions["python"]
     first, last = PYTHONS
-    remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH ...`."
+    remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH SCRIPT`."
     if not first <= _version(version) <= last:
         raise FramedexError(f"{python} is Python {version}, which framedex cannot record.", remedy)
     if version.endswith("t"):
@@ -84,14 +85,16 @@ def check_jaxlib(python: str) -> Runtime:
     if jaxlib is None:
         raise FramedexError(
             f"{python} has no jaxlib.",
-            f"Install it with `{python} -m pip install jax`, or name another Python: `framedex run --python PATH ...`.",
+            f"Install it with `{shell_word(python)} -m pip install jax`, or name another Python:"
+            " `framedex run --python PATH SCRIPT`.",
         )
     oldest, newest = SUPPORTED_JAXLIB
     if not oldest <= _version(jaxlib) <= newest:
         raise FramedexError(
             f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)},"
             f" and {LEGACY_JAXLIB}.",
-            f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'",
+            f"Install one of those: `{shell_word(python)} -m pip install"
+            f" 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'`",
         )
     return Runtime.PJRT
 
@@ -119,20 +122,30 @@ def launch(what: Launch) -> Outcome:
             status = process.wait()
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
-    _note_contents(made)
+    _keep_binaries(made)
     return Outcome(status, made, what.plugin, what.captures, told)
 
 
-def _note_contents(captures: Iterable[Path]) -> None:
-    """Write into the captures what their binaries hold: by that they are known wherever they lie later."""
+def _keep_binaries(captures: Iterable[Path]) -> None:
+    """Write into the captures what their binaries hold, by which they are known wherever they lie later, and keep them.
+
+    For what pip or a build replaces before the captures are indexed.
+    """
     contents = Contents()
+    digests: dict[Path, str] = {}
 
     def digest(path: Path, state: BinaryState) -> str:
-        return contents.of(path) if state_of(path) == state else ""
+        found = contents.of(path) if state_of(path) == state else ""
+        if found:
+            digests[path] = found
+        return found
 
     for capture in captures:
         with suppress(OSError):  # without it names are shown with a note, where the binary was put there anew
             write_contents(capture, digest)
+    kept = KeptBinaries()
+    for path, found in digests.items():
+        kept.keep(path, found)
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
@@ -190,10 +203,10 @@ def _make_folder(captures: Path) -> None:
     except OSError as error:
         raise FramedexError(
             f"The folder for captures, {captures}, cannot be made: {error.strerror}.",
-            "Name one that can be written: framedex run -o DIR ...",
+            "Name one that can be written: `framedex run -o DIR SCRIPT`.",
         ) from None
     if not os.access(captures, os.W_OK | os.X_OK):
-        raise FramedexError(f"{captures} cannot be written.", "Name another folder: framedex run -o DIR ...")
+        raise FramedexError(f"{captures} cannot be written.", "Name another folder: `framedex run -o DIR SCRIPT`.")
 
 
 @contextmanager
@@ -225,6 +238,7 @@ def _own_versions() -> dict[str, str]:
     return versions
 
 
+@cache
 def _versions_of(python: str) -> dict[str, str]:
     program = (
         "versions = {'python': '.'.join(map(str, sys.version_info[:3])) + ('t' if 't' in sys.abiflags else '')}\n"
@@ -235,8 +249,8 @@ def _versions_of(python: str) -> dict[str, str]:
     )
     try:
         versions: dict[str, str] = ask(python, program)
-    except (OSError, subprocess.CalledProcessError, ValueError):
-        raise FramedexError(f"{python} is not a Python that can be run.", "Check --python.") from None
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        raise unusable(python, error) from None
     return versions
 
 

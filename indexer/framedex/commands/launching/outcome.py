@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shlex
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from framedex.captures import RecordCounts, captures_below, count_records, read_metadata
 from framedex.commands.launching.plugins import Plugin
 from framedex.commands.launching.recorder_report import Told
+from framedex.commands.output.proposals import command
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.missing import stopped_early
@@ -61,7 +61,8 @@ class Outcome:
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         if not calls and (chosen := self._selected_by()):
             return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
-        return f"{ended}recorded {calls:,} calls on {count(threads, 'thread')} in {where}{more}. Next: {self._next()}"
+        counted = f"{count(calls, 'call')} on {count(threads, 'thread')}"
+        return f"{ended}recorded {counted} in {where}{more}. Next: {self._next()}"
 
     def _missing(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), Stops())
@@ -100,22 +101,15 @@ class Outcome:
         """The command that indexes the captures, to be typed as it stands."""
         with suppress(FramedexError):
             if self.output is None or absolute(self.output) == captures_below(working_folder()):
-                return "framedex index"
+                return command("index")
         assert self.output is not None
         folder = os.fspath(self.output)
-        return f"framedex index {_typed(f'./{folder}' if folder.startswith('-') else folder)}"
+        return command("index", f"./{folder}" if folder.startswith("-") else folder)
 
 
 def _removed(folders: list[Path]) -> str:
     more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
     return f"The capture {printable(_short(folders[0]))}{more} was removed while the program ran. Run it again."
-
-
-def _typed(text: str) -> str:
-    """A word of a command, as shells read it, also where it has characters that a terminal would not show."""
-    if printable(text) == text:
-        return shlex.quote(text)
-    return "$'" + "".join(f"\\x{byte:02x}" for byte in os.fsencode(text)) + "'"
 
 
 def _short(path: Path) -> str:

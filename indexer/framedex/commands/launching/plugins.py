@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.interpreters import ask
+from framedex.interpreters import ask, why_not
 
 # The folders of the installed packages that bring a plug-in, by name. JAX finds the same ones (jax/_src/xla_bridge.py,
 # discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Nothing of a plug-in is imported, nor the packages around it, as
@@ -110,7 +110,9 @@ def installed_plugins(python: str) -> dict[str, Path | None]:
     try:
         folders: dict[str, list[str]] = ask(python, _INSTALLED)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
-        raise FramedexError(f"{python} cannot say which plug-ins it has: {error}.", "Check --python.") from None
+        raise FramedexError(
+            f"{python} cannot say which plug-ins it has: {why_not(error)}.", "Check --python."
+        ) from None
     return {name: _library([Path(folder) for folder in paths]) for name, paths in folders.items()}
 
 

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 from textwrap import indent
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from framedex.commands.output.layout import fit_line
-from framedex.commands.output.terminal import Line, Span, Terminal, paint, standard_output
+from framedex.commands.output.proposals import noting
+from framedex.commands.output.terminal import Line, Terminal, paint, standard_output
 from framedex.errors import FramedexError
-from framedex.plaintext import visible
 
 _AT_ONCE = 4_096  # lines
 
@@ -36,9 +36,15 @@ def note(text: str) -> None:
     _say(text)
 
 
+def nothing_found(text: str) -> NoReturn:
+    """Say that there is nothing of what was asked for, and end with the status that says so, as grep does."""
+    note(text)
+    raise click.exceptions.Exit(1)
+
+
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
-    for row in fit_line((Span(visible(text)),), terminal):
+    for row in fit_line(noting(text), terminal):
         with suppress(OSError):  # on a full disk, or a closed one: nobody can be told
             click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 

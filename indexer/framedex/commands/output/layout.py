@@ -111,14 +111,20 @@ def _stripped(part: Line) -> Line:
 def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None:
     """The row in two, broken at the last blank within the width, else at the first behind it; no blank: None.
 
-    Blanks within links do not count.
+    Blanks within links and proposed commands do not count.
     """
     position = 0
     best: tuple[int, int] | None = None
     seen_text = False
     for index, span in enumerate(row):
         for offset, character in enumerate(span.text):
-            if character == " " and seen_text and span.link is None and (best is None or position <= width):
+            if (
+                character == " "
+                and seen_text
+                and span.link is None
+                and not span.whole
+                and (best is None or position <= width)
+            ):
                 best = index, offset
             seen_text = seen_text or character != " "
             position += 1

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.proposals import command, proposing
 from framedex.commands.output.render_trace import folded_frames
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.ffi.explain import platform_name
 from framedex.ffi.signature import signature_text
 from framedex.model import Join
-from framedex.plaintext import printable
+from framedex.plaintext import printable, shell_word
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
@@ -32,7 +33,7 @@ def target_lines(target: FfiTarget) -> Iterator[Line]:
         yield _site(totals)
     if len(target.sites) > _MOST_SITES:
         left_out = words.count(len(target.sites) - _MOST_SITES, "more site")
-        yield text_line(f"  … {left_out}: framedex ffi {target.name}", "dim")
+        yield proposing(f"  … {left_out}: `framedex ffi {shell_word(target.name)}`", "dim")
     yield from _rest(target)
 
 
@@ -143,7 +144,7 @@ def _trouble(trouble: FfiTrouble) -> Iterator[Line]:
     if trouble.remedy:
         yield text_line(f"    {trouble.remedy}")
     if trouble.call is not None:
-        yield text_line(f"    framedex trace {trouble.call}", "dim")
+        yield text_line(f"    {command('trace', str(trouble.call))}", "dim")
 
 
 def _line(line: PythonLine) -> list[Span]:

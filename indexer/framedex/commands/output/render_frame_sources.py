@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.layout import cut
+from framedex.commands.output.proposals import proposing
 from framedex.commands.output.terminal import Span, text_line
 from framedex.model import LinesFrom
 from framedex.plaintext import printable
@@ -59,22 +60,22 @@ def improvement_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
 def _fetched(component: ComponentFrames, name: str) -> Iterator[Line]:
     nearest, unplaced = component.count(LinesFrom.NEAREST_RELEASE), component.count(LinesFrom.NAME_ONLY)
     if nearest:
-        yield _missing(nearest, name, "lines of the nearest release, which may be off", "framedex sources fetch")
+        yield _missing(nearest, name, "lines of the nearest release, which may be off", "`framedex sources fetch`")
     elif unplaced:
-        yield _missing(unplaced, name, "a name only", "framedex sources fetch")
+        yield _missing(unplaced, name, "a name only", "`framedex sources fetch`")
 
 
 def _own(component: ComponentFrames) -> Iterator[Line]:
     name = "your own code"
     if unplaced := component.count(LinesFrom.NAME_ONLY):
-        yield _missing(unplaced, name, "a name only", "framedex sources add DIR", " with its sources")
+        yield _missing(unplaced, name, "a name only", "`framedex sources add DIR`", " with its sources")
     if elsewhere := component.count(LinesFrom.DEBUG_INFORMATION, LinesFrom.CODE_OBJECT):
-        yield _missing(elsewhere, name, "lines in files that are not here", "framedex sources add DIR", " with them")
+        yield _missing(elsewhere, name, "lines in files that are not here", "`framedex sources add DIR`", " with them")
 
 
 def _missing(count: int, name: str, has: str, command: str, more: str = "") -> Line:
     verb = "has" if count == 1 else "have"
-    return text_line(f"     ! {words.count(count, 'frame')} of {name} {verb} {has}: `{command}`{more}.", "error")
+    return proposing(f"     ! {words.count(count, 'frame')} of {name} {verb} {has}: {command}{more}.", "error")
 
 
 def _kind(source: SourcedFrames) -> str:

@@ -33,7 +33,8 @@ class Span:
     """A piece of a line. `style` is a word of `_STYLES`; `link` is where a click leads.
 
     `elastic`: a path that nothing could open, so that it may lose its first folders where room is short. `address` is
-    what stands in the place of the text where the link cannot be shown, empty for the text itself.
+    what stands in the place of the text where the link cannot be shown, empty for the text itself. `whole`: a command,
+    which is not broken into two lines.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Span:
     link: Location | None = None
     elastic: bool = False
     address: str = ""
+    whole: bool = False
 
 
 Line = tuple[Span, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,12 +15,12 @@ from framedex.commands.launching import demo_folder
 from framedex.commands.launching.demo_environment import checkout, jax_sources, mock_sources, undisturbed
 from framedex.commands.launching.launch import interpreter, standing_aside
 from framedex.commands.output.console import note, print_lines
+from framedex.commands.output.proposals import called_from_anywhere
 from framedex.commands.output.terminal import Line, Span
 from framedex.commands.reading.files import absolute
 from framedex.interpreters import own_code
-from framedex.plaintext import printable
+from framedex.plaintext import printable, shell_word
 
-_CLI = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 _FOLDER = "framedex-demo"
 _PLACE = f"{demo_folder.PROGRAM}:8"
 _BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
@@ -29,10 +28,10 @@ _ALLOCATION = "DeviceMemory::Allocate"
 
 _NEXT = """
 Where to go from here (in {folder}):
-  framedex calls                       every call that JAX made, in order
-  framedex where {place}       the stacks that pass a line of yours
-  framedex open FILE:LINE              open a frame in your editor; in most terminals a click on it does the same
-Editors: `framedex serve` is a language server: go to definition on {place} goes to the frame that ran next."""
+  {calls}  every call that JAX made, in order
+  {where}  the stacks that pass a line of yours
+  {open}  open a frame in your editor; in most terminals a click on it does the same
+Editors: `{called} serve` is a language server: go to definition on {place} goes to the frame that ran next."""
 
 _NEXT_IN_CHECKOUT = """\
 To walk from there down to the allocator right now (in {checkout}):
@@ -69,7 +68,7 @@ def demo(ctx: click.Context, folder: Path, python: str) -> None:
     """
     python = interpreter(python)
     other_python = [] if python == sys.executable else ["--python", python]
-    install = f"{python} -m pip install jax" if other_python else "pip install 'framedex[record]'"
+    install = f"{shell_word(python)} -m pip install jax" if other_python else "pip install 'framedex[record]'"
     jax, mock, folder = jax_sources(python, install), mock_sources(), absolute(folder)
     demo_folder.prepare(folder)
     elsewhere = ["--index", str(absolute(ctx.obj))] if ctx.obj else []
@@ -88,25 +87,30 @@ def _show(ctx: click.Context, arguments: Sequence[str], folder: Path) -> None:
     """Print a command and have it run; end as it ended, unless that was well."""
     print_lines([(), _heading(arguments)])
     sys.stdout.flush()
-    process = subprocess.Popen([*own_code(_CLI, ()), *arguments], cwd=folder, env=undisturbed(os.environ))
+    cli = f"from framedex.commands.main import cli; cli(prog_name={called_from_anywhere()!r})"
+    process = subprocess.Popen([*own_code(cli, ()), *arguments], cwd=folder, env=undisturbed(os.environ))
     with standing_aside(process):
         status = process.wait()
     if status in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
     if status:
-        note(f"The demo ends here: `framedex {arguments[0]}` failed.")
+        note(f"The demo ends here: {arguments[0]} failed.")
         ctx.exit(status if status > 0 else 128 - status)
 
 
 def _heading(arguments: Sequence[str]) -> Line:
-    told = printable(shlex.join(["framedex", *arguments]))
+    told = f"{called_from_anywhere()} {' '.join(map(shell_word, arguments))}"
     why = "    # the same call, down to the allocation of device memory" if arguments[-1] == _ALLOCATION else ""
     return (Span(f"$ {told}{why}", "head"),)
 
 
 def _next(folder: Path) -> Iterator[str]:
     """What can be done with the recording; in a checkout, also how to walk it in editors that are not set up yet."""
-    yield from _NEXT.format(folder=printable(str(folder)), place=_PLACE).splitlines()
+    called = called_from_anywhere()
+    commands = [f"{called} {words}" for words in ("calls", f"where {_PLACE}", "open FILE:LINE")]
+    calls, where, to_open = (each.ljust(max(map(len, commands))) for each in commands)
+    named = {"folder": printable(str(folder)), "place": _PLACE, "called": called}
+    yield from _NEXT.format(**named, calls=calls, where=where, open=to_open).splitlines()
     root = checkout()
     if root is not None and folder.parent == root:
         program = f"{folder.name}/{demo_folder.PROGRAM}"

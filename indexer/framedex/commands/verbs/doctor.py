@@ -15,6 +15,7 @@ from framedex.commands.checking import recording, software, surroundings
 from framedex.commands.checking.findings import Finding, found_by
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import capture_document
+from framedex.commands.output.proposals import proposing
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Span, text_line
 from framedex.commands.reading.known import known_index, note_if_changed, settings_here
@@ -22,7 +23,6 @@ from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.missing import all_problems
 from framedex.model import SourceProblem
-from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
@@ -90,10 +90,10 @@ def _looked_into(path: Path) -> tuple[list[CaptureRow], SourceHealth]:
 
 def _finding_lines(finding: Finding) -> Iterator[Line]:
     mark = Span("  ") if finding.is_well else Span("! ", "error")
-    first, *more = printable(finding.text).split("\n")
-    yield (mark, Span(f"{finding.subject:{_SUBJECT}} ", "head"), Span(first))
-    for line in (*more, *filter(None, [printable(finding.remedy)])):
-        yield text_line(f"  {'':{_SUBJECT}} {line}", "dim")
+    first, *more = finding.text.split("\n")
+    yield (mark, Span(f"{finding.subject:{_SUBJECT}} ", "head"), *proposing(first))
+    for line in (*more, *filter(None, [finding.remedy])):
+        yield proposing(f"  {'':{_SUBJECT}} {line}", "dim")
 
 
 def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
@@ -128,7 +128,7 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     if sources.macros:
         yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to understand what uses them")
     for problem in sources.problems:
-        yield text_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
+        yield proposing(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
         more = problem.count - len(problem.examples)
         for path in problem.examples:
             yield text_line(f"     {path}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex import words
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_index import report_lines
@@ -19,11 +20,17 @@ from framedex.commands.reading.files import absolute, working_folder
 from framedex.commands.reading.indexing import debuginfod_here, patience
 from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_settings_here
 from framedex.commands.reading.renewal import with_current_index
+from framedex.commands.reading.stray_captures import proposed_strays
 from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
+    from framedex.index import Index
     from framedex.ingest import Report
     from framedex.settings import Settings
+
+# Calls whose stacks show what people come for; getters of nanoseconds are most of the others.
+_TELLING = ("PJRT_LoadedExecutable_Execute", "PJRT_Client_BufferFromHostBuffer")
 
 
 @click.command(name="index")
@@ -80,18 +87,19 @@ def index_captures(
         if rebuild:
             note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
         else:
-            note("Interrupted. What was finished is kept; run `framedex index` again to go on.")
+            named = "".join(f" {shell_word(str(capture))}" for capture in captures)
+            note(f"Interrupted. What was finished is kept; run `framedex index{named}` again to go on.")
         raise
     if as_json:
         print_json(index_document(path, report))
     else:
         print_lines(report_lines(report))
     for capture, error in report.refused:
-        print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
+        print_error(_not_indexed(capture, error))
     if report.refused:
         ctx.exit(1)
     if not as_json:
-        note(_next_step(report))
+        note(_next_step(path, report, captures))
 
 
 def _update(
@@ -103,7 +111,6 @@ def _update(
     lazy: bool,
     rebuild: bool,
 ) -> Report:
-    from framedex.captures import captures_below
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.index.file.database import changed_by_others
@@ -113,11 +120,8 @@ def _update(
     wanted, unusable = _wanted_captures(path, captures)
     if unusable and not wanted and not roots:
         raise next(iter(unusable.values()))
-    if not wanted and not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
-        raise FramedexError(
-            f"There is nothing to index: no captures in {captures_below(_project_of(path))}.",
-            "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
-        )
+    if not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
+        _check_that_one_can_be_read(path, wanted)
     with progress_on_terminal() as progress, debuginfod_here(progress) as debuginfod:
         if rebuild:
             report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map, debuginfod)
@@ -129,6 +133,30 @@ def _update(
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map, debuginfod)
                 store.seal()
     return replace(report, refused=(*unusable.items(), *report.refused))
+
+
+def _check_that_one_can_be_read(path: Path, captures: Sequence[Path]) -> None:
+    """Raise FramedexError where an index would be made for nothing: it would hide that of a folder above."""
+    from framedex.captures import captures_below
+    from framedex.ingest.captures import states_of
+
+    readable, refused = states_of(captures)
+    if readable:
+        return
+    *others, last = [_not_indexed(capture, error) for capture, error in refused.items()] or [
+        FramedexError(
+            f"There is nothing to index: no captures in {captures_below(_project_of(path))}.",
+            proposed_strays(())
+            or "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
+        )
+    ]
+    for error in others:
+        print_error(error)
+    raise last
+
+
+def _not_indexed(capture: Path, error: FramedexError) -> FramedexError:
+    return FramedexError(f"{capture} was not indexed: {error.message}", error.remedy)
 
 
 def _follow(
@@ -151,7 +179,7 @@ def _follow(
         roots = [*sources, *settings.sources]
         report = ingest_captures(store, over, roots, progress, find_needed_sources, settings.path_map, debuginfod)
         for capture, error in (*unusable.items(), *report.refused):
-            print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
+            print_error(_not_indexed(capture, error))
         follower = Follower(store, lambda: find_needed_sources(store, Silence()), debuginfod)
         with suppress(KeyboardInterrupt):
             note("Following the captures that are being written. Ctrl-C ends it; nothing is lost.")
@@ -163,7 +191,8 @@ def _follow(
                         print_error(FramedexError(f"{capture} is not followed: {error.message}", error.remedy))
                     time.sleep(EVERY)
                     captures, _ = _wanted_captures(path, named)
-    note(f"{follower.calls:,} calls came meanwhile. Next: `framedex index` reads what came since, and all sources.")
+    came = words.count(follower.calls, "call")
+    note(f"{came} came meanwhile. Next: `framedex index` reads what came since, and all sources.")
 
 
 def _is_over(capture: Path) -> bool:
@@ -207,10 +236,23 @@ def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, Framed
     return found, unusable
 
 
-def _next_step(report: Report) -> str:
-    calls = sum(capture.calls for capture in report.captures)
-    if calls:
-        return "Next: `framedex calls` lists the calls, `framedex trace ID` shows the stack of one."
+def _next_step(path: Path, report: Report, named: Sequence[Path]) -> str:
+    from framedex.index import Index
+
+    with Index.open(path) as index:
+        if any(capture.calls for capture in report.captures):
+            return f"Next: `framedex calls` lists the calls, {_shown_stack(index)}."
+        known = {os.path.realpath(capture.path) for capture in index.captures()}
+    if not report.captures and not named and (strays := proposed_strays(known)):
+        return strays
     if not report.totals.python_frames + report.totals.native_frames:
         return "Nothing is recorded yet. Next: `framedex run SCRIPT`, then `framedex index`."
     return "Next: `framedex calls`."
+
+
+def _shown_stack(index: Index) -> str:
+    """The command that shows a stack, of a call that tells much where one was made."""
+    telling = next(filter(None, map(index.calls.latest, _TELLING)), None)
+    if telling is None:
+        return "`framedex summary` counts them by function"
+    return f"`framedex trace {telling.id}` shows the stack of one"

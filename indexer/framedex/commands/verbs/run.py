@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, interpreter, launch
 from framedex.commands.launching.mock_settings import machine_options, machine_variables
 from framedex.commands.launching.plugins import find_plugin
+from framedex.commands.launching.program import Program, program_of
 from framedex.commands.launching.quantities import Bytes
 from framedex.commands.launching.runtimes import Runtime
+from framedex.commands.output.proposals import as_typed
+from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.commands.launching.outcome import Outcome
+    from framedex.commands.launching.plugins import Plugin
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 )
 @machine_options
 @click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
+@click.option("-c", "is_code", is_flag=True, help="The program is given as code: run it as `python -c` does.")
 @click.option(
     "--python",
     default=sys.executable,
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
     help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.",
 )
 @click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest.")
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARGS]...")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|COMMAND|-m MODULE|-c CODE|- [ARGS]...")
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -53,6 +58,7 @@ def run(
     output: Path | None,
     plugin: str | None,
     is_module: bool,
+    is_code: bool,
     python: str,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -64,15 +70,21 @@ def run(
 ) -> None:
     """Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.
 
+    COMMAND is one that Python runs, as `pytest` and `torchrun` are, or an interpreter with what follows it
+    (`python3.12 -X dev -m MODULE`); - reads the program from stdin. A command runs under the Python that its first line
+    names, all else under framedex's own or that of --python.
+
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
     docs/mock-tpu.md says which machines can be simulated and what can be made to fail. jaxlib 0.4.13 is recorded at
     the TPU C API that JAX used before PJRT (docs/tpu-executor-allocate.md).
     """
     if not program:
-        raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
-    if not is_module and not os.path.exists(program[0]):  # noqa: PTH110 - Path.exists raises where it may not look
-        raise click.UsageError(f"There is no script {program[0]!r}.")
+        raise click.UsageError(
+            as_typed("Name a script, a command, a module with -m, or code with -c: `framedex run SCRIPT [ARGS]...`.")
+        )
+    if is_module and is_code:
+        raise click.UsageError("-m names a module, -c gives code: choose one.")
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
     if plugin == "":
@@ -87,16 +99,33 @@ def run(
         "FRAMEDEX_LIMIT": _number(limit),
         "FRAMEDEX_RING": "1" if ring else "",
     }
-    arguments = ("-m", *program) if is_module else program
-    python = interpreter(python)
-    check_python(python)
-    runtime = Runtime.PJRT if plugin else check_jaxlib(python)
-    found = find_plugin(plugin, python) if plugin else None
-    outcome = launch(Launch(python, arguments, output, settings, found, runtime))
+    named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
+    if is_module or is_code:
+        started = Program(interpreter(python), ("-m" if is_module else "-c", *program))
+    else:
+        started = program_of(program, interpreter(python), is_named=named)
+    runtime, found = _checked(started, plugin)
+    outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime))
     for line in outcome.summary().splitlines():
         with suppress(OSError):  # nobody reads it; the program's status is still to be passed on
             click.echo(f"framedex: {line}", err=True)
     _end_like(ctx, outcome)
+
+
+def _checked(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | None]:
+    """What the program's JAX is, and the plug-in that it shall load. Raises FramedexError where it cannot be recorded.
+
+    Where nobody named the interpreter, the error says how it was chosen.
+    """
+    try:
+        check_python(program.python)
+        if plugin:
+            return Runtime.PJRT, find_plugin(plugin, program.python)
+        return check_jaxlib(program.python), None
+    except FramedexError as error:
+        if not program.why:
+            raise
+        raise FramedexError(f"{error.message}\n{program.why}", error.remedy) from error
 
 
 def _number(value: int | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -24,7 +23,7 @@ from framedex.commands.reading.known import (
 )
 from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
-from framedex.plaintext import printable
+from framedex.plaintext import printable, shell_word
 
 if TYPE_CHECKING:
     from framedex.fetching.cache import SourceCache
@@ -166,7 +165,7 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
     raise FramedexError(
         "Nothing was fetched: "
         + ("--yes alone does not agree to a mirror of the settings." if yes else "this needs your agreement."),
-        f"`{shlex.join(['framedex', 'sources', 'fetch', *given, *options])}` fetches it.",
+        f"`framedex sources fetch {' '.join(map(shell_word, [*given, *options]))}` fetches it.",
     )
 
 
@@ -217,7 +216,7 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
             raise
         store.seal()
     print_lines(report_lines(report))
-    note("Next: `framedex trace ID` shows the stack of a call, `framedex sources` what the source folders are.")
+    note("Next: `framedex calls` lists the calls, `framedex sources` what the source folders are.")
 
 
 def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
@@ -228,7 +227,7 @@ def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Seq
         if is_others:
             note(
                 f"{state.path} has {state.component} too, and what both define leads to both: `framedex sources remove"
-                f" {shlex.quote(str(state.path))}` leaves it to what was fetched."
+                f" {shell_word(str(state.path))}` leaves it to what was fetched."
             )
 
 

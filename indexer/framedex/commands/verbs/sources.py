@@ -12,6 +12,7 @@ import click
 
 from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.proposals import proposing
 from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
 from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.commands.reading.known import (
@@ -24,7 +25,7 @@ from framedex.commands.reading.known import (
 from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
-from framedex.plaintext import printable, restore
+from framedex.plaintext import printable, restore, shell_word
 from framedex.releases.roots import (
     COMPONENTS,
     RootState,
@@ -142,13 +143,15 @@ def _root_lines(state: RootState) -> Iterator[Line]:
     if state.component is not None:
         words_of_it.append(f"{COMPONENTS[state.component]}'s sources")
     if not state.is_there:
-        words_of_it.append("missing; what was read from it is kept until `framedex sources remove`")
+        words_of_it.append(
+            f"missing; what was read from it is kept until `framedex sources remove {shell_word(str(state.path))}`"
+        )
     if checkout is not None and checkout.commit:
         changed = " with changes" if checkout.is_changed else ""
         words_of_it.append(f"at {short(checkout.commit)}{changed}")
     if state.matches and state.build is not None:
         words_of_it.append(f"as recorded: {build_text(state.build)}")
-    yield (Span(printable(str(state.path)), "head"), Span(f"  {printable('; '.join(words_of_it))}"))
+    yield (Span(printable(str(state.path)), "head"), *proposing(f"  {'; '.join(words_of_it)}"))
     if checkout is not None and checkout.problem:
         yield text_line(f"     ! {checkout.problem}", "error")
     if state.advice:
@@ -168,7 +171,7 @@ def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterato
     for build in missing:
         yield (Span(build_text(build), "head"), Span("; no source folder has that"))
         fetched = "`framedex sources fetch`, or " if build.revision else ""
-        yield text_line(f"     to get it: {fetched}`{clone_command(build)}`", "dim")
+        yield proposing(f"     to get it: {fetched}`{clone_command(build)}`", "dim")
         if url := pin_url(build, builds):
             yield text_line(f"     JAX names the commit in {url}", "dim")
 

@@ -17,6 +17,7 @@ from framedex.index.file.shape import foreign_part
 from framedex.index.file.version import APPLICATION_ID, VERSION
 from framedex.upwards import folders_upwards
 
+_MAKE = "Record a program with `framedex run SCRIPT`, unless that is done; `framedex index` makes the index of it."
 _REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
 PATIENCE = 5.0
 """Seconds to wait for a lock that another process holds."""
@@ -104,13 +105,16 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
     """
     check_sqlite()
     if not _is_file(path):
-        raise FramedexError(f"There is no index at {path}.", "Run `framedex index` to make one from your captures.")
+        raise FramedexError(f"There is no index at {path}.", _MAKE)
     _refuse_other_files(path)
     with translated(path):
         connection = _connect_reading(path, patience)
         try:
             if is_blank(connection):
-                raise EmptyIndexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
+                raise EmptyIndexError(
+                    f"The index {path} is empty.",
+                    _MAKE,
+                )
             check_version(connection, path)
         except BaseException:
             connection.close()

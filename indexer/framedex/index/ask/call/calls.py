@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from framedex import words
 from framedex.errors import FramedexError
+from framedex.index.ask.answers import answer_of_boundary
 from framedex.index.ask.call.causal_links import dispatches
-from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing
+from framedex.index.ask.call.filters import boundaries_like, boundaries_that_work, call_ranges, passing, stacks_through
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
@@ -24,9 +26,13 @@ from framedex.index.read.rows import (
     frames_by_id,
 )
 from framedex.index.read.spans import Ids, calls_in
+from framedex.model import Role
 
 if TYPE_CHECKING:
-    from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+
+
+_MOST_LISTED = 20  # names that may be meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,31 +121,64 @@ class Calls:
         return None if row is None else name_objects(self.reader, [call_row(row)])[0]
 
     def latest(self, name: str) -> CallRow | None:
-        """The latest call of the boundary function of this name, else of the only one whose name has it; or None.
+        """The latest call of the boundary function of this name, or of the only one that ends with it; or None.
 
-        Raises FramedexError that lists the names where several fit.
+        Else through a function of the user's own of this name, of the only boundary function that has it in its name,
+        or through any function of this name. Raises FramedexError that lists the names where several fit.
         """
+        from framedex.index.ask.name.meant import meant_functions
+        from framedex.index.read.installed import is_own
+
         fitting = boundaries_like(self.reader, name)
+        last = [row for row in fitting if row[1].lower().endswith(f"_{name.lower()}")]
+        if len(last) == 1 or any(row[1] == name for row in fitting):
+            return self._latest_of(last if len(last) == 1 else fitting)
+        meant = meant_functions(self.reader, name)
+        named = [function for function in meant.functions if meant.is_name]
+        if own := [each.id for each in named if is_own(each.module) and each.role is Role.CODE]:
+            return self._latest_through(own)
+        if not fitting:
+            return self._latest_through([function.id for function in named])
         counts: dict[str, int] = {}
         for _, fitting_name, made in fitting:
             counts[fitting_name] = counts.get(fitting_name, 0) + made
         if len(counts) > 1:
-            listed = "\n".join(
-                f"{made:>8,}  {each}" for each, made in sorted(counts.items(), key=lambda item: -item[1])
-            )
+            ranked = sorted(counts.items(), key=lambda item: -item[1])
+            listed = [f"{made:>8,}  {each}" for each, made in ranked[:_MOST_LISTED]]
+            if len(ranked) > _MOST_LISTED:
+                listed.append(f"{'':8}  and {words.count(len(ranked) - _MOST_LISTED, 'more function')}")
             raise FramedexError(
-                f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
+                "\n".join([f"Several functions that were called match '{name}':", *listed]),
+                "Give more of the name you mean.",
             )
-        boundaries = json_list([row[0] for row in fitting])
+        return self._latest_of(fitting)
+
+    def _latest_of(self, boundaries: Sequence[Row]) -> CallRow | None:
+        """The latest call of the boundary functions whose ids come first in the rows."""
+        return self._latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))
+
+    def _latest_through(self, functions: Sequence[int]) -> CallRow | None:
+        """The latest call through these functions that does work, if one does, else of all."""
+        if not functions:
+            return None
+        stacks = json_list(stacks_through(self.reader, functions))
+        works = json_list(boundaries_that_work(self.reader))
+        return self._latest_where(f"stack {IN_JSON} AND +boundary {IN_JSON}", stacks, works) or self._latest_where(
+            f"stack {IN_JSON}", stacks
+        )
+
+    def _latest_where(self, condition: str, *parameters: object) -> CallRow | None:
+        """The latest call of the kinds that fulfil a condition."""
+        query = f"SELECT max(latest_call) FROM call_kinds WHERE {condition} AND +capture = ?"
         for capture, _, _ in call_ranges(self.reader, None):
-            row = self.reader.row(
-                f"SELECT max(latest_call) FROM call_kinds WHERE boundary {IN_JSON} AND +capture = ?",
-                boundaries,
-                capture,
-            )
+            row = self.reader.row(query, *parameters, capture)
             if row is not None and row[0] is not None:
                 return self.get(row[0])
         return None
+
+    def answer_of(self, call: CallRow) -> AnswerOf:
+        """Of which capture an answer is that tells of the latest call of a boundary function."""
+        return answer_of_boundary(self.reader, call.capture, call.function)
 
     def trace(self, call_id: int) -> Trace | None:
         """The call with every frame of its stack, outermost first; None where there is no such call."""

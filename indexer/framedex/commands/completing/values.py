@@ -1,0 +1,110 @@
+"""What fits a word of a command line: captures, functions and files of the index, then files here. Nothing is written.
+
+Each question is a range of a database's index with a limit, so that a TAB takes no longer where much was recorded.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from framedex import words
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+_MOST = 100
+_PATIENCE = 0.1  # seconds: whoever writes an index is not waited for
+_MOST_ENTRIES = 20_000  # of a folder
+_FILES = [CompletionItem("", type="file")]
+Items = list[CompletionItem[Any]]
+
+
+def values_of(context: click.Context, asked: click.Command | click.Parameter, incomplete: str) -> Items | None:
+    """What framedex knows to fit a parameter; None where click knows better."""
+    if not isinstance(asked, click.Parameter):
+        return None
+    if asked.name in _OF_OPTIONS:
+        return _from_index(context, incomplete, _OF_OPTIONS[asked.name])
+    if (context.info_name, asked.name) in _FILE_ARGUMENTS:
+        return list(_FILES)
+    if (look := _OF_ARGUMENTS.get(context.info_name or "")) and isinstance(asked, click.Argument):
+        return _from_index(context, incomplete, look) + (_FILES if look is _recorded_files else [])
+    return None
+
+
+def files_beginning(text: str, *, only_folders: bool) -> Iterator[str]:
+    """The files and folders here whose paths begin with a text, as it is written; folders end in a slash."""
+    name = text.rpartition("/")[2]
+    before = text[: len(text) - len(name)]
+    with suppress(OSError), os.scandir(os.path.expanduser(before) or ".") as entries:  # noqa: PTH111
+        found = [entry for entry in islice(entries, _MOST_ENTRIES) if entry.name.startswith(name)]
+        for entry in sorted(found, key=lambda entry: entry.name):
+            is_folder = entry.is_dir()
+            if (name or not entry.name.startswith(".")) and (is_folder or not only_folders):
+                yield f"{before}{entry.name}{'/' if is_folder else ''}"
+
+
+def _from_index(context: click.Context, incomplete: str, look: Callable[[Index, str], Items]) -> Items:
+    """What an index knows; nothing where there is none that can be read as it is."""
+    from framedex.index import Index, find_index
+    from framedex.settings import Settings
+
+    given = context.find_root().params.get("index_path")
+    with suppress(FramedexError, OSError):
+        path = given or Settings.load(Path.cwd())[0].index or find_index(Path.cwd())
+        if path is not None:
+            with Index.open(path, _PATIENCE) as index:
+                return look(index, incomplete)
+    return []
+
+
+def _captures(index: Index, incomplete: str) -> Items:
+    rows = [row for row in index.captures() if str(row.id).startswith(incomplete)]
+    now = time.time()
+    return [
+        CompletionItem(str(row.id), help=f"{words.command_short(row.command)}, {words.age(now - row.started)}")
+        for row in reversed(rows[-_MOST:])
+    ]
+
+
+def _functions(index: Index, incomplete: str) -> Items:
+    return [CompletionItem(name) for name in index.beginnings.functions(incomplete, _MOST)]
+
+
+def _called(index: Index, incomplete: str) -> Items:
+    return [CompletionItem(name) for name in index.beginnings.boundaries(incomplete, _MOST)]
+
+
+def _targets(index: Index, incomplete: str) -> Items:
+    return [CompletionItem(name) for name in index.beginnings.ffi_targets(incomplete, _MOST)]
+
+
+def _recorded_files(index: Index, incomplete: str) -> Items:
+    """The recorded files below the working folder, as they are written from there; elsewhere by their whole path."""
+    here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
+    before = "" if incomplete.startswith("/") else here
+    found = index.beginnings.recorded_files(before + incomplete, _MOST)
+    return [CompletionItem(path.removeprefix(before)) for path in found]
+
+
+_OF_OPTIONS: dict[str | None, Callable[[Index, str], Items]] = {"capture": _captures, "function": _called}
+_OF_ARGUMENTS: dict[str, Callable[[Index, str], Items]] = {
+    "callers": _functions,
+    "callees": _functions,
+    "find": _functions,
+    "trace": _called,
+    "ffi": _targets,
+    "where": _recorded_files,
+    "open": _recorded_files,
+}
+_FILE_ARGUMENTS = {("run", "program"), ("run", "python"), ("explain", "file"), ("resolve", "file")}

@@ -1,0 +1,102 @@
+"""Commands that framedex proposes: each can be typed as it stands, however this process was called.
+
+Messages, remedies and results name a command in backquotes: `framedex index caps`. Whatever prints them has them pass
+through here, where the command gets the words with which framedex was called (`.venv/bin/framedex`, `python -m
+framedex`) and the index that was named with --index. Words in capitals, as in `framedex run SCRIPT`, are left to
+whoever types. A test finds every such text in the sources, and holds it against the verbs and their options.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+
+import click
+
+from framedex.commands.output.terminal import Line, Span
+from framedex.onpath import program_on_path
+from framedex.plaintext import printable, shell_word, visible
+
+_NAME = "framedex"
+PROPOSAL = re.compile(rf"`{_NAME} (?P<words>[^`]+)`")
+"""A proposed command within a text."""
+
+_WITHOUT_INDEX = frozenset({"run", "--index"})
+
+
+def called_as() -> str:
+    """The words with which this process's framedex was called, as a shell in the same folder reads them."""
+    script = sys.argv[0]
+    if os.path.basename(script) == "__main__.py" and "-m" in sys.orig_argv:  # noqa: PTH119 - a text of the shell's
+        words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
+        return shlex.join([_typed_interpreter(words[0]), *words[1:]])
+    if os.path.basename(script) != _NAME or _is_on_path(_NAME, script):  # noqa: PTH119
+        return _NAME
+    return shell_word(script)
+
+
+def called_from_anywhere() -> str:
+    """The same, as a shell in any folder reads them."""
+    first, *more = shlex.split(_called())
+    return shlex.join([os.path.abspath(first) if os.sep in first else first, *more])  # noqa: PTH100
+
+
+def command(*words: str) -> str:
+    """The command of framedex's that has these words: to be shown where there are no backquotes."""
+    return _as_called(" ".join(map(shell_word, words)))
+
+
+def as_typed(text: str) -> str:
+    """The text with its proposals as they are to be typed here."""
+    return PROPOSAL.sub(lambda match: f"`{_as_called(match['words'])}`", text)
+
+
+def proposing(text: str, style: str = "") -> Line:
+    """A line of a text with proposals, which are not broken; what comes from captures is made printable."""
+    return _spans(printable(as_typed(text)), style)
+
+
+def noting(text: str) -> Line:
+    """The same for a text that is read, and never read back: it escapes less."""
+    return _spans(visible(as_typed(text)), "")
+
+
+def _spans(text: str, style: str) -> Line:
+    return tuple(Span(part, style, whole=part.startswith("`")) for part in re.split(r"(`[^`]+`[.,;:)]*)", text) if part)
+
+
+def _as_called(words: str) -> str:
+    root = _root()
+    is_of_index = words.split(maxsplit=1)[0] not in _WITHOUT_INDEX
+    index = f" --index {shell_word(os.fspath(root.obj))}" if root is not None and root.obj and is_of_index else ""
+    return f"{_called()}{index} {words}"
+
+
+def _called() -> str:
+    root = _root()
+    return (root.info_name if root is not None else None) or _NAME
+
+
+def _root() -> click.Context | None:
+    context = click.get_current_context(silent=True)
+    return context.find_root() if context is not None else None
+
+
+def _typed_interpreter(word: str) -> str:
+    """An interpreter as its user called it, if that is it; a program may be started under any name."""
+    named = program_on_path(word)
+    return word if named is not None and _is_same(named, sys.executable) else sys.executable
+
+
+def _is_on_path(name: str, script: str) -> bool:
+    found = program_on_path(name)
+    return found is not None and _is_same(found, script)
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121
+    except OSError:
+        return False

@@ -1,0 +1,51 @@
+"""`framedex completion`: TAB in bash, zsh and fish."""
+
+from __future__ import annotations
+
+import click
+
+from framedex.commands.completing.installing import install, place_of, remove, script_here, usual_shell
+from framedex.commands.completing.shells import SHELLS
+from framedex.commands.output.console import note
+from framedex.commands.output.terminal import standard_output
+
+_shells = click.argument("shells", metavar="[bash|zsh|fish]...", nargs=-1, type=click.Choice(list(SHELLS)))
+
+
+@click.group()
+def completion() -> None:
+    """Have a TAB in your shell complete verbs, options, captures, functions and files.
+
+    It asks the framedex by which it was installed, and the index of the folder that you are in.
+    """
+
+
+@completion.command("install")
+@_shells
+def install_completion(shells: tuple[str, ...]) -> None:
+    """Have these shells complete framedex: yours, if you name none. Doing it again is harmless."""
+    for shell in shells or (usual_shell(),):
+        written = install(shell)
+        for path in written:
+            note(f"Written: {path}")
+        if not written:
+            note(f"{shell} has it already: {place_of(shell).script}")
+    note("It is there in the next shell that you start. `framedex completion remove` takes it away.")
+
+
+@completion.command("remove")
+@_shells
+def remove_completion(shells: tuple[str, ...]) -> None:
+    """Take away what `install` wrote for these shells: for all, if you name none."""
+    changed = [path for shell in shells or SHELLS for path in remove(shell)]
+    for path in changed:
+        note(f"Removed: {path}" if not path.exists() else f"Its line is taken out: {path}")
+    if not changed:
+        note("There was none.")
+
+
+@completion.command("show")
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+def show_completion(shell: str) -> None:
+    """Print the script, for set-ups that keep such files themselves."""
+    click.echo(script_here(shell), standard_output(), nl=False)

@@ -1,0 +1,250 @@
+"""TAB in real shells: what is offered, that a stranger's names stay words, and what the installation leaves behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from framedex.commands.completing.values import files_beginning
+from tests.indexer.recorded import Project
+from tests.running import plain_environment
+
+FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
+SHELLS = ("bash", "zsh", "fish")
+# Names that a shell must not take for anything but words; what has a line break is never offered.
+HOSTILE = (
+    "evil1$(touch pwned)",
+    "evil2`touch pwned`",
+    "evil3;touch pwned",
+    "evil4'q\"uote",
+    "evil5::scope(int*)",
+    "evil6 *",
+)
+UNSEEN = ("evil7\ntouch pwned", "evil8\x1b[31m", "evil9\u202e")
+_PATIENCE = 60.0  # seconds
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A user's home."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def indexed(project: Project) -> Project:
+    """A project that is indexed, with names that nobody sane would give."""
+    project.ingest().close()
+    connection = sqlite3.connect(project.folder / ".framedex" / "index.db")
+    (function,) = connection.execute("SELECT max(id) FROM functions").fetchone()
+    columns = [
+        row[1] for row in connection.execute("PRAGMA table_info(functions)") if row[1] not in ("id", "short_name")
+    ]
+    for number, name in enumerate((*HOSTILE, *UNSEEN), 1):
+        values = ", ".join("?1" if column == "name" else column for column in columns)
+        connection.execute(
+            f"INSERT INTO functions (id, short_name, {', '.join(columns)})"
+            f" SELECT {function + number}, ?1, {values} FROM functions WHERE id = {function}",
+            (name,),
+        )
+    connection.commit()
+    connection.close()
+    return project
+
+
+def shell_or_skip(shell: str) -> str:
+    """The path of a shell."""
+    found = shutil.which(shell)
+    if found is None:
+        pytest.skip(f"there is no {shell} here: `apt-get install {shell}` brings it")
+    return found
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """A user's, whose folders are all below his home."""
+    kept = {
+        name: value for name, value in plain_environment().items() if not name.startswith(("XDG_", "ZDOTDIR", "BASH_"))
+    }
+    path = os.pathsep.join([str(Path(FRAMEDEX).parent), kept["PATH"]])
+    return kept | {"HOME": str(home), "PATH": path, "TERM": "xterm", "PS1": "> ", "LC_ALL": "C.UTF-8"} | more
+
+
+def framedex(*arguments: str, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run framedex as this user."""
+    return subprocess.run(
+        [FRAMEDEX, *arguments],
+        env=environment(home, **more),
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+    )
+
+
+# In the place of framedex: what it would have been given, and that it ends. TAB asks the real one, by its path.
+INSTEAD = {
+    "bash": "framedex() { printf '%s\\0' \"$@\" > ~/words; echo '[''end'']'; }\n",
+    "zsh": "framedex() { printf '%s\\0' \"$@\" > ~/words; echo '[''end'']' }\n",
+    "fish": "function framedex; printf '%s\\0' $argv > ~/words; echo '[''end'']'; end\n",
+}
+
+
+class Typist:
+    """A user at a shell in a folder, who has installed completion."""
+
+    def __init__(self, shell: str, home: Path, folder: Path) -> None:
+        program = shell_or_skip(shell)
+        assert framedex("completion", "install", shell, home=home).returncode == 0
+        self._words = home / "words"
+        self._child, self._terminal = pty.fork()
+        if self._child == 0:
+            os.chdir(folder)
+            os.execve(program, [shell, "-i"], environment(home))
+        os.write(self._terminal, INSTEAD[shell].encode())
+
+    def types(self, keys: str) -> list[str]:
+        """The words that framedex is given where these keys are typed, and then Enter."""
+        os.write(self._terminal, f"{keys}\n".encode())
+        shown, until = "", time.monotonic() + _PATIENCE
+        while "[end]" not in shown:
+            ready, _, _ = select.select([self._terminal], [], [], max(until - time.monotonic(), 0))
+            assert ready, f"it shows {shown!r} only"
+            shown += os.read(self._terminal, 65_536).decode(errors="replace")
+        return self._words.read_text().split("\0")[:-1]
+
+    def __enter__(self) -> Typist:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._terminal)
+        os.kill(self._child, signal.SIGKILL)
+        os.waitpid(self._child, 0)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_tab(shell: str, indexed: Project, home: Path) -> None:
+    (indexed.folder / "a file.py").write_text("")
+    typed = {
+        "framedex calle\te\t x": ["callees", "x"],
+        "framedex summ\t": ["summary"],
+        "framedex sources exp\tx": ["sources", "export", "x"],
+        "framedex calls --functi\tx": ["calls", "--function", "x"],
+        "framedex calls --capture \t": ["calls", "--capture", "1"],
+        "framedex callees trans\t": ["callees", "transfer"],
+        "framedex where dem\t": ["where", "demo.py"],
+        "framedex trace PJRT_Cl\t": ["trace", "PJRT_Client_BufferFromHostBuffer"],
+        "framedex run 'a f\t": ["run", "a file.py"],
+        "framedex run a\\ f\t": ["run", "a file.py"],
+    }
+    with Typist(shell, home, indexed.folder) as typist:
+        assert {keys: typist.types(keys) for keys in typed} == typed
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_strangers_name_stays_a_word(shell: str, indexed: Project, home: Path) -> None:
+    """Given functions named as commands, when their names are completed and entered, then each is one word."""
+    with Typist(shell, home, indexed.folder) as typist:
+        assert [typist.types(f"framedex callees {name[:5]}\t") for name in HOSTILE] == [
+            ["callees", name] for name in HOSTILE
+        ]
+    assert not list(indexed.folder.glob("*pwned*"))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_cannot_be_seen_is_not_offered(shell: str, indexed: Project) -> None:
+    asked = ["framedex callees evil", ":="] if shell == "bash" else ["callees", "evil"]
+    done = subprocess.run(
+        [FRAMEDEX, *asked], env=plain_environment() | {"_FRAMEDEX_COMPLETE": f"{shell}_complete"}, cwd=indexed.folder,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", len(HOSTILE))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_installing_twice_and_removing_leaves_everything_as_it_was(shell: str, home: Path) -> None:
+    before = {".bashrc": b"alias ll='ls -l'\n# no line break at the end: \xff", ".zshrc": b"setopt autocd\n"}
+    for name, content in before.items():
+        (home / name).write_bytes(content)
+        (home / name).chmod(0o640)
+    done = framedex("completion", "install", shell, home=home)
+    assert done.returncode == 0, done.stderr
+    after = _contents(home)
+    assert framedex("completion", "install", shell, home=home).returncode == 0
+    assert _contents(home) == after
+    for name, content in before.items():
+        assert after[name].startswith(content) and (home / name).stat().st_mode & 0o777 == 0o640
+    removed = framedex("completion", "remove", home=home)
+    assert removed.returncode == 0
+    left = _contents(home)
+    assert {name: content.rstrip(b"\n") for name, content in left.items()} == {
+        name: content.rstrip(b"\n") for name, content in before.items()
+    }
+    assert "There was none." in framedex("completion", "remove", home=home).stderr
+
+
+def test_a_start_up_file_that_is_a_link_stays_one(home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles" / "zshrc").write_text("setopt autocd\n")
+    (home / ".zshrc").symlink_to("dotfiles/zshrc")
+    assert framedex("completion", "install", "zsh", home=home).returncode == 0
+    assert (home / ".zshrc").is_symlink()
+    assert "# completion of framedex" in (home / "dotfiles" / "zshrc").read_text()
+
+
+def test_the_usual_shell_is_the_users(home: Path) -> None:
+    assert "fish" in framedex("completion", "install", home=home, SHELL="/usr/bin/fish").stderr
+    done = framedex("completion", "install", home=home, SHELL="/bin/tcsh")
+    assert (done.returncode, "Your shell is tcsh." in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_that_is_shown_is_one_that_the_shell_reads(shell: str, home: Path) -> None:
+    shown = framedex("completion", "show", shell, home=home).stdout
+    checked = subprocess.run([shell_or_skip(shell), "-n"], input=shown, capture_output=True, text=True)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("index", ["none", "damaged", "newer", "locked"])
+def test_an_index_that_cannot_be_asked_is_no_reason_to_say_anything(index: str, project: Project, home: Path) -> None:
+    path = project.folder / ".framedex" / "index.db"
+    if index != "none":
+        project.ingest().close()
+    if index == "damaged":
+        path.write_bytes(path.read_bytes()[:5000])
+    connection = sqlite3.connect(path) if index in ("newer", "locked") else None
+    if connection is not None:
+        connection.execute("PRAGMA user_version = 999" if index == "newer" else "BEGIN EXCLUSIVE")
+    before = _contents(project.folder)
+    done = subprocess.run(
+        [FRAMEDEX, "callees", ""], env=environment(home, _FRAMEDEX_COMPLETE="zsh_complete"), cwd=project.folder,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {name for name in _contents(project.folder) if not name.endswith("-shm")} <= set(before)
+    if connection is not None:
+        connection.close()
+
+
+def test_files_are_listed_as_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder" / ".hidden").mkdir(parents=True)
+    (tmp_path / "folder" / "file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert list(files_beginning("f", only_folders=False)) == ["folder/"]
+    assert list(files_beginning("./folder/", only_folders=False)) == ["./folder/file"]
+    assert list(files_beginning("folder/.", only_folders=True)) == ["folder/.hidden/"]
+    assert list(files_beginning(f"{tmp_path}/nowhere/", only_folders=False)) == []
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -1,0 +1,238 @@
+"""Whatever framedex proposes can be typed as it stands, and works: its texts by their form, and in real situations."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+import framedex_server
+from framedex.commands.main import _VERBS, cli
+from framedex.commands.output.proposals import PROPOSAL
+from framedex.plaintext import shell_word
+from tests.indexer.recorded import Project
+from tests.pythons import ROOT
+from tests.running import TIMEOUT, plain_environment
+
+SOURCES = sorted((ROOT / "indexer" / "framedex").rglob("*.py")) + sorted(
+    Path(framedex_server.__path__[0]).rglob("*.py")
+)
+# Texts that are no proposals: names of formats, marks, what prints a heading.
+NAMES = {"framedex trace, format 1", "framedex trace", "# Written by `framedex cmake`"}
+# A verb outside backquotes, and no part of a path, of a name or of a message's beginning.
+BARE = re.compile(rf"(?<![`/\w.-])(?<!a )(?<!no )framedex (?:{'|'.join(verb for verb in _VERBS if ' ' not in verb)})\b")
+
+# What whoever types puts in the place of a word in capitals.
+FILLED_IN = {
+    "SCRIPT": "program.py",
+    "DIR": "sources",
+    "FOLDER": "sources",
+    "FILE": "other.db",
+    "NAME": "main",
+    "PATH": sys.executable,
+    "PLACE": "program.py:1",
+    "ID": "1",
+    "FUNCTION": "PJRT_Client_BufferFromHostBuffer",
+}
+FRAMEDEX = Path(sys.executable).with_name("framedex")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a shell was given, and what came of it."""
+
+    command: str
+    status: int
+    said: str
+
+    @property
+    def proposals(self) -> list[str]:
+        """The commands that were proposed, in their order, filled in."""
+        told = re.findall(r"`([^`]*\bframedex (?:[^`]+))`|Next: ([^`\n]*\bframedex .+)$", self.said, re.MULTILINE)
+        return [" ".join(FILLED_IN.get(word, word) for word in "".join(each).split(" ")) for each in told]
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """The texts of a file that are no docstrings; what is put into them is X, or nothing right behind a word."""
+    tree = ast.parse(path.read_text())
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
+    docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    docstrings |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            text = ""
+            for part in node.values:
+                is_text = isinstance(part, ast.Constant)
+                text += str(part.value) if is_text else "X" if text.endswith((" ", "`")) else ""  # type: ignore[attr-defined]
+            yield text
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings | inner:
+            yield node.value
+
+
+def test_every_proposed_command_has_a_verb_its_options_and_its_arguments() -> None:
+    texts = [(path, text) for path in SOURCES for text in texts_of(path) if text not in NAMES]
+    found = [(path, match["words"]) for path, text in texts for match in PROPOSAL.finditer(text)]
+    wrong = [(str(path), words) for path, words in found if not _is_accepted(words)]
+
+    assert len(found) > 60
+    assert wrong == []
+
+
+def test_no_command_is_proposed_without_backquotes() -> None:
+    bare = [(str(path), text) for path in SOURCES for text in texts_of(path) if BARE.search(text) and text not in NAMES]
+    summaries = {verb.summary for verb in _VERBS.values()}
+
+    assert [each for each in bare if each[1] not in summaries] == []
+
+
+def _is_accepted(words: str) -> bool:
+    """Whether the command line knows the verb and the options, and asks for no more arguments."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (click.Path, click.types.IntParamType):
+            patch.setattr(kind, "convert", lambda _self, value, _parameter, _context: value)
+        try:
+            context = cli.make_context("framedex", shlex.split(words.replace("...", "")))
+            command: click.Command = cli
+            while isinstance(command, click.Group) and context._protected_args:
+                name, below, rest = command.resolve_command(context, context._protected_args + context.args)
+                assert below is not None
+                command, context = below, below.make_context(name, rest, parent=context)
+        except click.UsageError:
+            return False
+        return command is not cli and not (command.name == "run" and not context.params["program"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a program and something to read, and nothing of framedex's."""
+    here = tmp_path / "a folder"
+    here.mkdir()
+    (here / "program.py").write_text("import jax\n\n\ndef main():\n    jax.device_put(1.0)\n\n\nmain()\n")
+    (here / "sources").mkdir()
+    (here / "sources" / "some.cc").write_text("int some() { return 1; }\n")
+    return here
+
+
+# How framedex is called, and whether it is on the PATH.
+WAYS = {
+    "on the PATH": ("framedex", True),
+    "by a path": ("venv/bin/framedex", False),
+    "as a module": (f"{shell_word(sys.executable)} -m framedex", False),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_from_nothing_to_a_stack_by_what_is_proposed_alone(folder: Path, way: str) -> None:
+    """Given a folder without any index, when each verb that has nothing to say is obeyed, then a stack is shown."""
+    (folder / "venv").symlink_to(FRAMEDEX.parents[1])
+    called, is_on_path = WAYS[way]
+    first = _typed(f"{called} calls", folder, is_on_path)
+    assert (first.status, len(first.proposals)) == (1, 2)
+    recorded, indexed = (_typed(each, folder, is_on_path) for each in first.proposals)
+    shown = [_typed(each, folder, is_on_path) for each in indexed.proposals]
+
+    assert all(each.startswith(called) for each in (*first.proposals, *recorded.proposals, *indexed.proposals))
+    assert recorded.proposals == [f"{called} index"]
+    assert [each.status for each in (recorded, indexed, *shown)] == [0, 0, 0, 0]
+    assert "main" in shown[1].said and "device_put" in shown[1].said
+
+
+def test_captures_that_come_to_a_folder_that_was_named_are_proposed_again(folder: Path) -> None:
+    recorded = _typed("framedex run -o caps program.py", folder)
+    _typed(recorded.proposals[0], folder)
+    _typed("framedex run -o caps program.py", folder)
+
+    assert _typed("framedex index", folder).proposals == recorded.proposals
+
+
+@pytest.mark.parametrize("output", ["my caps", "it's `$(echo x)`", "-o", "a\nb", "../beside"])
+def test_captures_elsewhere_are_indexed_by_what_is_proposed(folder: Path, output: str) -> None:
+    recorded = _typed(f"framedex run --output={shell_word(output)} program.py", folder)
+    (proposed,) = recorded.proposals
+    if not output.startswith(".."):
+        asked = _typed("framedex index", folder)  # whoever types the usual instead is told
+        assert (asked.status, asked.proposals) == (1, [proposed])
+        assert not (folder / ".framedex").exists()
+
+    assert _typed(proposed, folder).status == 0
+    assert _typed("framedex calls", folder).status == 0
+
+
+def test_an_index_that_was_named_is_named_again(folder: Path) -> None:
+    typed = _typed("framedex run program.py; framedex --index 'an index.db' calls", folder)
+    assert typed.proposals[-1] == "framedex --index 'an index.db' index"
+    indexed = _typed(typed.proposals[-1], folder)
+
+    assert [_typed(each, folder).status for each in indexed.proposals] == [0, 0]
+    assert all("--index 'an index.db' " in each for each in indexed.proposals)
+
+
+def test_an_index_that_could_not_be_made_hides_none(folder: Path) -> None:
+    """Given an index above, when indexing below fails, then no empty one is left there that would answer instead."""
+    below = folder / "below"
+    (below / "capture").mkdir(parents=True)
+    (below / "capture" / "capture.json").write_text("no capture")
+    assert _typed("framedex index capture", below).status == 1
+    assert not (below / ".framedex").exists()
+
+
+# Commands that have nothing to say, or something to go on from, in a project that is indexed.
+SITUATIONS = (
+    *("captures", "calls", "summary", "check", "ffi", "sources", "doctor", "index", "trace 1", "where demo.py:2"),
+    *("trace 999", "trace nonsense", "calls --capture 9", "calls --object nonsense", "calls --object buffer#99"),
+    *("where nonsense.py", "find ''", "find nonsense", "callers nonsense", "callees nonsense", "open nonsense"),
+    *(
+        "open /nonsense/x.cc:1",
+        "ffi nonsense",
+        "sources remove nonsense",
+        "sources add sources",
+        "index --source sources",
+    ),
+    *("index --source sources", "index sources", "index --lazy --rebuild", "summary --capture 7"),
+    *("--index none.db calls", "trace nonsense.txt"),
+)
+# What needs a network, or waits for an editor.
+NOT_HERE = re.compile(r"framedex (?:--index \S+ )?(?:sources fetch|serve|open|demo)\b")
+
+
+def test_what_verbs_propose_in_a_project_works(project: Project, folder: Path) -> None:
+    project.ingest().close()
+    for name in ("program.py", "sources"):
+        shutil.move(folder / name, project.folder / name)
+    proposed: dict[str, str] = {}
+    for situation in SITUATIONS:
+        for each in _typed(f"framedex {situation}", project.folder).proposals:
+            proposed.setdefault(each, situation)
+    ended = [_typed(each, project.folder) for each in proposed if not NOT_HERE.match(each)]
+
+    assert len(ended) >= 8
+    assert [(each.command, proposed[each.command], each.said) for each in ended if each.status] == []
+
+
+def _typed(command: str, folder: Path, is_on_path: bool = True) -> Typed:
+    """Give a command to a shell."""
+    environment = plain_environment()
+    others = [each for each in environment["PATH"].split(":") if each != str(FRAMEDEX.parent)]
+    environment["PATH"] = ":".join([str(FRAMEDEX.parent), *others] if is_on_path else others)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return Typed(command, done.returncode, done.stdout + done.stderr)
