@@ -44,8 +44,8 @@ class IndexedRun:
 
     def target(self, name: str) -> FfiTarget:
         """What the latest capture tells of a target."""
-        with self.open() as index:
-            (found,) = [each for each in index.capture(index.ffi.captures()[-1]).ffi_targets() if each.name == name]
+        with self.open() as index, index.within(index.ffi.captures()[-1:]) as latest:
+            (found,) = [each for each in latest.ffi.targets() if each.name == name]
         return found
 
 

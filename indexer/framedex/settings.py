@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from framedex.indexplace import may_be_index
+from framedex.model.scopes import Counted
+from framedex.nearest import nearest
 from framedex.upwards import folders_upwards
 from framedex.whereabouts.rules import PathRule
 
@@ -34,7 +36,8 @@ class Settings:
     `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
     has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which a
     component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
-    `editor` is the editors' own table, unchecked. `file` is where all this was read.
+    `captures` says which count where several have what is asked for. `editor` is the editors' own table, unchecked.
+    `file` is where all this was read.
     """
 
     sources: tuple[Path, ...] = ()
@@ -42,6 +45,7 @@ class Settings:
     links: Mapping[str, str] = field(default_factory=dict)
     mirrors: Mapping[str, str] = field(default_factory=dict)
     index: Path | None = None
+    captures: Counted = Counted.LATEST
     editor: Mapping[str, object] = field(default_factory=dict)
     file: Path | None = None
 
@@ -169,6 +173,13 @@ class _Reading:
             path = None
         return replace(settings, index=path or settings.index)
 
+    def captures(self, settings: Settings, value: object) -> Settings:
+        rules = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
+        if isinstance(value, str) and value in rules:
+            return replace(settings, captures=rules[value])
+        self._wrong("captures", 'write "latest" or "all"')
+        return settings
+
     def editor(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, editor={**settings.editor, **value})
@@ -202,16 +213,15 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
     "links": _Reading.links,
     "mirrors": _Reading.mirrors,
     "index": _Reading.index,
+    "captures": _Reading.captures,
     "editor": _Reading.editor,
 }
 
 
 def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
-    import difflib  # wrong keys are rare, and every command reads settings
-
     prefix, _, name = key.rpartition(".")
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(known)}."
+    near = nearest(name, known)
+    advice = f"did you mean {near}?" if near else f"the keys are {', '.join(known)}."
     return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is no setting; {advice}"
 
 

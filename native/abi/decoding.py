@@ -52,6 +52,8 @@ UNSIGNED = {"size_t", "uint64_t", "uint32_t", "uintptr_t"}
 SIGNED = {"int", "int64_t", "int32_t", "intptr_t"}
 REAL = {"float", "double"}
 LISTED = {"int64_t", "size_t", "int", "int32_t"}
+# A program that is given to be compiled.
+PROGRAM = "const PJRT_Program*"
 BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
 
 
@@ -93,6 +95,9 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
                 access = f"(&{access})"
             for value in _values(abi, abi.structs[target], access, f"{name}.", nested=True):
                 yield Value(value.name, value.statement, f"{guard} && {value.guard}", is_output)
+            if field.type == PROGRAM and not is_output:
+                keep = f"program_kept({{writer}}, {{index}}, {access});"
+                yield Value(f"{name}.kept", keep, f"{guard} && {access} != nullptr", is_output)
             continue
         statement = _statement(abi, struct, field, pointer)
         if statement:

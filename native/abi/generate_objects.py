@@ -108,7 +108,26 @@ def _function(abi: Abi, name: str, struct: Struct, types: dict[str, str | None])
         entry["sizes"] = arrays
     if name.endswith("_IsDeleted"):
         entry["tells_deleted"] = "is_deleted"
+    if _works(abi, struct, objects):
+        entry["works"] = True
     return entry
+
+
+def _works(abi: Abi, struct: Struct, objects: dict[str, dict[str, Any]]) -> bool:
+    """Whether a call compiles, loads or runs a program, or moves data: what a program is run for.
+
+    It makes something that holds memory of a device, and so can be deleted, or with which programs are compiled, or an
+    event of what it was given data for; or it is given a program.
+    """
+    made = {known["type"] for known in objects.values() if known["role"] == "creates"}
+    holders = {_word(name.removesuffix("_Delete")) for name in _functions(abi) if name.endswith("_Delete")}
+    given = [field for field in struct.fields if field.name not in ("struct_size", "extension_start", *objects)]
+    compilers = {_word(_target(each.fields[2])) for each in _functions(abi).values() if _takes_program(each)}
+    return _takes_program(struct) or bool(made & (holders | compilers)) or ("event" in made and bool(given))
+
+
+def _takes_program(struct: Struct) -> bool:
+    return any(field.type == "const PJRT_Program*" for field in struct.fields)
 
 
 def _arrays(abi: Abi) -> set[str]:

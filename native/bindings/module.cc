@@ -4,6 +4,7 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
+#include "capture_reader/kept_programs.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -34,6 +35,7 @@ py::dict count_records(const std::string& folder) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
   module.attr("METADATA_FILE") = capture::kMetadataFile;
+  module.attr("PROGRAMS") = capture::kPrograms;
   module.attr("FORMAT") = capture::kFormat;
   module.attr("FORMAT_VERSIONS") =
       py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion, capture::kVersion);
@@ -57,5 +59,11 @@ PYBIND11_MODULE(_native, module) {
       py::arg("folder"));
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
+  module.def(
+      "is_kept_program",
+      [](const std::string& name, const py::bytes& program) {
+        return capture::is_kept_program(name, std::string_view(program));
+      },
+      py::arg("name"), py::arg("program"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

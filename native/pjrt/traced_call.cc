@@ -58,6 +58,10 @@ void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* 
   shortened(writer, field, std::move(text));
 }
 
+void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program) {
+  recorder::keep_program(writer, field, program->code, program->code_size);
+}
+
 size_t total(const size_t* sizes, size_t count) {
   return sizes == nullptr ? 0 : std::accumulate(sizes, sizes + count, size_t{0});
 }

@@ -31,6 +31,8 @@ void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_N
 // Writes a list of texts as one, with commas between.
 void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* values, const size_t* sizes,
            size_t count);
+// Keeps the code of a program that is to be compiled, and writes its name in the capture.
+void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program);
 // The number of elements of all lists together.
 size_t total(const size_t* sizes, size_t count);
 

@@ -146,6 +146,16 @@ bool describe(std::string_view kind, std::string_view json) {
   return true;
 }
 
+void keep_program(ArgumentWriter& writer, uint16_t field, const char* program, size_t size) noexcept {
+  ErrnoScope errno_scope;
+  Session* session = recording.session.load(std::memory_order_acquire);
+  if (session == nullptr || program == nullptr) return;
+  try {
+    writer.text(field, session->keep_program({program, size}));
+  } catch (const std::exception&) {  // no memory: the call is recorded without it
+  }
+}
+
 std::string start(const std::string& captures) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);

@@ -24,6 +24,9 @@ FRAMEDEX_EXPORT uint32_t register_functions(const Function* functions, size_t co
 constexpr size_t kMaximumDescription = 128 * 1024;
 FRAMEDEX_EXPORT bool describe(std::string_view kind, std::string_view json);
 
+// Writes the name under which the capture that is being written keeps a program, or why it does not.
+FRAMEDEX_EXPORT void keep_program(ArgumentWriter& writer, uint16_t field, const char* program, size_t size) noexcept;
+
 // Starts recording into a new folder below `captures`. Throws std::runtime_error with a message for the user.
 FRAMEDEX_EXPORT std::string start(const std::string& captures);
 // Stops recording; calls under way are still completed. Returns the capture's folder, empty if nothing was recording.

@@ -19,6 +19,7 @@
 
 #include "recorder/base/json.h"
 #include "recorder/process/background.h"
+#include "recorder/process/whole_file.h"
 
 namespace framedex::recorder {
 namespace {
@@ -76,21 +77,6 @@ std::vector<std::string> command_line() {
   return arguments;
 }
 
-// Writes a file whole, by rename. False with errno set if it cannot be written.
-bool write_file(const std::string& path, const std::string& content) {
-  std::string unfinished = path + ".tmp";
-  int error = 0;
-  bool is_there = BackgroundThread::instance().perform([&] {
-    std::ofstream file(unfinished, std::ios::binary);
-    file << content;
-    file.close();
-    error = file ? 0 : (errno != 0 ? errno : EIO);
-  });
-  if (!is_there) return false;
-  errno = error;
-  return error == 0 && rename(unfinished.c_str(), path.c_str()) == 0;
-}
-
 std::string working_folder() {
   std::array<char, PATH_MAX> path;
   return getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
@@ -121,7 +107,6 @@ Session* Session::create(const std::string& captures) {
     return create_in(folder, std::move(settings));
   } catch (const std::exception&) {
     unlink((folder + "/" + capture::kProcessStream).c_str());
-    unlink((folder + "/" + capture::kMetadataFile + ".tmp").c_str());
     rmdir(folder.c_str());
     throw;
   }
@@ -295,7 +280,7 @@ void Session::write_metadata() {
   metadata.texts("selected_by", settings_.selecting());
   std::string path = folder_ + "/" + capture::kMetadataFile;
   std::string text = metadata.finish() + "\n";
-  if (!write_file(path, text)) fail("cannot write " + path, errno);
+  if (!write_whole_file(path, text)) fail("cannot write " + path, errno);
   write_record(RecordKind::kMetadata, MetadataRecord{text.size(), capture::check_of(text.data(), text.size())});
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recorder/function.h"
+#include "recorder/kept_programs.h"
 #include "recorder/process/modules.h"
 #include "recorder/settings.h"
 #include "recorder/streams/clock.h"
@@ -41,6 +42,8 @@ class Session {
   void describe(const std::string& kind, const std::string& json);
   // The number of the module that holds an address (capture::kNoModule: none) and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
+  // Keeps a program that is compiled; see KeptPrograms.
+  std::string keep_program(std::string_view program) { return programs_.keep(program); }
   // The streams of a thread. Where its calls are a ring, `definitions` has everything else; without a ring it has all.
   struct ThreadStreams {
     std::unique_ptr<Stream> definitions;
@@ -62,6 +65,7 @@ class Session {
         identity_(random_number()),
         settings_(std::move(settings)),
         budget_(settings_.limit),
+        programs_(folder_, settings_.most_programs()),
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
         clock_(Clock::find()) {}
@@ -87,6 +91,7 @@ class Session {
   uint64_t identity_;
   Settings settings_;
   SegmentBudget budget_;
+  KeptPrograms programs_;
   std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
   PythonRuntime python_;
   Unwinder unwinder_;

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "recorder/kept_programs.h"
+
 namespace framedex::recorder {
 namespace {
 
@@ -52,6 +54,7 @@ Settings Settings::from_environment() {
   settings.sample = number("FRAMEDEX_SAMPLE", 1);
   settings.limit = number("FRAMEDEX_LIMIT", 0);
   settings.ring = text("FRAMEDEX_RING") == "1";
+  settings.programs = text("FRAMEDEX_PROGRAMS") != "0";
   settings.verify = text("FRAMEDEX_VERIFY") == "1";
   if (settings.ring && settings.limit == 0) {
     throw std::runtime_error("FRAMEDEX_RING=1 needs a size: set FRAMEDEX_LIMIT to a number of bytes.");
@@ -61,6 +64,11 @@ Settings Settings::from_environment() {
 
 bool Settings::records(const char* function) const {
   return (include.empty() || matches(include, function)) && !matches(exclude, function);
+}
+
+uint64_t Settings::most_programs() const {
+  if (!programs) return 0;
+  return limit == 0 ? KeptPrograms::kMost : std::min(limit, KeptPrograms::kMost);
 }
 
 std::vector<std::string> Settings::selecting() const {

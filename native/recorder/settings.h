@@ -18,6 +18,8 @@ struct Settings {
   uint64_t limit = 0;
   // FRAMEDEX_RING=1: at the limit the oldest calls of a thread give way to its newest; otherwise recording stops.
   bool ring = false;
+  // FRAMEDEX_PROGRAMS=0: the programs that are compiled are not kept.
+  bool programs = true;
   // FRAMEDEX_VERIFY=1: every stack is walked a second time by libgcc and compared.
   bool verify = false;
 
@@ -25,6 +27,8 @@ struct Settings {
   static Settings from_environment();
 
   bool records(const char* function) const;
+  // Bytes of programs that may be kept, which come on top of the limit as well.
+  uint64_t most_programs() const;
   // The names of the variables in force that leave out calls.
   std::vector<std::string> selecting() const;
 };

@@ -122,9 +122,7 @@ class Chosen:
         Each comes once, with its boundary function that took longest. Those in which the runtime's client was made
         come last, since that happens under whatever line comes first in a process.
         """
-        capture = self.capture_in(index)
-        there = index.line(path, line, capture)
-        hits = there.longest_stacks(limit) if capture is None else there.stacks(limit)
+        hits = index.line(path, line, self.capture_in(index)).stacks(limit)
         hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))
         return list({hit.stack: hit for hit in reversed(hits)}.values())[::-1]
 

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex_server.settings import FolderSettings
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model.scopes import Counted
 
 Answer = TypeVar("Answer")
 Report = Callable[[FramedexError], None]
@@ -143,17 +145,17 @@ class Indexes:
         self,
         choice: IndexChoice,
         report: Report,
-        links_for: Callable[[Path], Mapping[str, str]] = lambda path: {},
+        settings_for: Callable[[Path], FolderSettings] = lambda path: FolderSettings(),
         beside: Indexes | None = None,
     ) -> None:
-        """`links_for` gives the URL templates that the settings have for an index.
+        """`settings_for` gives the settings that hold for an index.
 
         Another one `beside` it, with a thread of its own, knows what is being filled and what was told already.
         """
         self._choice = choice
         self._report = report
-        self._links_for = links_for
-        self._links: dict[Path, Mapping[str, str]] = {}
+        self._settings_for = settings_for
+        self._opened_by: dict[Path, tuple[Mapping[str, str], Counted]] = {}
         self.filled: set[Path] = beside.filled if beside else set()
         """The indexes that this session is writing: that one is empty or outdated as yet is nothing to tell."""
         self.outdated: dict[Path, None] = beside.outdated if beside else {}
@@ -385,14 +387,15 @@ class Indexes:
     def _current(self, path: Path) -> Index:
         """The index at `path`, opened again if its file is no longer the one that is open, or its settings are not."""
         index = self._open.get(path)
-        links = self._links_for(path)
-        if index is not None and links == self._links[path] and not index.replaced():
+        settings = self._settings_for(path)
+        wanted = settings.links, settings.captures
+        if index is not None and wanted == self._opened_by[path] and not index.replaced():
             return index
         self._forget(path)
         from framedex.index import Index
 
-        self._open[path] = Index.open(path, PATIENCE, links)
-        self._links[path] = links
+        self._open[path] = Index.open(path, PATIENCE, settings.links, counted=settings.captures)
+        self._opened_by[path] = wanted
         return self._open[path]
 
     def _forget(self, path: Path) -> None:

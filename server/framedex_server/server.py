@@ -114,9 +114,9 @@ class FramedexServer(LanguageServer):
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         settings = Configuration(self._roots, self._warn)
         choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
-        self.indexes = Indexes(choice, self._report, lambda path: settings.at(path).links)
+        self.indexes = Indexes(choice, self._report, settings.at)
         # What is asked of a whole capture takes longer: a thread and connections of its own, so that no hover waits.
-        self.contents = Indexes(choice, self._report, lambda path: settings.at(path).links, beside=self.indexes)
+        self.contents = Indexes(choice, self._report, settings.at, beside=self.indexes)
         # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
         self.protocol.leave = self._leave_process
         self.abandon: Callable[[], None] = partial(os._exit, 1)

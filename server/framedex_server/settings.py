@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.model.scopes import Counted
+
 if TYPE_CHECKING:
     from framedex.settings import Settings
     from framedex.whereabouts.rules import PathRule
@@ -83,6 +85,7 @@ class FolderSettings:
     index: Path | None = None
     path_map: tuple[PathRule, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    captures: Counted = Counted.LATEST
 
 
 class Configuration:
@@ -127,7 +130,9 @@ class Configuration:
             editor, wrong = EditorSettings.of(settings)
             origin = f"{settings.file}: " if settings.file else ""
             self._tell([*problems, *(f"{origin}{problem}" for problem in wrong)])
-            found = FolderSettings(editor, settings.sources, settings.index, settings.path_map, settings.links)
+            found = FolderSettings(
+                *(editor, settings.sources, settings.index, settings.path_map, settings.links, settings.captures)
+            )
             # Documents are known by their real paths, folders by those that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}
         self._folders, self._known = folders, {}

@@ -271,6 +271,30 @@ def hlo_protos() -> Seeds:
     )  # fmt: skip
 
 
+def compiled_programs() -> Seeds:
+    """A module `m` with one op in a function, on line 7 of a file, in MLIR's bytecode."""
+
+    def numbers(*values: int) -> bytes:
+        return bytes(value << 1 | 1 for value in values)
+
+    def section(number: int, content: bytes) -> bytes:
+        return bytes([number]) + numbers(len(content)) + content
+
+    texts = [b"builtin", b"vhlo", b"module", b"sine_v2", b"m", b"a.py", b"jit(f)/sin", b"f"]
+    sizes = numbers(len(texts), *(len(text) + 1 for text in reversed(texts)))
+    strings = section(0, sizes + b"".join(text + b"\0" for text in texts))
+    dialects = section(1, numbers(2, 0 << 1, 1 << 1, 2, 0, 1, 2 << 1, 1, 1, 3 << 1))
+    # Texts, a line, the function around it, the name of the op around that, and an unknown place.
+    attributes = [numbers(2, 4), numbers(2, 5), numbers(2, 6), numbers(2, 7)]
+    attributes += [numbers(11, 1, 7, 3), numbers(14, 3, 4), numbers(14, 2, 5), numbers(15)]
+    extents = numbers(len(attributes), 0, 0, len(attributes), *(len(each) << 1 | 1 for each in attributes))
+    tables = section(2, b"".join(attributes)) + section(3, extents)
+    op = numbers(1) + b"\0" + numbers(6)
+    module = numbers(0) + b"\x50" + numbers(7, 0, 1 << 1) + numbers(1, 0, 1 << 1) + op
+    properties = section(8, numbers(1, 1, 0 << 1 | 1))
+    yield b"ML\xefR\x0dx\0" + dialects + tables + section(4, numbers(1 << 1) + module) + strings + properties
+
+
 def settings() -> Seeds:
     """Every key, in each of the three places."""
     own = """sources = ["../xla", "~/jax"]
@@ -405,8 +429,8 @@ def _texts_in(test: Path) -> Seeds:
 SEEDS = (
     captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
     topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, release_maps,
-    hlo_protos, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines, capture_metadata,
-    recorded_values,
+    hlo_protos, compiled_programs, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines,
+    capture_metadata, recorded_values,
 )  # fmt: skip
 
 

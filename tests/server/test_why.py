@@ -81,7 +81,7 @@ async def test_a_line_that_only_other_captures_passed_says_so_and_all_can_answer
         assert ") went through this line; 5 calls of other captures did." in told["text"]
         assert "\n" not in told["text"], "a command is not trusted"
     assert not (await why(client, "framedex/stacks", recording.library, 2))["action"], "no capture passed it"
-    assert told["action"]["title"] == "Answer from all captures"
+    assert told["action"]["title"] == "Answer from other captures"
     picked_none = types.ExecuteCommandParams(told["action"]["command"], told["action"]["arguments"])
     await client.workspace_execute_command_async(picked_none)
     assert await own(client, "stacks", *line)

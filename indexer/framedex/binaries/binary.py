@@ -73,6 +73,13 @@ class Binary:
         return self._elf.compiler if self._elf else ""
 
     @property
+    def has_debug_information(self) -> bool:
+        """Whether it has line tables, its own or in a debug file that is here."""
+        if self._elf is None:
+            return False
+        return self._elf.has_debug_lines or find_debug_file(self.path, self._elf) is not None
+
+    @property
     def debug_link(self) -> str | None:
         """The name that its debug file has, None where it says nothing of one."""
         link = self._elf.debug_link if self._elf else None

@@ -9,7 +9,15 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.metadata import read_metadata
-from framedex.captures.reader import CaptureStream, RecordCounts, count_records, fingerprint_of, read_capture
+from framedex.captures.programs import read_kept_program
+from framedex.captures.reader import (
+    CaptureStream,
+    RecordCounts,
+    count_records,
+    fingerprint_of,
+    read_capture,
+    recorded_modules,
+)
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
 
 __all__ = [
@@ -28,6 +36,8 @@ __all__ = [
     "is_being_written",
     "is_over",
     "read_capture",
+    "read_kept_program",
     "read_metadata",
+    "recorded_modules",
     "write_contents",
 ]

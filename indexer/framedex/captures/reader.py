@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -159,6 +159,12 @@ def read_capture(path: Path) -> Capture:
         arguments=tuple(batch.arguments[place] for place in batch.argument.tolist()),
     )
     return replace(stream.capture, calls=calls, problems=stream.problems)
+
+
+def recorded_modules(path: Path) -> Sequence[Module]:
+    """The binaries in the capture in folder `path`; none where it cannot be read."""
+    contents = read_contents(path)
+    return [_module(contents, *entry) for entry in _native.read_modules(os.fsencode(path))]
 
 
 def _definitions(path: Path, metadata: Metadata, decoded: _call_stream.Definitions) -> Capture:

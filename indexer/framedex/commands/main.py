@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from framedex.commands.output.proposals import called_as
+from framedex.commands.output.proposals import as_typed, called_as
 from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ _VERBS = {
         "Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.",
     ),
     "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
+    "captures rm": Verb(
+        "framedex.commands.verbs.captures_rm:remove_captures",
+        "Remove captures: their folders, and what the index has of them.",
+    ),
+    "captures keep": Verb(
+        "framedex.commands.verbs.captures_keep:keep_captures",
+        "Mark captures so that `framedex captures rm` leaves them, unless it is given their ids.",
+    ),
     "calls": Verb(
         "framedex.commands.verbs.calls:calls", "List recorded calls by time: function, arguments, and what it returned."
     ),
@@ -71,7 +80,7 @@ _VERBS = {
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: their handlers, the lines of Python that call them, and their times.",
     ),
-    "check": Verb("framedex.commands.verbs.check:check", "Show what a capture tells to be wrong."),
+    "check": Verb("framedex.commands.verbs.check:check", "Show what captures tell to be wrong."),
     "trace": Verb("framedex.commands.verbs.trace:trace", "Show the merged Python and C++ stack of a call."),
     "where": Verb("framedex.commands.verbs.where:where", "Show which calls pass a file, or one line of it."),
     "explain": Verb(
@@ -150,6 +159,20 @@ class Verbs(click.Group):
                 command.add_command(_imported(name))
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that is asked for. Raises UsageError, with the likeliest one, where there is none of that name."""
+        if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
+            return super().resolve_command(ctx, args)
+        from framedex.nearest import nearest
+
+        near = nearest(args[0], self.list_commands(ctx))
+        advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
+        if Path(args[0]).is_file():
+            advice = f"`framedex run {shell_word(args[0])}` records a program."
+        raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the verbs, as click does, without importing any of them."""
         names = self.list_commands(ctx)
@@ -171,6 +194,10 @@ class Verbs(click.Group):
 
             print_error(error)
             ctx.exit(1)
+        except click.UsageError as error:
+            if type(error) is click.UsageError:  # the other kinds have no words of ours
+                raise click.UsageError(as_typed(error.message), error.ctx) from error
+            raise
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
 
@@ -216,5 +243,9 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
 )
 @click.pass_context
 def cli(ctx: click.Context, index_path: Path | None) -> None:
-    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source."""
+    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source.
+
+    The status is 0 for an answer, 1 where nothing of what was asked for is found, or something failed (stderr says
+    what, and what helps), and 2 for a command line that is not understood. `run` ends as its program does.
+    """
     ctx.obj = index_path

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.failures import failed, other_commit
@@ -129,7 +130,7 @@ class _Fetching:
                 if not missing:
                     break
         if missing:
-            raise GitFailedError(f"not our ref: it does not have the contents of {len(missing)} files")
+            raise GitFailedError(f"not our ref: it does not have the contents of {words.count(len(missing), 'file')}")
         self.asked = None
         return files
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,9 @@ from framedex.index.file.database import PATIENCE, StillConnection, connect_read
 from framedex.index.file.seal import was_changed
 from framedex.index.file.soundness import Attention, blaming_damage
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, frames_by_id
+from framedex.index.read.scope import Scope
 from framedex.index.read.urls import Urls
+from framedex.model import Counted
 
 if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
-    from framedex.model import CaptureRow, FrameRow, Location
+    from framedex.model import AnswerOf, CaptureRow, FrameRow, Location
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -50,14 +52,37 @@ class Index:
         self._attention = Attention(reader.connection) if self.was_changed else None
 
     @classmethod
-    def open(cls, path: Path, patience: float = PATIENCE, links: Mapping[str, str] | None = None) -> Index:
+    def open(
+        cls,
+        path: Path,
+        patience: float = PATIENCE,
+        links: Mapping[str, str] | None = None,
+        *,
+        counted: Counted = Counted.ALL,
+    ) -> Index:
         """Open the index at `path`; every question waits at most `patience` seconds for a lock.
 
-        `links` are the project's own URL templates for files that are not here (`Settings.links`).
+        `links` are the project's own URL templates for files that are not here (`Settings.links`). `counted` says
+        whether a question about a file, a line or a function is answered of all captures, or of the latest run alone
+        in which that was recorded.
 
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        return cls(Reader(connect_reading(path, patience), path, links or {}))
+        scope = Scope(is_latest=counted is Counted.LATEST)
+        return cls(Reader(connect_reading(path, patience), path, links or {}, scope=scope))
+
+    def within(self, captures: Collection[int]) -> Index:
+        """The index as it is of these captures alone, by their ids: another one, to be closed by itself.
+
+        It stays as it is, whatever others write. The first question about a line or a function takes time for each of
+        their stacks.
+        """
+        from framedex.index.ask.within import narrow  # with the schema, which other questions do without
+
+        reader = Reader(connect_reading(self.path, PATIENCE), self.path, self.links, scope=Scope(is_within=True))
+        with translated(self.path):
+            narrow(reader.connection, captures)
+        return Index(reader)
 
     def __enter__(self) -> Index:
         return self
@@ -123,7 +148,7 @@ class Index:
 
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
-        query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY started, id"
+        query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY run, started, id"
         return [capture_row(row) for row in self._reader.rows(query)]
 
     def capture(self, capture: int) -> CaptureContents:
@@ -136,13 +161,30 @@ class Index:
         """What was recorded in a file."""
         from framedex.index.ask.line.line import File
 
-        return File(self._reader, path)
+        return File(self._of_totals, path).of_latest_run()
 
     def line(self, path: str, line: int, capture: int | None = None) -> Line:
-        """What was recorded through a line of a file: by all captures, or by one of them alone."""
+        """What was recorded through a line of a file: by the captures that count, or by one of them alone."""
         from framedex.index.ask.line.line import Line
 
-        return Line(self._reader, path, line, capture)
+        found = Line(self._of_totals, path, line, capture)
+        return found if capture is not None else found.of_latest_run()
+
+    @cached_property
+    def _of_totals(self) -> Reader:
+        """What reads totals: those of chosen captures are made when they are needed."""
+        if self._reader.scope.is_within:
+            from framedex.index.ask.within import fill_totals
+
+            with translated(self.path):
+                fill_totals(self._reader.connection)
+        return self._reader
+
+    def answer_of(self) -> AnswerOf:
+        """The captures with calls, of which all answers are that are about no line and no function."""
+        from framedex.index.ask.answers import answer_of_everything
+
+        return answer_of_everything(self._reader)
 
     def frame(self, frame_id: int) -> FrameRow | None:
         """The frame with this id."""
@@ -160,7 +202,7 @@ class Index:
         """The functions that were recorded, their callers and callees."""
         from framedex.index.ask.name.functions import Functions
 
-        return Functions(self._reader)
+        return Functions(self._of_totals)
 
     @cached_property
     def objects(self) -> Objects:
@@ -174,7 +216,7 @@ class Index:
         """What texts and people name: symbols, paths of other machines, build-ids."""
         from framedex.index.ask.name.names import Names
 
-        return Names(self._reader)
+        return Names(self._of_totals)
 
     @cached_property
     def beginnings(self) -> Beginnings:

@@ -6,8 +6,10 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from framedex import words
 from framedex.captures import CaptureState, CaptureStream, capture_identity, capture_state, is_being_written
 from framedex.errors import FramedexError
 from framedex.index import Store
@@ -17,6 +19,7 @@ from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer
+from framedex.ingest.programs import kept_program
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
@@ -132,7 +135,7 @@ class CaptureReading:
 
     def _problems(self) -> tuple[str, ...]:
         missing = self._stream.calls - self._stream.row
-        cut = (f"{missing:,} calls were cut off while the capture was read.",) if missing else ()
+        cut = (f"The capture was cut short by {words.count(missing, 'call')} while it was read.",) if missing else ()
         return (*self._stream.problems, *cut, *self._naming_problems)
 
 
@@ -152,6 +155,8 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         ffi=name_ffi(capture, namer, origins),
         builds=builds,
         began=capture.metadata.started_unix_ns,
+        binaries=namer.binaries(capture),
+        program=partial(kept_program, capture),
     )
     return record, tuple(problems)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.binaries import KeptBinaries
 from framedex.captures import CaptureState, CaptureStream, capture_state, is_over
 from framedex.errors import FramedexError
 from framedex.index import Store
@@ -40,7 +41,8 @@ class Follower:
     def __init__(self, store: Store, place: Callable[[], object], debuginfod: Debuginfod | None = None) -> None:
         """`place` finds the source of functions that are new. `debuginfod` is asked for debug files."""
         self._store = store
-        self._namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules()), debuginfod=debuginfod))
+        rules = PathMap(store.sources.path_rules())
+        self._namer = Namer(RecordedBinaries(rules, debuginfod=debuginfod, kept=KeptBinaries()))
         self._place = place
         self.calls = 0  # that were new
         self.refused: dict[Path, FramedexError] = {}

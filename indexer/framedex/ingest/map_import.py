@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from framedex.binaries import KeptBinaries
 from framedex.index import Store
 from framedex.ingest.placing import place_functions
 from framedex.ingest.recorded import RecordedBinaries
@@ -35,7 +36,7 @@ def import_map(store: Store, path: Path, progress: Progress) -> Imported:
     """
     with store.transaction():
         imported = _store_map(store, path, progress)
-        place_functions(store.sources, progress, RecordedBinaries())
+        place_functions(store.sources, progress, RecordedBinaries(kept=KeptBinaries()))
     return imported
 
 

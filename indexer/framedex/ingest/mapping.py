@@ -56,6 +56,7 @@ def place_mapped(store: Store, mapped: dict[str, Here]) -> None:
     definitions = store.sources.all_definitions_in
     placed = [found for path, places in by_path.items() for found in _place(places, mapped[path], definitions)]
     store.sources.place_recorded(placed)
+    store.sources.place_programs({recorded: here.path for recorded, here in mapped.items()})
 
 
 class _Verdict(Enum):

@@ -12,7 +12,7 @@ from framedex.binaries import role_of
 from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.file.values import storable
-from framedex.index.write.records import FrameRecord, FunctionRecord
+from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.stripped import why_unnamed
 from framedex.model import (
@@ -59,6 +59,11 @@ class Namer:
             else:
                 records.append(_native_records(capture, frame, found.get(frame, _NOTHING), paths, origins))
         return records, problems
+
+    def binaries(self, capture: Capture) -> Sequence[NamedBinary]:
+        """The binaries that the native frames of a capture are in."""
+        modules = {frame.module for frame in capture.frames if isinstance(frame, NativeFrame) and frame.module >= 0}
+        return [self._binaries.noted(capture.modules[module]) for module in sorted(modules)]
 
     def ffi_handler(
         self, capture: Capture, entry: NativeFrame, origins: Origins | None = None
@@ -210,7 +215,9 @@ def _python_role(filename: str, qualname: str) -> Role:
         return Role.INTERPRETER
     # What ffi_call returns: the one frame of JAX's between a program's line and the custom call that it stands for.
     is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
-    return Role.GLUE if is_bridge else Role.CODE
+    # What framedex put between a program and JAX to follow its programs (`framedex_native/ffi/programs.py`).
+    is_own = "/framedex_native/ffi/" in filename
+    return Role.GLUE if is_bridge or is_own else Role.CODE
 
 
 def _native_records(

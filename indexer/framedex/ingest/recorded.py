@@ -1,4 +1,6 @@
-"""The binaries of captures, each opened once, and only if it still is the one that was recorded.
+"""The binaries of captures, each opened once, and only if it is the one that was recorded.
+
+Looked for at the recorded place, among those that were kept, and where the rules of the settings say.
 
 A file in the state in which it was recorded is the same. Any other must have the build-id and the fingerprint that were
 recorded. Where the fingerprint is of samples only, it must have the digest of the whole content too; where no digest is
@@ -8,12 +10,14 @@ known, the file is used with a note.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.binaries import Binary, Contents, state_of
+from framedex.binaries import Binary, Contents, KeptBinaries, state_of
 from framedex.captures import fingerprint_of
+from framedex.index.file.values import storable
+from framedex.index.write.records import NamedBinary, NamesFrom
 from framedex.missing import UNNAMED
 from framedex.model import BinaryId, Module
 from framedex.whereabouts.rules import PathMap
@@ -30,15 +34,23 @@ _SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger
 class RecordedBinaries:
     """Opens binaries and keeps them, since captures of a project share them.
 
-    `rules` say where the binaries of another machine are here, `debuginfod` who is asked for debug files.
+    `rules` say where the binaries of another machine are here, `kept` has copies of those that were recorded here, and
+    `debuginfod` is asked for debug files. `digests` are the contents of those that the index has.
     """
 
     def __init__(
-        self, rules: PathMap | None = None, contents: Contents | None = None, debuginfod: Debuginfod | None = None
+        self,
+        rules: PathMap | None = None,
+        contents: Contents | None = None,
+        debuginfod: Debuginfod | None = None,
+        kept: KeptBinaries | None = None,
+        digests: Mapping[BinaryId, str] | None = None,
     ) -> None:
         self._rules = rules or PathMap(())
         self._contents = contents or Contents()
         self._debuginfod = debuginfod
+        self._kept = kept
+        self._digests = digests or {}
         self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
@@ -46,6 +58,18 @@ class RecordedBinaries:
         if module.id not in self._opened:
             self._opened[module.id] = self._open(module)
         return self._opened[module.id]
+
+    def named_from(self, module: Module) -> NamesFrom:
+        """What the functions of a module are named by, as it is here now."""
+        binary, _ = self.open(module)
+        if binary is None:
+            return NamesFrom.NOTHING
+        return NamesFrom.DEBUG_INFORMATION if binary.has_debug_information else NamesFrom.SYMBOLS
+
+    def noted(self, module: Module) -> NamedBinary:
+        """A module of a capture as the index is to remember it."""
+        binary = module.id._replace(path=storable(module.path))
+        return NamedBinary(binary, self._recorded_digest(module), self.named_from(module))
 
     def fetch_debug_files(self, modules: Iterable[Module]) -> None:
         """Ask for the debug files that the binaries of these modules lack, before their functions are looked up."""
@@ -58,15 +82,46 @@ class RecordedBinaries:
 
     def named(self, known: BinaryId) -> Binary | None:
         """The binary of a module in the index."""
-        return self.open(Module(known.path, 0, 0, known.build_id or None, known.fingerprint))[0]
+        return self.open(self.module(known))[0]
+
+    def module(self, known: BinaryId) -> Module:
+        """A binary in the index as a module of a capture."""
+        return Module(known.path, 0, 0, known.build_id or None, known.fingerprint, content=self._digests.get(known, ""))
 
     def _open(self, module: Module) -> Opened:
-        opened = self._open_at(Path(module.path), module)
-        here = None if opened[0] else self._rules.there(module.path)
+        path = Path(module.path)
+        opened = self._open_at(path, module)
+        if opened[0]:
+            self._keep(path)
+            return opened
+        if copied := self._open_kept(module):
+            return copied
+        here = self._rules.there(module.path)
         if here is None:
             return opened
         mapped = self._open_at(Path(here), module)
         return mapped if mapped[0] else (None, (*opened[1], *mapped[1]))
+
+    def _keep(self, path: Path) -> None:
+        """Keep a binary for later: of programs that framedex did not start, nobody has done so."""
+        if self._kept is not None and (digest := self._contents.of(path)):
+            self._kept.keep(path, digest)
+
+    def _open_kept(self, module: Module) -> Opened | None:
+        digest = self._recorded_digest(module)
+        if self._kept is None or (copy := self._kept.find(digest)) is None:
+            return None
+        opened = self._open_at(copy, module)
+        if opened[0] is None or self._contents.of(copy) != digest:
+            self._kept.forget(copy)
+            return None
+        return opened
+
+    def _recorded_digest(self, module: Module) -> str:
+        """The SHA-256 of what was recorded; empty where nobody knows it."""
+        if module.content or module.file is None:
+            return module.content
+        return self._contents.known(Path(module.path), module.file)
 
     def _open_at(self, path: Path, module: Module) -> Opened:
         """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
@@ -82,9 +137,9 @@ class RecordedBinaries:
 
     def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
         """For a file whose build-id and fingerprint agree: why it is not what was recorded, and why it may not be."""
-        if module.file is None or module.file.size <= _SAMPLED_WHOLE:
+        recorded = self._recorded_digest(module)
+        if path.stat().st_size <= _SAMPLED_WHOLE or (module.file is None and not recorded):
             return None, ()
-        recorded = module.content or self._contents.known(Path(module.path), module.file)
         if str(path) == module.path and state_of(path) == module.file:
             if not recorded:
                 self._contents.of(path)  # which proves it when it is installed anew

@@ -14,7 +14,8 @@ from framedex.index.write.totals import Totals
 class CaptureReport:
     """A capture that was read: what it held, and what could not be read or named, as sentences.
 
-    `grown`: it was indexed before and is read again because it has grown. `still_written`: it will grow further.
+    `grown`: it was indexed before and is read again because it has grown, `renamed`: because more is known of its
+    binaries. `still_written`: it will grow further.
     """
 
     path: Path
@@ -22,6 +23,7 @@ class CaptureReport:
     stacks: int
     problems: tuple[str, ...]
     grown: bool = False
+    renamed: bool = False
     still_written: bool = False
 
 

@@ -6,9 +6,12 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex import words
+from framedex.binaries import KeptBinaries
 from framedex.index import Store
 from framedex.ingest.captures import has_moved, read_captures, states_of
 from framedex.ingest.map_import import import_maps_of_wheels
@@ -17,6 +20,7 @@ from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.released import owe_to_release_maps
+from framedex.ingest.renaming import owe_better_names
 from framedex.ingest.report import Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.progress import Progress
@@ -62,10 +66,14 @@ def ingest_captures(
         if rules is not None:
             store.sources.replace_path_rules(rules)
         owe_to_release_maps(store.sources)
-    states, refused = states_of(captures)
+    owed = owe_better_names(store, _binaries(store))
+    states, refused = states_of([*captures, *owed])
     moved = [state.path for state in states if has_moved(store, state)]
     binaries = _binaries(store, debuginfod)
-    added = read_captures(store, states, refused, progress, binaries)
+    added = [
+        replace(report, renamed=report.path in owed)
+        for report in read_captures(store, states, refused, progress, binaries)
+    ]
     troubles = list(import_maps_of_wheels(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
     sources.problems.extend(troubles)
@@ -86,7 +94,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
         if report.parsed:
             progress.note(
                 "The recorded frames have their lines: traces show them from now on. Ctrl-C keeps what is read"
-                f" of the other {unread - report.parsed:,} files; the next `framedex index` goes on."
+                f" of {words.count(unread - report.parsed, 'other file')}; the next `framedex index` goes on."
             )
     mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)
@@ -129,4 +137,9 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
 
 
 def _binaries(store: Store, debuginfod: Debuginfod | None = None) -> RecordedBinaries:
-    return RecordedBinaries(PathMap(store.sources.path_rules()), debuginfod=debuginfod)
+    return RecordedBinaries(
+        PathMap(store.sources.path_rules()),
+        debuginfod=debuginfod,
+        kept=KeptBinaries(),
+        digests={known.id: known.content for known in store.binaries()},
+    )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
-    from framedex.model.functions import Edge, FunctionMark
+    from framedex.model.functions import Edge, FunctionMark, MeantFunctions
     from framedex.model.lines import (
         BoundaryEnd,
         FileTrouble,
@@ -51,6 +51,17 @@ if TYPE_CHECKING:
         is_local,
         is_of_nearest_release,
     )
+    from framedex.model.program_uses import (
+        Compilation,
+        Nearby,
+        NearLine,
+        ProgramLine,
+        ProgramMark,
+        ProgramRun,
+        ProgramRuns,
+        ProgramUse,
+    )
+    from framedex.model.programs import Program, ProgramFrame, ProgramOp
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -61,6 +72,7 @@ if TYPE_CHECKING:
         ObjectRow,
         PythonLine,
     )
+    from framedex.model.scopes import AnswerOf, Counted
     from framedex.model.source_trees import (
         SourceHealth,
         SourceMapInfo,
@@ -82,6 +94,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "AnswerOf",
     "BinaryId",
     "BinaryState",
     "BoundaryEnd",
@@ -96,7 +109,9 @@ __all__ = [
     "CaptureRow",
     "Check",
     "CodeObject",
+    "Compilation",
     "ComponentFrames",
+    "Counted",
     "Definition",
     "DefinitionRow",
     "Description",
@@ -127,14 +142,25 @@ __all__ = [
     "LinkHow",
     "LinkedCalls",
     "Location",
+    "MeantFunctions",
     "MergeOutcome",
     "Metadata",
     "Module",
     "NativeFrame",
     "NativeSymbol",
+    "NearLine",
+    "Nearby",
     "ObjectColumns",
     "ObjectRow",
     "Origin",
+    "Program",
+    "ProgramFrame",
+    "ProgramLine",
+    "ProgramMark",
+    "ProgramOp",
+    "ProgramRun",
+    "ProgramRuns",
+    "ProgramUse",
     "PythonFrame",
     "PythonLine",
     "Road",
@@ -195,7 +221,7 @@ __getattr__ = exports(
             "FlameNode",
         ),
         "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
-        "functions": ("Edge", "FunctionMark"),
+        "functions": ("Edge", "FunctionMark", "MeantFunctions"),
         "lines": (
             "BoundaryEnd",
             "FileTrouble",
@@ -230,6 +256,21 @@ __getattr__ = exports(
             "is_local",
             "is_of_nearest_release",
         ),
+        "program_uses": (
+            "Compilation",
+            "NearLine",
+            "Nearby",
+            "ProgramLine",
+            "ProgramMark",
+            "ProgramRun",
+            "ProgramRuns",
+            "ProgramUse",
+        ),
+        "programs": (
+            "Program",
+            "ProgramFrame",
+            "ProgramOp",
+        ),
         "rows": (
             "CallFilter",
             "CallRow",
@@ -240,6 +281,7 @@ __getattr__ = exports(
             "ObjectRow",
             "PythonLine",
         ),
+        "scopes": ("AnswerOf", "Counted"),
         "source_trees": (
             "SourceHealth",
             "SourceMapInfo",

@@ -28,3 +28,18 @@ class FunctionMark:
     calls: int
     duration: int | None
     boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeantFunctions:
+    """The called functions that a name may mean, best first: the user's own, then those with most calls.
+
+    `is_name`: they have this name, or it is the last parts of theirs. Else it is a part of each; the first `likely`
+    ones are of one kind, which goes before the others: the user's own, or those that have it as whole words. `count`
+    are all that fit, of which `functions` may be the first only.
+    """
+
+    functions: tuple[FunctionRow, ...]
+    is_name: bool
+    likely: int
+    count: int

@@ -12,7 +12,7 @@ from framedex.model.places import Language, LinkHow, Location, Role
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
     """A capture in the index. `started` is Unix time in seconds, `problems` are sentences, `metadata_text`
-    is what `Metadata.parse` reads.
+    is what `Metadata.parse` reads. Captures of one `framedex run` have the same `run`, later runs a greater one.
     """
 
     id: int
@@ -24,6 +24,7 @@ class CaptureRow:
     metadata_text: str
     problems: tuple[str, ...]
     stops: Stops = field(default_factory=Stops)
+    run: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,8 @@ class CallFilter:
     """Which calls to list; None or empty means no restriction. Times in nanoseconds since the capture began.
 
     `function` may be several names or parts of names with commas between, and patterns with `*` and `?`. `object` is a
-    name like `buffer#12`, which means something within one capture.
+    name like `buffer#12`, which means something within one capture. `works_only`: programs, transfers and errors, and
+    not what only asks, waits or cleans up.
     """
 
     capture: int | None = None
@@ -179,3 +181,4 @@ class CallFilter:
     errors_only: bool = False
     slower_than: int | None = None
     object: str | None = None
+    works_only: bool = False

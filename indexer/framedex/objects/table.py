@@ -47,7 +47,8 @@ class BoundaryFunction:
     where it creates something of them.
     `sizes` are the created objects whose size in bytes is the value `bytes`. `takes_callback`: what it was given may be
     used, and destroyed, before it returns. `identifies` is the object whose own number the value `id` is;
-    `tells_deleted` the value that says whether the object has been deleted.
+    `tells_deleted` the value that says whether the object has been deleted. `works`: a call compiles, loads or runs a
+    program, or moves data.
     """
 
     outputs: frozenset[str] = frozenset()
@@ -58,6 +59,7 @@ class BoundaryFunction:
     takes_callback: bool = False
     identifies: str | None = None
     tells_deleted: str | None = None
+    works: bool = False
 
     @property
     def objects(self) -> tuple[ObjectField, ...]:
@@ -122,4 +124,5 @@ def _function(entry: dict[str, Any]) -> BoundaryFunction:
         takes_callback=entry.get("takes_callback", False),
         identifies=entry.get("identifies"),
         tells_deleted=entry.get("tells_deleted"),
+        works=entry.get("works", False),
     )

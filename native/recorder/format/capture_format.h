@@ -16,6 +16,9 @@ namespace framedex::capture {
 
 // Of capture.json: its name, and its "format".
 inline constexpr char kMetadataFile[] = "capture.json";
+// The folder of the programs that were compiled, and how the reason begins why one is not in it.
+inline constexpr char kPrograms[] = "programs";
+inline constexpr char kNotKept[] = "not kept: ";
 inline constexpr char kFormat[] = "framedex-capture";
 
 // Names of streams: that of the process, and what the number of a thread stands between.

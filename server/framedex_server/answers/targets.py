@@ -31,6 +31,11 @@ class Target:
     last: int
 
     @staticmethod
+    def at(location: Location) -> Target:
+        """A line by itself."""
+        return Target(location.path, location.line, location.line, location.line)
+
+    @staticmethod
     def of(frame: FrameRow, location: Location) -> Target:
         """A place of a frame, in its function if that is around it."""
         function = frame.function

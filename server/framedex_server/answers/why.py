@@ -17,6 +17,7 @@ from framedex.words import command_short, count
 from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.frame_lines import public_place_in_text
+from framedex_server.answers.programs import nearby_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
 from framedex_server.inward import place_name
@@ -111,8 +112,10 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
         return _why("No source is known of this line here.")
     passed = None if place is None else recorded_place(session, index, place)
     others = None if passed is None else index.line(passed.path, passed.line).summary()
-    if passed is None or others is None:  # no place: it was typed since the file was saved
+    if passed is None:  # it was typed since the file was saved
         return _why("No recorded call went through this line.")
+    if others is None:
+        return _why(nearby_text(index.line(passed.path, passed.line).nearby()))
     passes = session.chosen.stacks_through(index, passed.path, passed.line, limit=1)
     picked = next((each for each in index.captures() if each.id == session.chosen.capture_in(index)), None)
     if not passes and picked is not None:
@@ -120,7 +123,7 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
         return _why(
             f"No call of capture {picked.id} ({name}) went through this line;"
             f" {count(others.calls, 'call')} of other captures did. It is picked, so answers are of it alone.",
-            *("Answer from all captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
+            *("Answer from other captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
         )
     if passes and request in _INWARD and (ways := public_ways_on(session, index, passed)):
         return _why_elsewhere(*ways[0])

@@ -1,7 +1,7 @@
 """Captures: listing them, picking the one that answers are narrowed to, and comparing two, at a line or as a whole.
 
 A picked capture narrows hover, definition, declaration, implementation, references, highlights and steps; counts of
-the call hierarchy, lenses and hints stay those of all captures.
+the call hierarchy, lenses and hints stay those of the captures that count without one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.lsp.server import LanguageServer
 
+from framedex import words
 from framedex.errors import FramedexError
+from framedex.model.scopes import Counted
 from framedex.plaintext import printable
 from framedex.words import duration
 from framedex_server.answers.requests import (
@@ -66,7 +68,9 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.command(SELECT_CAPTURE)
     async def select_command(params: Any) -> Json | None:
         chosen = await _select(session, params)
-        what = f"answers are of {chosen['name']} alone" if chosen else "answers are of all captures"
+        rule = session.folder_settings_at(session.any_document()).captures
+        others = "all captures" if rule is Counted.ALL else "the latest run that has what is asked for"
+        what = f"answers are of {chosen['name']} alone" if chosen else f"answers are of {others}"
         tell(server, f"framedex: {what}.")
         return chosen
 
@@ -157,7 +161,7 @@ def _text(what: str, rows: list[Json]) -> str:
     lines = [f"{what}, before → after:"]
     for row in rows:
         before, after = row["before"], row["after"]
-        calls = f"{before['calls']:,} → {after['calls']:,} calls"
+        calls = f"{before['calls']:,} → {words.count(after['calls'], 'call')}"
         lines.append(f"{row['boundary']}: {calls}, {before['durationText']} → {after['durationText']}")
     return "\n".join(lines)
 

@@ -2,7 +2,8 @@
 
 It is the way back of go to frame: on a line that an answer has led to, only the stacks count that led there. Frames of
 the interpreter, glue, and frames without source are passed over. The function that an FFI handler was
-made from was reached as the handler was.
+made from was reached as the handler was. A line inside `jit` was reached while it was traced: back from it leads to the
+line that called its function then, and to those that run the program.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.programs import lines_outside
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.targets import Targets, along, answer, came_by
+from framedex_server.answers.targets import Target, Targets, along, answer, came_by
 from framedex_server.inward import can_be_shown
 
 if TYPE_CHECKING:
@@ -40,4 +42,6 @@ def callers(session: Session, place: Place, index: Index) -> Targets:
     capture = session.chosen.capture_in(index)
     roads = index.line(place.path, place.line, capture).roads_outward(can_be_shown, within)
     links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)
-    return answer(session, origin, along(session, place, index, roads), links)
+    targets = along(session, place, index, roads)
+    targets = targets or [Target.at(each) for each in lines_outside(session, place, index)]
+    return answer(session, origin, targets, links)

@@ -10,6 +10,10 @@ there that way: of all callees ever recorded from a shared wrapper, those of thi
 to where the time went, past the making of the runtime's client (`inward.roads_inward` has the order). A callee whose
 name is under the cursor comes before all others, but for the handler of an `ffi_call` on its line. A question about any
 other recorded line begins a new walk.
+
+A line inside `jit` made no call when its program ran: it leads to the lines that were called from it as it was traced,
+and from the innermost of those to the lines that run the program. With the name of a jitted function under the cursor,
+the line of its call leads to its first line with an op, before all others.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from framedex.whereabouts.files import is_here
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import shown
 from framedex_server.answers.ffi_text import is_called_at
+from framedex_server.answers.programs import lines_inside
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import Target, Targets, along, answer, came_by
 from framedex_server.inward import roads_inward
@@ -53,7 +58,9 @@ def in_source(session: Session, place: Place, index: Index) -> Targets:
     places = shown(session, index, place.uri)
     roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture, places)
     ways_on = along(session, place, index, roads, places)
-    targets = _to_handlers(_handlers(index, place), ways_on)
+    named = [Target.at(each) for each in lines_inside(session, place, index, session.word_at(place))]
+    targets = [*named, *_to_handlers(_handlers(index, place), ways_on)]
+    targets = targets or [Target.at(each) for each in lines_inside(session, place, index)]
     return answer(session, session.line_range(place.path, place.line), targets, session.links_supported)
 
 

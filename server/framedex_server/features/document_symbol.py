@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex import words
 from framedex.plaintext import printable
 from framedex_server.answers.frame_lines import frame_range, stack_range
 from framedex_server.answers.session import Session
@@ -56,7 +57,7 @@ def _stacks(session: Session, document: StackText) -> Iterator[types.DocumentSym
         first = document.lines[stack.first_line]
         yield types.DocumentSymbol(
             name=shorten(printable(stack.title or first.strip())) or str(stack.format),
-            detail=f"{stack.format}, {len(stack.frames)} frames",
+            detail=f"{stack.format}, {words.count(len(stack.frames), 'frame')}",
             kind=types.SymbolKind.Event,
             range=stack_range(session, document, stack),
             selection_range=types.Range(

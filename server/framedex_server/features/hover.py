@@ -17,10 +17,12 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.placetext import location_labels, release_labels
+from framedex.scopetext import SETTING, answer_heading
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.ffi_text import ffi_lines
+from framedex_server.answers.programs import run_lines, use_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
 from framedex_server.inward import place_name, public_place
@@ -63,6 +65,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     markup = Markup(session.markdown_supported)
     lines = [line for use in index.line(place.path, place.line).ffi_uses() for line in ffi_lines(markup, use, place)]
     about = "hover", place.path, place.line, capture, markup
+    lines += index.remembered(("uses", *about), lambda: _inside(index, place, capture, markup))
     recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
     if recorded is not None:
         lines += recorded.lines
@@ -72,6 +75,11 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     if not lines:
         return None
     return _hover(markup, lines, session.line_range(place.path, place.line))
+
+
+def _inside(index: Index, place: Place, capture: int | None, markup: Markup) -> list[str]:
+    """What is told of the compiled programs that a line is in."""
+    return list(use_lines(markup, index.line(place.path, place.line, capture).program_uses()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +94,11 @@ class Recorded:
 
 
 def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
-    summary = index.line(place.path, place.line, capture).summary()
+    line = index.line(place.path, place.line, capture)
+    summary = line.summary()
     if summary is None:
         return None
+    answer = line.answer_of()
     linked: Sequence[LinkedCalls] = []
     if capture is None:
         linked = index.line(place.path, place.line).linked_calls()
@@ -96,7 +106,9 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
     else:
         around = _neighbours_in(index, place, capture)
     known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
-    lines = _summary(markup, summary, around, linked, known, capture is not None)
+    heading = [answer_heading(answer, SETTING, markup.literal)] if answer.among > 1 else []
+    lines = [*heading, *_summary(markup, summary, around, linked, known, capture is not None)]
+    lines[-1:-1] = run_lines(markup, index.line(place.path, place.line, capture).programs_run())
     elsewhere = tuple(around.callees.elsewhere.values())
     return Recorded(tuple(lines), summary.latest_call, summary.frame_lines, elsewhere)
 

@@ -2,7 +2,8 @@
 
 Each way in which recorded stacks came to the line is shown by the line of Python that led there: the innermost one of
 the program itself, else of a library; most calls first. An FFI handler's C++ source, and an `ffi_call`, also have the
-lines of every `ffi_call` of the target, which come before these. Where nothing was recorded nothing is returned, so
+lines of every `ffi_call` of the target, which come before these. A line inside `jit` has those that had it traced
+and that run its program. Where nothing was recorded nothing is returned, so
 that pyright's and clangd's references stand alone.
 """
 
@@ -15,6 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.whereabouts.files import is_here
+from framedex_server.answers.programs import lines_outside
 from framedex_server.answers.session import Place, Session
 
 if TYPE_CHECKING:
@@ -53,3 +55,4 @@ def _locations(session: Session, place: Place, index: Index) -> Iterator[Locatio
     capture = session.chosen.capture_in(index)
     for line in index.line(place.path, place.line, capture).program_lines():
         yield line.location
+    yield from lines_outside(session, place, index)

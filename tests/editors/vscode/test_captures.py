@@ -38,7 +38,7 @@ def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window
     window.expect_captures("capture 2 only")
     window.run("Show calls through this line")
     expect(window.message("No call of capture 2 (second.py --size 'a b')")).to_contain_text("of other captures did")
-    window.answer_message("No call of capture 2", "Answer from all captures")
+    window.answer_message("No call of capture 2", "Answer from other captures")
     expect(window.page.locator(".quick-input-title")).to_contain_text("calls through line 2")
     window.expect_captures("2 captures")
 

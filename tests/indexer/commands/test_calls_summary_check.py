@@ -61,7 +61,7 @@ def _recorded(program: str, folder: Path, **environment: str) -> Recorded:
 
 
 def test_a_call_reads_like_code_with_names_for_objects(talk: Recorded) -> None:
-    lines = talk.run("calls", "--limit", "0").stdout.splitlines()
+    lines = talk.run("calls", "--all", "--limit", "0").stdout.splitlines()
     texts = [line.partition("  main  ")[2].strip() for line in lines]
 
     assert "PJRT_Client_Create() -> client#1" in texts
@@ -79,7 +79,7 @@ def test_a_call_reads_like_code_with_names_for_objects(talk: Recorded) -> None:
 
 def test_a_call_made_inside_another_is_indented_below_it(talk: Recorded) -> None:
     calls = talk.read("calls", "--limit", "0")["calls"]
-    lines = talk.run("calls", "--limit", "0").stdout.splitlines()[2:]
+    lines = talk.run("calls", "--all", "--limit", "0").stdout.splitlines()[2:]
 
     inside = next(call for call in calls if call["function"] == "DeviceMemory::Allocate")
     outside = next(call for call in calls if call["id"] == inside["parent"])
@@ -125,14 +125,36 @@ def test_slow_calls_are_those_that_took_longer(talk: Recorded) -> None:
 
 def test_a_loop_is_shown_once(talk: Recorded) -> None:
     """Given a loop of fifty transfers, each the same sequence of calls, then that sequence is shown once."""
-    whole = talk.run("calls", "--limit", "0").stdout.splitlines()
-    grouped = talk.run("calls", "--limit", "0", "--group").stdout.splitlines()
+    whole = talk.run("calls", "--all", "--limit", "0").stdout.splitlines()
+    grouped = talk.run("calls", "--all", "--limit", "0", "--group").stdout.splitlines()
 
     assert len(grouped) < len(whole) / 3
     put = next(row for row, line in enumerate(grouped) if PUT in line and ("┐" in line or "│" in line))
     first = next(line for line in reversed(grouped[: put + 1]) if "┐" in line)
     assert int(first.split("x ")[1].split()[0]) >= 48
     assert grouped[put + 1].split("  ")[-1] == "DeviceMemory::Allocate(device=0, bytes=4 B)"
+
+
+def test_what_is_shown_first_are_programs_transfers_and_errors(talk: Recorded) -> None:
+    """Given a program that asks, waits and cleans up as well, then that is left out, and said to be."""
+    result = talk.run("calls", "--limit", "0")
+    every = talk.read("calls", "--limit", "0")["calls"]
+
+    shown = {int(line.split()[0]) for line in result.stdout.splitlines()[2:]}
+    assert {call["id"] for call in every if call["error"]} <= shown
+    named = {call["function"] for call in every if call["id"] in shown and not call["error"]}
+    assert PUT in named
+    assert not named & {"PJRT_Buffer_Destroy", "PJRT_Buffer_Device", "PJRT_Event_OnReady", "DeviceMemory::Allocate"}
+    assert f"Without {len(every) - len(shown):,} other calls" in result.stderr
+    assert "--all" in result.stderr
+
+
+@pytest.mark.parametrize("chosen", [("--function", "Buffer_Device"), ("--since", "0s"), ("--all",)])
+def test_who_chooses_calls_gets_every_one_that_passes(talk: Recorded, chosen: tuple[str, ...]) -> None:
+    result = talk.run("calls", *chosen, "--limit", "0")
+
+    assert "PJRT_Buffer_Device" in result.stdout
+    assert "Without" not in result.stderr
 
 
 def test_a_group_is_not_for_programs(talk: Recorded) -> None:

@@ -6,6 +6,8 @@ import os
 import pty
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import click
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from framedex.commands.main import cli
 from tests.indexer.recorded import Project
 
+_ADVICE = "without source here"
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 
 
@@ -20,6 +23,13 @@ FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(p
 def indexed(project: Project) -> Project:
     """The project, indexed."""
     project.ingest(project.library.parent).close()
+    return project
+
+
+@pytest.fixture
+def unsourced(project: Project) -> Project:
+    """The project, indexed without the sources of its libraries."""
+    project.ingest().close()
     return project
 
 
@@ -35,7 +45,7 @@ def test_in_a_terminal_that_follows_links_a_frame_is_one(indexed: Project) -> No
     "environment", [{"TERM_PROGRAM": "vscode"}, {"TERMINAL_EMULATOR": "JetBrains-JediTerm"}, {"TERM": "xterm"}]
 )
 def test_terminals_that_find_paths_themselves_get_plain_ones(indexed: Project, environment: dict[str, str]) -> None:
-    shown = _in_terminal(indexed, "trace", "1", **{"TERM": "xterm-kitty", **environment})
+    shown = _in_terminal(indexed, "trace", "1", watched=False, **{"TERM": "xterm-kitty", **environment})
 
     assert "\x1b]8" not in shown
     assert f"{indexed.program}:{indexed.line('transfer(1)')}" in shown
@@ -107,14 +117,37 @@ def test_every_verb_and_every_option_explains_itself(verb: str) -> None:
     assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 
-def _in_terminal(project: Project, *arguments: str, **environment: str) -> str:
-    """What a program prints when its stdout is a real (pseudo) terminal."""
+def test_who_watches_gets_the_advice_after_a_trace_once_a_day(unsourced: Project, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first, second = (_in_terminal(unsourced, "trace", "1", XDG_CACHE_HOME=str(cache), watched=True) for _ in range(2))
+    (given,) = (cache / "framedex" / "advice").iterdir()
+    os.utime(given, (0, time.time() - 25 * 60 * 60))
+    next_day = _in_terminal(unsourced, "trace", "1", XDG_CACHE_HOME=str(cache), watched=True)
+
+    assert [_ADVICE in shown for shown in (first, second, next_day)] == [True, False, True]
+
+
+def test_advice_that_cannot_be_remembered_is_given_again(unsourced: Project, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("no folder")
+    shown = [_in_terminal(unsourced, "trace", "1", XDG_CACHE_HOME=str(tmp_path / "cache"), watched=True) for _ in "12"]
+
+    assert all(_ADVICE in each for each in shown)
+
+
+def test_a_log_has_the_advice_each_time(unsourced: Project, tmp_path: Path) -> None:
+    done = [_piped(unsourced, "trace", "1", XDG_CACHE_HOME=str(tmp_path)) for _ in "12"]
+
+    assert all(_ADVICE in each.stderr for each in done)
+
+
+def _in_terminal(project: Project, *arguments: str, watched: bool = False, **environment: str) -> str:
+    """What a program prints when its stdout is a real (pseudo) terminal; with its stderr where that is watched."""
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
         [*FRAMEDEX, *arguments],
         cwd=project.folder,
         stdout=terminal,
-        stderr=subprocess.DEVNULL,
+        stderr=terminal if watched else subprocess.DEVNULL,
         env=_environment(**environment),
     )
     os.close(terminal)

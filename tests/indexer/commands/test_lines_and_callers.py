@@ -64,7 +64,7 @@ def read(spread: Spread) -> Spread:
 
 def test_callers_of_the_sources_come_after_the_recorded_ones_if_asked_for(read: Spread) -> None:
     assert "static" not in run("callers", "later").stdout
-    lines = run("callers", "later", "--static").stdout.splitlines()
+    _, *lines = run("callers", "later", "--static").stdout.splitlines()
     assert "main" in lines[1]
     assert lines[2].split()[:2] == ["static", "a::sure"] and "spread.cc:31" in lines[2]
     assert lines[2].endswith("never recorded") and "spread.cc:32" in lines[3]

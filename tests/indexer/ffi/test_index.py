@@ -187,7 +187,7 @@ def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: 
     with Store(path) as store:
         add_capture(store, _with_open_instance(run.run, first, second), Namer())
     with Index.open(path) as index:
-        (target,) = [each for each in index.capture(1).ffi_targets() if each.name == "rms_norm"]
+        (target,) = [each for each in index.ffi.targets() if each.name == "rms_norm"]
         candidates = [totals for totals in target.sites if totals.how is Join.AMBIGUOUS]
         assert {places(totals.site)[0][1] for totals in candidates} == {first, second}
         call = candidates[0].latest_call

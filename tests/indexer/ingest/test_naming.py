@@ -10,7 +10,8 @@ import pytest
 
 from framedex.captures import fingerprint_of
 from framedex.ingest import Namer
-from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
+from framedex.ingest.naming import Paths, python_record
+from framedex.model import Calls, Capture, Metadata, Module, NativeFrame, Role
 from tests.indexer.privileges import run_without_privileges
 
 
@@ -74,3 +75,10 @@ def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Pat
 
     assert done.stderr == ""
     assert f"{binary} cannot be read (Permission denied)" in done.stdout
+
+
+def test_what_framedex_put_between_program_and_jax_is_glue() -> None:
+    import framedex_native.ffi.programs as followed
+
+    record = python_record(Paths("/"), followed.__file__, "_followed.<locals>.load_and_join", 44, 0, 47)
+    assert record.function.role is Role.GLUE

@@ -144,7 +144,7 @@ def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
             reading.add_batch()
 
         assert 1000 < reading.report().calls < 27_000
-        assert any("calls were cut off" in problem for problem in reading.report().problems)
+        assert any("cut short by" in problem for problem in reading.report().problems)
         assert totals_kept(store) == totals_counted(store)
 
 

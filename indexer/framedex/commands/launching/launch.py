@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from framedex.binaries import Contents, state_of
+from framedex.binaries import Contents, KeptBinaries, state_of
 from framedex.captures import captures_below, captures_of_run, write_contents
 from framedex.commands.launching.mock_settings import check_mock
 from framedex.commands.launching.outcome import Outcome
@@ -122,20 +122,30 @@ def launch(what: Launch) -> Outcome:
             status = process.wait()
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
-    _note_contents(made)
+    _keep_binaries(made)
     return Outcome(status, made, what.plugin, what.captures, told)
 
 
-def _note_contents(captures: Iterable[Path]) -> None:
-    """Write into the captures what their binaries hold: by that they are known wherever they lie later."""
+def _keep_binaries(captures: Iterable[Path]) -> None:
+    """Write into the captures what their binaries hold, by which they are known wherever they lie later, and keep them.
+
+    For what pip or a build replaces before the captures are indexed.
+    """
     contents = Contents()
+    digests: dict[Path, str] = {}
 
     def digest(path: Path, state: BinaryState) -> str:
-        return contents.of(path) if state_of(path) == state else ""
+        found = contents.of(path) if state_of(path) == state else ""
+        if found:
+            digests[path] = found
+        return found
 
     for capture in captures:
         with suppress(OSError):  # without it names are shown with a note, where the binary was put there anew
             write_contents(capture, digest)
+    kept = KeptBinaries()
+    for path, found in digests.items():
+        kept.keep(path, found)
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:

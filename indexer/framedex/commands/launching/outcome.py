@@ -61,7 +61,8 @@ class Outcome:
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         if not calls and (chosen := self._selected_by()):
             return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
-        return f"{ended}recorded {calls:,} calls on {count(threads, 'thread')} in {where}{more}. Next: {self._next()}"
+        counted = f"{count(calls, 'call')} on {count(threads, 'thread')}"
+        return f"{ended}recorded {counted} in {where}{more}. Next: {self._next()}"
 
     def _missing(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), Stops())

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from framedex import words
 from framedex.commands.output.layout import cut
 from framedex.progress import Advance, Progress, Silence
 
@@ -134,4 +135,4 @@ class _Calls:
         """The counts as a text, with so many calls more."""
         self._calls += calls
         rate = self._calls / max(time.monotonic() - self._began, 1e-3)
-        return f"{self._calls:,} calls, {rate:,.0f}/s"
+        return f"{words.count(self._calls, 'call')}, {rate:,.0f}/s"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 from textwrap import indent
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -34,6 +34,12 @@ def print_error(error: FramedexError) -> None:
 def note(text: str) -> None:
     """Print a remark that is no part of the result."""
     _say(text)
+
+
+def nothing_found(text: str) -> NoReturn:
+    """Say that there is nothing of what was asked for, and end with the status that says so, as grep does."""
+    note(text)
+    raise click.exceptions.Exit(1)
 
 
 def _say(text: str) -> None:

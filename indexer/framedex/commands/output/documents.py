@@ -6,20 +6,25 @@ and stack hits are the types of `framedex.model` field by field, times in nanose
 `{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
 findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
-own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
+own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary, check, ffi,
+where, callers and callees have the captures that they are of, too: `{"captures": [capture], "capture": the latest of
+them or null, "counted": "latest" | "all" | "chosen"}`.
 
-    captures   {"captures": [capture]}
+    captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
-    summary    {"capture": capture, "functions": [function totals]}
-    check      {"capture": capture, "findings": [finding], "unjudged": [str]}
+    summary    {"functions": [function totals]}
+    check      {"findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
                 "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
                 "origin": {"how", "sites": [site]} | null}
-    ffi        {"capture": capture, "targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
+    ffi        {"targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
                 "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
                 "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
-                "stacks": [stack hit], "linked": [linked calls]}
+                "stacks": [stack hit], "linked": [linked calls], "programs": [program use], "runs": [program run],
+                "program_lines": [{"line", "ops", "programs": [name]}], "nearby": {"why", "lines": [{"location",
+                "calls", "ops", "programs": [name]}]} | null}; a program use has "ops" as [{"kind", "ops"}], and the
+                sums "calls" and "total_duration" of its "runs"
     explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
                 "function", "language", "location": location | null, "candidates": [location], "module", "address",
                 "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
@@ -51,12 +56,13 @@ from framedex.errorcodes import error_name
 from framedex.missing import all_problems, why_unmerged
 
 if TYPE_CHECKING:
+    from framedex.capturefolder import CaptureFolder
     from framedex.ffi.model import FfiRegistration, FfiTarget
     from framedex.ingest import Report
     from framedex.model import (
+        AnswerOf,
         CallRow,
         CaptureRow,
-        Check,
         Edge,
         FfiSite,
         Finding,
@@ -66,6 +72,10 @@ if TYPE_CHECKING:
         LineSummary,
         LinkedCalls,
         Location,
+        Nearby,
+        ProgramMark,
+        ProgramRun,
+        ProgramUse,
         PythonLine,
         StackHit,
         StaticCallers,
@@ -83,9 +93,9 @@ def capture_document(capture: CaptureRow) -> Document:
     }
 
 
-def captures_document(captures: Sequence[CaptureRow]) -> Document:
-    """The captures of an index."""
-    return {"captures": [capture_document(capture) for capture in captures]}
+def captures_document(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Document:
+    """The captures of an index, with the state of their folders by id."""
+    return {"captures": [capture_document(each) | {"folder": asdict(folders[each.id])} for each in captures]}
 
 
 def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | None) -> Iterator[Document]:
@@ -98,17 +108,23 @@ def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | N
         yield document
 
 
-def summary_document(capture: CaptureRow, totals: Sequence[FunctionTotals]) -> Document:
+def answer_document(answer: AnswerOf) -> Document:
+    """The captures that an answer is of, and why of those."""
+    captures = [capture_document(each) for each in answer.captures]
+    return {"captures": captures, "capture": captures[-1] if captures else None, "counted": answer.counted.value}
+
+
+def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals]) -> Document:
     """What the calls of each function came to."""
-    return {"capture": capture_document(capture), "functions": [asdict(each) for each in totals]}
+    return {**answer_document(answer), "functions": [asdict(each) for each in totals]}
 
 
-def check_document(check: Check, findings: Sequence[Finding]) -> Document:
-    """The findings shown of a capture."""
+def check_document(answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str]) -> Document:
+    """The findings shown of captures."""
     return {
-        "capture": capture_document(check.capture),
+        **answer_document(answer),
         "findings": [asdict(finding) for finding in findings],
-        "unjudged": list(check.unjudged),
+        "unjudged": list(unjudged),
     }
 
 
@@ -129,10 +145,10 @@ def trace_document(trace: Trace) -> Document:
     }
 
 
-def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
-    """The FFI targets of a capture."""
+def ffi_document(answer: AnswerOf, targets: Sequence[FfiTarget]) -> Document:
+    """The FFI targets of captures."""
     return {
-        "capture": capture_document(capture),
+        **answer_document(answer),
         "targets": [
             asdict(target)
             | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
@@ -144,6 +160,7 @@ def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
 
 
 def where_document(
+    answer: AnswerOf,
     path: str,
     line: int | None,
     counts: dict[int, int],
@@ -154,6 +171,7 @@ def where_document(
 ) -> Document:
     """What passes a file or a line, and what a line had made on other threads."""
     return {
+        **answer_document(answer),
         "path": path,
         "line": line,
         "lines": [{"line": number, "calls": calls} for number, calls in sorted(counts.items())],
@@ -163,16 +181,37 @@ def where_document(
     }
 
 
+def programs_document(
+    uses: Sequence[ProgramUse], runs: Sequence[ProgramRun], marks: Sequence[ProgramMark], near: Nearby | None
+) -> Document:
+    """The programs that a line is in and those that it ran, or the lines of a file that are in some."""
+    return {
+        "programs": [
+            asdict(use)
+            | {
+                "ops": [{"kind": kind, "ops": count} for kind, count in use.ops],
+                "calls": use.calls,
+                "total_duration": use.total_duration,
+            }
+            for use in uses
+        ],
+        "runs": [asdict(run) for run in runs],
+        "program_lines": [asdict(mark) for mark in marks],
+        "nearby": None if near is None else asdict(near),
+    }
+
+
 def callers_document(
-    groups: Sequence[tuple[FunctionRow, Sequence[Edge]]], static: Mapping[int, StaticCallers | None]
+    answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Sequence[Edge]]], static: Mapping[int, StaticCallers | None]
 ) -> Document:
     """The callers of each function, those of the sources apart from the recorded ones."""
     return {
+        **answer_document(answer),
         "functions": [
             {"function": asdict(function), "callers": [_edge(edge, edge.caller) for edge in edges]}
             | ({"static": _static(static[function.id])} if function.id in static else {})
             for function, edges in groups
-        ]
+        ],
     }
 
 
@@ -180,13 +219,14 @@ def _static(found: StaticCallers | None) -> Document | None:
     return None if found is None else asdict(found)
 
 
-def callees_document(groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
+def callees_document(answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
     """The functions that each function called."""
     return {
+        **answer_document(answer),
         "functions": [
             {"function": asdict(function), "callees": [_edge(edge, edge.callee) for edge in edges]}
             for function, edges in groups
-        ]
+        ],
     }
 
 

@@ -15,6 +15,7 @@ from framedex.placetext import doubt_of_caller, release_labels, stale_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
+    from framedex.capturefolder import CaptureFolder
     from framedex.commands.output.terminal import Line
     from framedex.model import (
         CaptureRow,
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     )
 
 
-def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
-    """Captures, one per line, with what could not be read below."""
+def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Iterator[Line]:
+    """Captures, one per line, with the state of their folders by id, and what could not be read below."""
     for capture in captures:
+        folder = folders[capture.id]
+        state = f"{words.size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
         yield (
             Span(f"{capture.id:>3}  {words.clock(capture.started)}  ", "head"),
-            Span(f"{words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}  "),
+            Span(f"{words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}, {state}  "),
             Span(f"{printable(capture.command)}  "),
             Span(printable(capture.path), "dim"),
         )
@@ -52,20 +55,21 @@ def where_lines(
     summary: LineSummary | None,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     hits: Sequence[StackHit],
-    linked: Sequence[LinkedCalls] = (),
+    linked: Sequence[LinkedCalls],
+    limit: int,
 ) -> Iterator[Line]:
     """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do.
 
     `places` are those lines; `linked` are calls that the line had made on threads without Python, whose stacks do not
-    pass it.
+    pass it. At most `limit` functions are shown, those that took longest.
     """
     for line, calls in sorted(counts.items()):
         yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _summary_lines(places, summary, callers)
+        yield from _summary_lines(places, summary, callers, limit)
     if hits:
         yield ()
-        yield text_line("stacks, most calls first:", "head")
+        yield text_line("stacks, the longest first:", "head")
     for hit in hits:
         yield (
             Span(f"{hit.calls:>8,}  "),
@@ -129,6 +133,7 @@ def _summary_lines(
     places: Mapping[int, Location],
     summary: LineSummary,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
+    limit: int,
 ) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
     if summary.line not in summary.frame_lines:
@@ -140,8 +145,12 @@ def _summary_lines(
     )
     for other in others:
         yield (Span("          and at "), *place_line(other))
-    for name, calls, duration in summary.boundaries:
+    boundaries = sorted(summary.boundaries, key=lambda boundary: -boundary[2])
+    for name, calls, duration in boundaries[:limit]:
         yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
+    if left := boundaries[limit:]:
+        more = words.count(len(left), "other function"), words.duration(sum(duration for _, _, duration in left))
+        yield text_line(f"          and {more[0]}, {more[1]} in all; --limit shows more", "dim")
     for (function, site), calls in callers.items():
         yield (Span(f"{calls:>8,}  from "), Span(printable(function.name), function.language.value), *_place(site))
 

@@ -29,7 +29,9 @@ _WIDEST_THREAD = 16
 def call_lines(
     runs: Iterable[Run], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
 ) -> Iterator[Line]:
-    """Calls by time under a line for each capture, nested ones indented; `below` gives lines to print below a call.
+    """Calls by time, nested ones indented; `below` gives lines to print below a call.
+
+    Calls of several captures stand under a line for each.
 
     Where the log has to fit a width in columns, what was called is cut, and a thread that all share is left out. The
     log of very many calls is made in pages, so that no more than two of them are in memory: columns may grow with each.
@@ -57,7 +59,8 @@ def call_lines(
                 if current is not None:
                     yield ()
                 current = call.capture
-                yield capture_heading(names.get(current))
+                if len(names) > 1:
+                    yield capture_heading(names.get(current))
                 head = _row(heads, widths) + (" " * (mark_width + 2) if mark_width else "") + "  call"
                 yield (Span(head, "dim"),)
             left = _row(cells, widths) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "

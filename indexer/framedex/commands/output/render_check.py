@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.proposals import command
-from framedex.commands.output.render_calls import capture_heading, python_line
+from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Span
 from framedex.model import Severity
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
-    from framedex.model import CaptureRow, Finding
+    from framedex.model import Finding
 
 _INDENT = 10
 
 
-def check_lines(capture: CaptureRow, findings: Sequence[Finding]) -> Iterator[Line]:
+def check_lines(findings: Sequence[Finding]) -> Iterator[Line]:
     """The findings of a capture by kind, each with where to look, and how many there are."""
-    yield capture_heading(capture)
     for kind, same in groupby(findings, lambda finding: finding.kind):
         group = list(same)
         style = "head" if group[0].severity is Severity.NOTE else "error"

@@ -21,6 +21,7 @@ def report_lines(report: Report) -> Iterator[Line]:
     """What was read, named and located, what could not be, and what to type next."""
     for capture in report.captures:
         again = " (read again: it has grown)" if capture.grown else ""
+        again = " (read again: more is known of its binaries)" if capture.renamed else again
         yield text_line(
             f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{again}",
             "head",
@@ -51,14 +52,16 @@ def report_lines(report: Report) -> Iterator[Line]:
 
 
 def _totals(totals: Totals) -> Iterator[Line]:
-    yield text_line(
-        f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
-        f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
-    )
+    if totals.native_frames:
+        yield text_line(
+            f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
+            f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
+        )
     if totals.native_released:
         nearest = f", {totals.native_nearest:,} of the nearest release" if totals.native_nearest else ""
         yield text_line(f"     {totals.native_released:,} of them in the source maps that framedex ships{nearest}")
-    yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
+    if totals.python_frames:
+        yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
 
 
 def _problems(problems: tuple[str, ...]) -> Iterator[Line]:

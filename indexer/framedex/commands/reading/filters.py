@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from framedex.commands.reading.scope import capture_option
 from framedex.model import CallFilter
 
 _UNITS = {
@@ -54,16 +55,16 @@ _OPTIONS = (
     click.option(
         "--through", metavar="TEXT", help="Only calls whose stack has a function or file with TEXT, or FILE:LINE."
     ),
-    click.option("--capture", type=int, metavar="ID", help="Only calls of this capture (see `framedex captures`)."),
+    capture_option,
 )
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options, which it gets as one `CallFilter`, its parameter `wanted`."""
+    """Give a verb the options: its parameter `wanted`, one `CallFilter`, and the captures `chosen`."""
 
     @functools.wraps(command)
     def with_filter(*arguments: Any, **options: Any) -> None:
-        chosen = {name: options.pop(name) for name in CallFilter.__dataclass_fields__}
-        command(*arguments, wanted=CallFilter(**chosen), **options)
+        filters = {name: options.pop(name) for name in CallFilter.__dataclass_fields__ if name in options}
+        command(*arguments, wanted=CallFilter(**filters), **options)
 
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), with_filter)

@@ -1,11 +1,10 @@
-"""What a verb goes by: the settings of the working folder, the index, and the capture that is meant.
+"""What a verb goes by: the settings of the working folder, and the index.
 
 The index is imported by the functions that open one: it takes half of a second that `framedex open` has no use for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from framedex.commands.reading.files import working_folder
 from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
+from framedex.model.scopes import Counted
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,24 +27,6 @@ INDEX_FOLDER = ".framedex"
 
 INDEX = "framedex.index"
 """Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
-
-
-def check_capture_id(captures: Sequence[CaptureRow], capture: int | None) -> None:
-    """Raise FramedexError for the id of a capture that is not there."""
-    if capture is not None and all(row.id != capture for row in captures):
-        raise FramedexError(f"There is no capture {capture} in the index.", "`framedex captures` lists them.")
-
-
-def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
-    """The capture with this id, else the latest one with calls. Raises FramedexError where there is none."""
-    captures = index.captures()
-    check_capture_id(captures, capture)
-    fitting = [row for row in captures if row.id == capture or (capture is None and row.calls)]
-    if not fitting:
-        raise FramedexError(
-            "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
-        )
-    return fitting[-1]
 
 
 def note_what_is_missing(*captures: CaptureRow) -> None:
@@ -104,8 +86,11 @@ def checked_index_place(path: Path, given: Path | None, settings: Settings) -> P
     return path
 
 
-def open_index(path: Path | None) -> Index:
-    """The known index (`path` is that given with --index). Raises FramedexError where there is none."""
+def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
+    """The known index (`path` is that given with --index). Raises FramedexError where there is none.
+
+    `counted` is as for `Index.open`.
+    """
     from framedex.index import Index
 
     settings = load_settings_here()
@@ -115,7 +100,7 @@ def open_index(path: Path | None) -> Index:
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    index = with_current_index(found, path, settings, lambda: Index.open(found, links=settings.links))
+    index = with_current_index(found, path, settings, lambda: Index.open(found, links=settings.links, counted=counted))
     index.tell(progress_of_questions())
     note_if_changed(index)
     return index

@@ -231,6 +231,7 @@ class Finder:
     def _similar(self, name: str) -> list[Location]:
         """The places of what has this name without its namespaces, as other verbs take names."""
         from framedex.index import Index
+        from framedex.index.read.installed import is_own
 
         assert self._index is not None
         with Index.open(self._index.path, links=self._settings.links) as index:
@@ -238,7 +239,12 @@ class Finder:
             found = index.names.symbols(name, _MOST_SIMILAR) if name else []
         if of_that_name := [each for each in found if _has_last_part(each.name, name)]:
             found = [each for each in of_that_name if each.kind != "declaration"] or of_that_name
-        return _here(dict.fromkeys(each.location for each in found if each.location is not None))
+        places = _here(dict.fromkeys(each.location for each in found if each.location is not None))
+        likeliest = (
+            [place for place in places if is_own(place.path)],
+            [each.location for each in found if each.name == name and each.location in places],
+        )
+        return next((only for only in likeliest if len(only) == 1), places)
 
     @cached_property
     def _resolver(self) -> Resolver:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex import words
 from framedex.commands.output.bars import is_output_seen
-from framedex.commands.output.console import json_option, note, print_json_list, print_lines
-from framedex.commands.output.documents import call_documents
+from framedex.commands.output.console import json_option, note, nothing_found, print_json_list, print_lines
+from framedex.commands.output.documents import answer_document, call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
 from framedex.commands.output.terminal import Terminal
+from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options
-from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
+from framedex.commands.reading.known import note_what_is_missing
+from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 from framedex.model import CallFilter
 from framedex.progress import Silence
 
@@ -36,9 +39,10 @@ _INDENT = 8
 @filter_options
 @click.option(
     "--stack",
-    type=click.Choice(["line", "full"]),
+    type=Choice(["line", "full"]),
     help="Below each call the line of Python that led to it, or its whole merged stack.",
 )
+@click.option("--all", "show_all", is_flag=True, help="Also what only asks, waits or cleans up.")
 @click.option("--group", is_flag=True, help="Show repeated calls, and repeated sequences of calls, once.")
 @click.option(
     "--limit", type=click.IntRange(min=0), default=100, show_default=True, help="At most the latest N calls; 0: all."
@@ -46,34 +50,56 @@ _INDENT = 8
 @json_option
 @click.pass_obj
 def calls(
-    index_path: Path | None, wanted: CallFilter, stack: str | None, group: bool, limit: int, as_json: bool
+    index_path: Path | None,
+    wanted: CallFilter,
+    chosen: Chosen | None,
+    stack: str | None,
+    show_all: bool,
+    group: bool,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """List recorded calls by time: function, arguments, and what it returned.
 
+    Programs (compiled, loaded, run), transfers, runs of FFI handlers and errors; with --all, with any filter but
+    --capture and in --json every other call, too: what only asks, waits or cleans up.
     Objects of the runtime have names that hold for their life, such as buffer#12, whatever address they had. A call
     made inside another is indented below it. Each id is one for `framedex trace`.
     """
     if group and as_json:
         raise click.UsageError("--group is for people; without it, --json has every call.")
-    with open_index(index_path) as index:
-        captures = index.captures()
-        check_capture_id(captures, wanted.capture)
+    with index_of_whole_runs(index_path, chosen) as (index, answer):
+        captures = answer.captures
         shown = _Shown()
         total = index.calls.count(wanted)
+        others = 0
+        if not show_all and not as_json and wanted == CallFilter():
+            works = index.calls.count(replace(wanted, works_only=True))
+            if works:  # else there is nothing but the others
+                wanted, total, others = replace(wanted, works_only=True), works, total - works
         if not limit and is_output_seen():
             index.tell(Silence())
         found = shown.noted(index.calls.find(wanted, limit) if limit else index.calls.each(wanted))
         if as_json:
-            print_json_list({"total": total}, "calls", _documents(index, found, with_lines=bool(stack)))
+            document = {**answer_document(answer), "total": total}
+            print_json_list(document, "calls", _documents(index, found, with_lines=bool(stack)))
+            _end_unless_found(shown.count, wanted)
             return
         grouped = _named(index, runs(found) if group else singly(found))
         below = _stacks(index, stack, Terminal.of_stdout().width) if stack else None
-        print_lines(call_lines(grouped, captures, Terminal.of_stdout().width, below))
+        print_lines(chain([heading(answer)], call_lines(grouped, captures, Terminal.of_stdout().width, below)))
     note_what_is_missing(*(capture for capture in captures if capture.id in shown.captures))
-    if not shown.count:
-        note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
-    elif total > shown.count:
-        note(f"The latest {shown.count:,} of {total:,} calls; --limit 0 shows all.")
+    _end_unless_found(shown.count, wanted)
+    if total > shown.count:
+        what = "programs, transfers and errors" if others else "calls"
+        note(f"The latest {shown.count:,} of {total:,} {what}; --limit 0 shows them all.")
+    if others:
+        note(f"Without {words.count(others, 'other call')} (what asks, waits or cleans up); --all shows them, too.")
+
+
+def _end_unless_found(count: int, wanted: CallFilter) -> None:
+    if not count:
+        nothing_found("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
 
 
 @dataclass(slots=True)

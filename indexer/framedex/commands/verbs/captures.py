@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from framedex import words
+from framedex.capturefolder import folder_now
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import captures_document
 from framedex.commands.output.render_answers import capture_lines
 from framedex.commands.reading.known import open_index
 
 
-@click.command()
+@click.group(invoke_without_command=True)
+@click.option("--all", "show_all", is_flag=True, help="Also those whose folders are gone.")
 @json_option
-@click.pass_obj
-def captures(index_path: Path | None, as_json: bool) -> None:
-    """List the captures in the index."""
-    with open_index(index_path) as index:
-        found = index.captures()
-    if as_json:
-        print_json(captures_document(found))
+@click.pass_context
+def captures(ctx: click.Context, show_all: bool, as_json: bool) -> None:
+    """List the captures in the index.
+
+    Each with its id for --capture, the size of its folder, and the calls that are here. One whose folder is gone still
+    has its calls in the index, until it is removed from there.
+    """
+    if ctx.invoked_subcommand is not None:
         return
-    print_lines(capture_lines(found))
+    with open_index(ctx.obj) as index:
+        found = index.captures()
+    folders = {capture.id: folder_now(capture.path) for capture in found}
+    shown = [capture for capture in found if show_all or folders[capture.id].is_here]
+    if as_json:
+        print_json(captures_document(shown, folders))
+        return
+    print_lines(capture_lines(shown, folders))
     if not found:
         note("The index holds no captures. Record one with `framedex run SCRIPT`, then run `framedex index`.")
+    elif len(shown) < len(found):
+        gone = words.count(len(found) - len(shown), "more capture")
+        note(f"The folder of {gone} is gone, but not what the index has of it: `framedex captures --all` lists it.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
 from framedex.commands.reading.logs import NO_INDEX, notes_of_release, opened_resolver, standard_input, unreadable
 from framedex.interchange.detect import read
@@ -51,14 +51,19 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
+        _end_unless_found(explained)
         return
     print_lines(line for each in explained for line in _lines(*each))
     for problem in (*reading.problems, *notes_of_release(resolver.released)):
         note(problem)
-    if not explained:
-        note("No stack of a format that framedex knows is in this text.")
-    elif index is None and any(found.location is None for _, frames in explained for found in frames):
+    _end_unless_found(explained)
+    if index is None and any(found.location is None for _, frames in explained for found in frames):
         note(NO_INDEX)
+
+
+def _end_unless_found(explained: Sequence[object]) -> None:
+    if not explained:
+        nothing_found("No stack of a format that framedex knows is in this text.")
 
 
 def _text(file: str) -> str:

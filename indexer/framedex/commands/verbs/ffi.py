@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import ffi_document
-from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_ffi import target_details, target_lines
-from framedex.commands.reading.known import check_capture_id, chosen_capture, note_what_is_missing, open_index
+from framedex.commands.reading.known import note_what_is_missing
+from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 
@@ -25,44 +26,40 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("target", required=False)
 @click.option("--all", "show_all", is_flag=True, help="Also list targets that were registered and never called.")
-@click.option("--capture", type=int, metavar="ID", help="This capture (see `framedex captures`). Default: the latest.")
+@capture_option
 @json_option
 @click.pass_obj
-def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: int | None, as_json: bool) -> None:
+def ffi(index_path: Path | None, target: str | None, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
     """Show FFI targets: their handlers, the lines of Python that call them, and their times.
 
     With TARGET (a name, or a part that fits one only) everything about it: stages, C++ signature, where it is
     registered, the stacks of its sites, shapes, attributes, and what went wrong with it.
     """
-    with open_index(index_path) as index:
-        chosen = _capture(index, capture)
-        targets = index.capture(chosen.id).ffi_targets()
+    with index_of_whole_runs(index_path, chosen, _with_ffi) as (index, answer):
+        targets = index.ffi.targets()
     shown = _meant(targets, target) if target is not None else _used(targets, show_all)
     if as_json:
-        print_json(ffi_document(chosen, shown))
+        print_json(ffi_document(answer, shown))
         return
-    lines = [capture_heading(chosen)]
+    lines = [heading(answer)]
     for each in shown:
         lines += [(), *(target_lines(each) if target is None else target_details(each))]
     print_lines(lines)
-    note_what_is_missing(chosen)
+    note_what_is_missing(*answer.captures)
     if not targets:
-        note("No FFI target was registered or called in this capture.")
+        note("No FFI target was registered or called there.")
     elif len(shown) < len(targets) and target is None:
-        note(f"{len(targets) - len(shown):,} more targets are registered and were not called; --all lists them.")
+        others = words.count(len(targets) - len(shown), "more target")
+        note(f"Registered and never called: {others}; --all lists them.")
     elif target is None and shown:
         first = shell_word(shown[0].name)
         note(f"Next: `framedex ffi {first}` shows everything about one, `framedex trace {first}` the stack of a run.")
 
 
-def _capture(index: Index, capture: int | None) -> CaptureRow:
-    """The capture with this id, else the latest one with something of FFI, else the latest."""
-    captures = index.captures()
-    check_capture_id(captures, capture)
-    with_uses = index.ffi.captures()
-    wanted = capture if capture is not None else next(reversed(with_uses), None)
-    found = next((row for row in captures if row.id == wanted), None)
-    return found or chosen_capture(index, None)
+def _with_ffi(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
+    """Those of the captures that have something of FFI."""
+    with_uses = set(index.ffi.captures())
+    return [capture for capture in captures if capture.id in with_uses]
 
 
 def _used(targets: Sequence[FfiTarget], show_all: bool) -> list[FfiTarget]:
@@ -75,7 +72,7 @@ def _meant(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
     fitting = fitting or [target for target in targets if name.lower() in target.name.lower()]
     if not fitting:
         raise FramedexError(
-            f"No FFI target like '{name}' is in this capture.",
+            f"No FFI target like '{name}' is in these captures.",
             "`framedex ffi --all` lists its targets, `framedex captures` the captures for --capture.",
         )
     used = _used(fitting, show_all=False) or fitting

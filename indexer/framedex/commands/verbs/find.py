@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.proposals import command
 from framedex.commands.output.terminal import Line, Span, place_line
-from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option
 from framedex.errors import FramedexError
 from framedex.placetext import release_labels
 from framedex.plaintext import printable
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("text")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N symbols.")
+@capture_option
 @json_option
 @click.pass_obj
-def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
+def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
     """Find functions, classes, FFI targets and boundary functions by a part of their name.
 
     Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its name inside something that has
@@ -34,16 +35,16 @@ def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
     """
     if not text.strip():
         raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
-    with open_index(index_path) as index:
+    with asked_index(index_path, chosen) as index:
         found = index.names.symbols(text, limit + 1)
     shown = found[:limit]
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})
-        return
-    print_lines(_lines(shown))
+    else:
+        print_lines(_lines(shown))
     if not found:
-        note(f"Nothing in the index has a name with {text}.")
-    elif len(found) > limit:
+        nothing_found(f"Nothing in the index has a name with {text}.")
+    if not as_json and len(found) > limit:
         note(f"There are more; --limit {2 * limit} shows some of them.")
 
 

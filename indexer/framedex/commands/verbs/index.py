@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex import words
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_index import report_lines
@@ -190,7 +191,8 @@ def _follow(
                         print_error(FramedexError(f"{capture} is not followed: {error.message}", error.remedy))
                     time.sleep(EVERY)
                     captures, _ = _wanted_captures(path, named)
-    note(f"{follower.calls:,} calls came meanwhile. Next: `framedex index` reads what came since, and all sources.")
+    came = words.count(follower.calls, "call")
+    note(f"{came} came meanwhile. Next: `framedex index` reads what came since, and all sources.")
 
 
 def _is_over(capture: Path) -> bool:

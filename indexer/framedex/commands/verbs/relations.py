@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
-from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
+from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import StaticCallers
+    from framedex.index.ask.name.functions import Functions
+    from framedex.model import AnswerOf, MeantFunctions, StaticCallers
 
 _MOST_FUNCTIONS = 20
+_MOST_LISTED = 12
 
 _all_option = click.option("--all", "show_all", is_flag=True, help="Show direct neighbours, interpreter and glue too.")
 
@@ -37,19 +41,24 @@ Group = tuple[FunctionRow, Sequence[Edge]]
 @click.argument("name")
 @_all_option
 @_static_option
+@capture_option
 @json_option
 @click.pass_obj
-def callers(index_path: Path | None, name: str, show_all: bool, with_static: bool, as_json: bool) -> None:
+def callers(
+    index_path: Path | None, name: str, show_all: bool, with_static: bool, chosen: Chosen | None, as_json: bool
+) -> None:
     """Show which functions called NAME in recorded stacks.
 
-    NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
+    NAME is a whole name or the last parts of one (`Trainer.step`), else a part that only one function has, or a pattern
+    ('*put*'). The functions of your own files come first; interpreter and glue frames in between are passed over.
     """
-    with open_index(index_path) as index:
-        groups = _groups(index, name, index.functions.direct_callers if show_all else index.functions.callers)
+    with asked_index(index_path, chosen) as index:
+        answer, groups = _groups(index, name, lambda asked: asked.direct_callers if show_all else asked.callers)
         static = {function.id: _static_callers(index, function) for function, _ in groups} if with_static else {}
     if as_json:
-        print_json(callers_document(groups, static))
+        print_json(callers_document(answer, groups, static))
         return
+    print_lines([heading(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callers", inward=False))
         if with_static:
@@ -59,18 +68,21 @@ def callers(index_path: Path | None, name: str, show_all: bool, with_static: boo
 @click.command()
 @click.argument("name")
 @_all_option
+@capture_option
 @json_option
 @click.pass_obj
-def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -> None:
+def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
     """Show which functions NAME called in recorded stacks.
 
-    NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
+    NAME is a whole name or the last parts of one (`Trainer.step`), else a part that only one function has, or a pattern
+    ('*put*'). The functions of your own files come first; interpreter and glue frames in between are passed over.
     """
-    with open_index(index_path) as index:
-        groups = _groups(index, name, index.functions.direct_callees if show_all else index.functions.callees)
+    with asked_index(index_path, chosen) as index:
+        answer, groups = _groups(index, name, lambda asked: asked.direct_callees if show_all else asked.callees)
     if as_json:
-        print_json(callees_document(groups))
+        print_json(callees_document(answer, groups))
         return
+    print_lines([heading(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callees", inward=True))
 
@@ -83,13 +95,46 @@ def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None
     return index.line(begin.path, begin.line).static_callers(index.functions.all_callers(function.id))
 
 
-def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:
-    """Each function that the name fits with its edges, most calls first. Raises FramedexError where it fits none."""
-    functions = index.functions.named(name)
-    if not functions:
-        raise FramedexError(
-            f"No function like '{name}' is on a recorded stack.", "`framedex trace ID` shows the functions of a stack."
-        )
-    if len(functions) > _MOST_FUNCTIONS:
-        note(f"The {_MOST_FUNCTIONS} most called of {len(functions):,} functions like '{name}'.")
-    return [(function, edges(function.id)) for function in functions[:_MOST_FUNCTIONS]]
+def _groups(
+    index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[Edge]]]
+) -> tuple[AnswerOf, list[Group]]:
+    """Each function that the name means with its edges, the user's own first, and of which captures they are.
+
+    A part of a name means a function only where it is the only one of its kind. Raises FramedexError where none is
+    meant.
+    """
+    meant = index.functions.meant(name)
+    if not meant.functions:
+        raise _not_recorded(index, name)
+    if not meant.is_name and meant.likely > 1:
+        raise _several(name, meant)
+    if not meant.is_name:
+        likeliest = "" if meant.count == 1 else f", and is the likeliest of {meant.count:,}"
+        note(f"No function is named {name}: this one has it in its name{likeliest}.")
+    elif meant.count > _MOST_FUNCTIONS:
+        note(f"The {_MOST_FUNCTIONS} most called of {words.count(meant.count, 'function')} named {name}.")
+    named = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
+    asked, shown = index.functions.in_latest_run(named)
+    return asked.answer_of(shown), [(function, edges(asked)(function.id)) for function in shown]
+
+
+def _not_recorded(index: Index, name: str) -> FramedexError:
+    """That no recorded call passed a function of that name, and where it is defined, if the sources tell."""
+    remedy = "`framedex trace ID` shows the functions of a stack."
+    defined = next((found.location for found in index.names.symbols(name, 1) if found.name == name), None)
+    if defined is not None:
+        place = f"{printable(defined.path)}:{defined.line}"
+        remedy = f"It is at {place}: `framedex where {place}` says what is known of it."
+    return FramedexError(f"No function like '{name}' is on a recorded stack.", remedy)
+
+
+def _several(name: str, meant: MeantFunctions) -> FramedexError:
+    """That a part of names fits several, with the likeliest of them."""
+    shown = meant.functions[:_MOST_LISTED]
+    listed = [f"{printable(function.name)}" for function in shown]
+    if meant.count > len(shown):
+        listed.append(f"and {words.count(meant.count - len(shown), 'more function')}")
+    return FramedexError(
+        f"No function is named {name}; {meant.count:,} have it in their names:\n" + "\n".join(listed),
+        f"Give the name of one, or a pattern for all of them: '*{name}*'.",
+    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import summary_document
-from framedex.commands.output.render_calls import capture_heading, totals_lines
+from framedex.commands.output.render_calls import totals_lines
+from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options
-from framedex.commands.reading.known import chosen_capture, note_what_is_missing, open_index
+from framedex.commands.reading.known import note_what_is_missing
+from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 
 if TYPE_CHECKING:
     from framedex.model import CallFilter, FunctionTotals
@@ -34,24 +35,24 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 
 @click.command()
 @filter_options
-@click.option("--sort", type=click.Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
+@click.option("--sort", type=Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
 @click.option("--by-thread", is_flag=True, help="Tell the threads apart.")
 @json_option
 @click.pass_obj
-def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: bool, as_json: bool) -> None:
+def summary(
+    index_path: Path | None, wanted: CallFilter, chosen: Chosen | None, sort: str, by_thread: bool, as_json: bool
+) -> None:
     """Sum up calls by function: count, errors, and how long they took.
 
-    `self` is the time without that of boundary functions called inside. Without --capture, of the latest capture. Of
-    more than 100,000 calls median, p90 and p99 are within 0.8 percent; all else is exact.
+    `self` is the time without that of boundary functions called inside. Of more than 100,000 calls median, p90 and p99
+    are within 0.8 percent; all else is exact.
     """
-    with open_index(index_path) as index:
-        capture = chosen_capture(index, wanted.capture)
-        wanted = replace(wanted, capture=capture.id)
+    with index_of_whole_runs(index_path, chosen) as (index, answer):
         found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
     if as_json:
-        print_json(summary_document(capture, found))
-        return
-    note_what_is_missing(capture)
-    print_lines([capture_heading(capture), *totals_lines(found, by_thread=by_thread)])
+        print_json(summary_document(answer, found))
+    else:
+        note_what_is_missing(*answer.captures)
+        print_lines([heading(answer), *(totals_lines(found, by_thread=by_thread) if found else ())])
     if not found:
-        note("No call passes the filter.")
+        nothing_found("No call passes the filter.")

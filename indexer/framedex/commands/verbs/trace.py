@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
 from framedex import words
+from framedex.commands.output.advice import advise
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
 from framedex.commands.output.render_trace import (
@@ -23,7 +24,8 @@ from framedex.commands.output.render_trace import (
 )
 from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.known import note_what_is_missing, open_index
+from framedex.commands.reading.known import note_what_is_missing
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.errors import FramedexError
 from framedex.model import Language, Role, Stale
 from framedex.plaintext import printable
@@ -50,17 +52,27 @@ _TREES = (
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write a trace document that editors open."
 )
+@capture_option
 @json_option
 @click.pass_obj
-def trace(index_path: Path | None, call: str, first: bool, show_all: bool, output: Path | None, as_json: bool) -> None:
+def trace(
+    index_path: Path | None,
+    call: str,
+    first: bool,
+    show_all: bool,
+    output: Path | None,
+    chosen: Chosen | None,
+    as_json: bool,
+) -> None:
     """Show the merged Python and C++ stack of a call.
 
-    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, or a part of it that fits one name
-    only, for its latest call. The most recent frame comes last. Below the run of an FFI handler is the Python stack of
-    the ffi_call that it was run for.
+    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, its last part or a part that fits
+    one name only, for its latest call, or the name of a function of yours, for the latest call through it. The most
+    recent frame comes last. Below the run of an FFI handler is the Python stack of the ffi_call that it was run for.
     """
-    with open_index(index_path) as index:
+    with asked_index(index_path, chosen) as index:
         found = _find(index, call)
+        answer = None if _is_id(call) else index.calls.answer_of(found.call)
         capture = next((row for row in index.captures() if row.id == found.call.capture), None)
     if output is not None:
         write_whole(output, format_trace(found))
@@ -72,6 +84,7 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         code = [frame for frame in frames if frame.function.role is Role.CODE]
         print_lines(
             [
+                *([heading(answer)] if answer is not None and answer.among > 1 else []),
                 *header(found, frames if show_all else code),
                 (),
                 *_stacks(found, all_frames if show_all else folded_frames, -1 if first else 1),
@@ -82,16 +95,16 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         for path, is_followed in _stale_files(found).items():
             now = "git tells where its lines are now" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {now}.")
-        for hint in (*_unnamed(found), *_missing_sources(found)):
-            note(hint)
-        if public := public_only(code):  # what is fetched unasked has none of the interpreter
-            count = words.count(len(public), "frame")
-            note(f"The source of {count} is not here, but public. `framedex sources fetch` brings it.")
+        advise("trace", (*_unnamed(found), *_missing_sources(found), *_public(code)))
+
+
+def _is_id(call: str) -> bool:
+    return call.isascii() and call.isdigit()
 
 
 def _find(index: Index, call: str) -> Trace:
     """The trace meant by a call id or a function's name. Raises FramedexError where there is none."""
-    if call.isascii() and call.isdigit():
+    if _is_id(call):
         found = index.calls.trace(int(call)) if len(call) < 19 else None
         if found is None:
             raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")
@@ -127,6 +140,13 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
             f" `framedex index --source DIR` links them to a source tree{commit}."
         )
+
+
+def _public(code: Sequence[FrameRow]) -> Iterator[str]:
+    """How many frames have their source in public alone; what is fetched unasked has none of the interpreter."""
+    if public := public_only(code):
+        count = words.count(len(public), "frame")
+        yield f"The source of {count} is not here, but public. `framedex sources fetch` brings it."
 
 
 def _others(names: Iterable[str]) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import where_document
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
+from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.render_answers import where_lines
+from framedex.commands.output.render_programs import mark_lines, nearby_text, run_lines, use_lines
 from framedex.commands.reading.files import parse_place
-from framedex.commands.reading.known import open_index, settings_here
+from framedex.commands.reading.known import settings_here
+from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
@@ -21,8 +23,10 @@ from framedex.plaintext import printable, restore
 from framedex.whereabouts.files import is_here_as_typed, is_of_a_process
 
 if TYPE_CHECKING:
+    from framedex.commands.output.terminal import Line as TextLine
     from framedex.index import Index
     from framedex.index.ask.line.line import Line
+    from framedex.model import ProgramMark, ProgramRun, ProgramUse
     from framedex.whereabouts.precedence import Whereabouts
 
 Caller = tuple[FunctionRow, Location | None]
@@ -30,17 +34,23 @@ Caller = tuple[FunctionRow, Location | None]
 
 @click.command()
 @click.argument("place", metavar="FILE[:LINE]")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N stacks.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most N functions and stacks."
+)
+@capture_option
 @json_option
 @click.pass_obj
-def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> None:
+def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
     """Show which calls pass a file, or one line of it.
+
+    A line inside jit makes no call when its program runs: then its ops are shown, and which calls compiled and ran
+    the program. Of a line that runs programs their lines are shown, too.
 
     FILE is a path, also one of another machine, or the end of the path of a recorded file (`pxla.py`,
     `jax/_src/api.py`).
     """
     wanted = parse_place(place)
-    with open_index(index_path) as index:
+    with asked_index(index_path, chosen) as index:
         path = _recorded_path(index, whereabouts(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
         counts = file.recorded_lines() if line is None else {}
@@ -48,17 +58,47 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         callers = {} if line is None else _callers(line)
         hits = file.stacks(limit) if line is None else line.stacks(limit)
         stale = Stale.UNKNOWN if _is_changed(hits or file.stacks(limit=1)) else None
-        shown = counts if line is None else line.lines
+        marks = file.program_marks() if line is None else []
+        shown = {*counts, *(mark.line for mark in marks)} if line is None else line.lines
         places = {each: index.published(Location(path, each, How.EXACT, stale=stale)) for each in shown}
         linked = [] if line is None else line.linked_calls()
+        uses = [] if line is None else line.program_uses()
+        inside = [use for use in uses if not use.is_outside]
+        runs = [] if line is None or summary is None else line.programs_run()
+        known = bool(hits or inside or marks or linked)
+        near = line.nearby() if line is not None and not known else None
+        answer = file.answer_of() if line is None else line.answer_of()
+        at = None if line is None else index.published(Location(path, line.line, How.EXACT, stale=stale))
     if as_json:
-        print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
-        return
-    print_lines(where_lines(places, counts, summary, callers, hits, linked))
-    if not hits:
-        note(f"No recorded call passes {place}.")
-    if stale is not None:
-        note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+        document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
+        print_json(document | programs_document(uses, runs, marks, near))
+    else:
+        if known:
+            print_lines([heading(answer)])
+        passed = where_lines(places, counts, summary, callers, hits, linked, limit)
+        print_lines(_lines(at, inside, runs, marks, places, passed))
+        if stale is not None:
+            note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+    if not known:
+        nothing_found(nearby_text(place, near) if near is not None else f"No recorded call passes {place}.")
+
+
+def _lines(
+    at: Location | None,
+    inside: Sequence[ProgramUse],
+    runs: Sequence[ProgramRun],
+    marks: Sequence[ProgramMark],
+    places: Mapping[int, Location],
+    passed: Iterable[TextLine],
+) -> Iterator[TextLine]:
+    """What a line is inside, what passes it or its file, and what is run from it."""
+    if at is not None and inside:
+        yield from use_lines(at, inside)
+    yield from passed
+    if runs:
+        yield from run_lines(runs)
+    if marks:
+        yield from mark_lines(marks, places)
 
 
 def _is_changed(hits: Sequence[StackHit]) -> bool:

@@ -30,7 +30,7 @@ from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
 from framedex.model import How, Join, Location, PythonLine
 
 if TYPE_CHECKING:
-    from framedex.index.read.asked import AskedCapture, AskedLine
+    from framedex.index.read.asked import AskedLine
     from framedex.index.read.rows import Reader
     from framedex.model import FfiSite, FrameRow, FunctionRow
 
@@ -43,9 +43,12 @@ _RUN_COLUMNS = "x.target, x.stage, c.id, k.stack, c.duration, k.error, c.argumen
 _RUN_TABLES = f"ffi_functions x CROSS JOIN {KIND_TABLES} LEFT JOIN ffi_runs r ON r.call = c.id"
 
 
+_HERE = "IN (SELECT id FROM captures)"
+
+
 @dataclass(frozen=True, slots=True)
 class Ffi:
-    """FFI in all captures together."""
+    """FFI in all captures that are there."""
 
     reader: Reader
 
@@ -55,9 +58,16 @@ class Ffi:
             "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems)"
             " OR EXISTS (SELECT 1 FROM call_kinds k"
             " WHERE k.capture = p.id AND +k.boundary IN (SELECT boundary FROM ffi_functions))"
-            " ORDER BY started, id"
+            " ORDER BY run, started, id"
         )
         return [capture for (capture,) in rows]
+
+    def targets(self) -> list[FfiTarget]:
+        """The FFI targets with their handlers, sites and runs, and what went wrong with them.
+
+        Those that took longest come first, then those that failed; those that were only registered come last.
+        """
+        return _targets(self.reader)
 
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
         """The registered functions of the FFI handlers that were made from any of these functions."""
@@ -70,19 +80,17 @@ class Ffi:
         return [found[function] for (function,) in rows]
 
 
-def targets(asked: AskedCapture) -> list[FfiTarget]:
-    """The FFI targets of the capture with their handlers, sites and runs, and what went wrong with them.
+def _targets(reader: Reader) -> list[FfiTarget]:
+    """The FFI targets of all captures that are there, with handlers, sites and runs, and what went wrong with them.
 
     Those that took longest come first, then those that failed; those that were only registered come last.
     """
-    reader, capture = asked.reader, asked.capture
     rows = reader.rows(
-        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture = ? AND k.boundary = x.boundary ORDER BY c.id",
-        capture,
+        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_HERE} AND k.boundary = x.boundary ORDER BY c.id"
     )
     known = _Known.of(reader, [_Run(*row) for row in rows])
-    registrations = _registrations(reader, capture)
-    problems = _problems(reader, capture)
+    registrations = _registrations(reader)
+    problems = _problems(reader)
     names = dict.fromkeys([*known.runs, *(problem.target for problem in problems), *registrations])
     found = [known.target(name, registrations.get(name, ()), _troubles(reader, problems, name)) for name in names]
     return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
@@ -106,7 +114,7 @@ def _uses_at(line: AskedLine) -> list[FfiUse]:
         # CROSS JOIN: from the few handlers to their stacks; the planner would begin with every stack there is.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
         " LEFT JOIN frames m ON m.id = h.implementation CROSS JOIN nodes n ON n.frame = fr.id"
-        " CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN stack_calls k ON k.stack = s.id"
+        f" CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN {reader.totals('stack_calls')} k ON k.stack = s.id"
         f" CROSS JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
         here,
         here,
@@ -225,14 +233,23 @@ def _text(given: Mapping[str, object], name: str) -> str:
 
 def _use(reader: Reader, name: str) -> FfiUse:
     """A target as hovers show it, by its latest runs: quick however many there were."""
+    reader = reader.of_latest(
+        "SELECT max(k.run) FROM ffi_functions x JOIN stack_calls k ON k.boundary = x.boundary WHERE x.target = ?", name
+    )
     stacks = reader.rows(
-        "SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN stack_calls k ON k.boundary = x.boundary"
-        " WHERE x.target = ?",
+        f"SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN {reader.totals('stack_calls')} k"
+        " ON k.boundary = x.boundary WHERE x.target = ?",
         name,
     )
     recent = _recent_runs(reader, name)
+    run = reader.scope.run
+    of_run = (
+        f" JOIN ffi_joins j ON j.id = k.join_id JOIN captures p ON p.id = j.capture AND p.run = {run}" if run else ""
+    )
     sites = reader.rows(
-        "SELECT id FROM ffi_sites s WHERE target = ? AND EXISTS (SELECT 1 FROM ffi_candidates WHERE site = s.id)", name
+        "SELECT id FROM ffi_sites s WHERE target = ?"
+        f" AND EXISTS (SELECT 1 FROM ffi_candidates k{of_run} WHERE k.site = s.id)",
+        name,
     )
     shapes = (f"({each.arguments}) -> ({each.results})" for each in _Known.of(reader, recent).shapes(recent))
     return FfiUse(
@@ -249,11 +266,12 @@ def _use(reader: Reader, name: str) -> FfiUse:
 
 def _recent_runs(reader: Reader, name: str) -> list[_Run]:
     """The latest runs of a target, latest first."""
+    of_run = f" AND p.run = {reader.scope.run}" if reader.scope.run else ""
     kinds: dict[Ids, list[int]] = {}
     for kind, first, last in reader.rows(
         "SELECT k.id, p.first_call, p.last_call FROM ffi_functions x CROSS JOIN call_kinds k ON k.boundary = x.boundary"
-        " CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0"
-        " ORDER BY p.first_call DESC",
+        f" CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0{of_run}"
+        " ORDER BY p.run DESC, p.first_call DESC",
         name,
         _EXECUTE,
     ):
@@ -322,16 +340,17 @@ def _totals(runs: Sequence[_Run]) -> RunTotals:
     )
 
 
-def _registrations(reader: Reader, capture: int) -> dict[str, list[FfiRegistration]]:
+def _registrations(reader: Reader) -> dict[str, list[FfiRegistration]]:
     found: dict[str, list[FfiRegistration]] = {}
     for name, platform, version, stages, is_wrapped, frames in reader.rows(
-        "SELECT name, platform, api_version, stages, is_wrapped, registered_at FROM ffi_targets WHERE capture = ?"
-        " ORDER BY id",
-        capture,
+        "SELECT name, platform, api_version, stages, is_wrapped, registered_at FROM ffi_targets"
+        f" WHERE capture {_HERE} ORDER BY id"
     ):
         line = _registering_line(json.loads(frames))
         entry = FfiRegistration(platform, version, tuple(json.loads(stages)), bool(is_wrapped), line)
-        found.setdefault(name, []).append(entry)
+        known = found.setdefault(name, [])
+        if entry not in known:  # each process registers its own
+            known.append(entry)
     return found
 
 
@@ -345,10 +364,10 @@ def _registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | No
     return None
 
 
-def _problems(reader: Reader, capture: int) -> list[Problem]:
+def _problems(reader: Reader) -> list[Problem]:
     rows = reader.rows(
-        "SELECT target, platform, registered_for, sites, message FROM ffi_problems WHERE capture = ? ORDER BY id",
-        capture,
+        f"SELECT target, platform, registered_for, sites, message FROM ffi_problems WHERE capture {_HERE}"
+        " GROUP BY target, platform, registered_for, sites, message ORDER BY min(id)"
     )
     return [Problem(row[0], row[1], tuple(json.loads(row[2])), tuple(json.loads(row[3])), row[4]) for row in rows]
 

@@ -12,7 +12,7 @@ Row = tuple[Any, ...]
 IN_JSON = "IN (SELECT value FROM json_each(?))"
 """For values bound as one JSON parameter (`json_list`): any number of them, and one prepared statement."""
 
-LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
+LATEST_FIRST = "p.run DESC, p.started DESC, p.id DESC, c.id DESC"
 """Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read."""
 
 SPAN = 256

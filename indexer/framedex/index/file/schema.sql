@@ -36,6 +36,7 @@ CREATE TABLE captures(
     identity TEXT,  -- what it is, wherever it lies
     signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
     started REAL,  -- s since 1970
+    run INTEGER,  -- of which run it is: all captures of one `framedex run` have the same; a later run has a greater one
     command TEXT,
     calls INTEGER,  -- how many are here
     stacks INTEGER,  -- how many
@@ -49,6 +50,7 @@ CREATE TABLE captures(
     stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
 );
 CREATE UNIQUE INDEX idx_captures_identity ON captures (identity);
+CREATE INDEX idx_captures_run ON captures (run);
 
 -- The threads of a capture that made calls.
 CREATE TABLE threads(
@@ -65,7 +67,9 @@ CREATE TABLE modules(
     id INTEGER PRIMARY KEY,
     path TEXT,
     build_id TEXT,  -- hex; empty where it has none
-    fingerprint TEXT  -- of samples of its content; empty where none was taken
+    fingerprint TEXT,  -- of samples of its content; empty where none was taken
+    content TEXT,  -- the SHA-256 of all of it, hex; empty where nobody knows it
+    named_from INTEGER  -- what its functions are named by: 0 nothing, as it was not here, 1 symbols, 2 debug information
 );
 CREATE UNIQUE INDEX idx_modules_path_build_id_fingerprint ON modules (path, build_id, fingerprint);
 
@@ -103,6 +107,8 @@ CREATE TABLE functions(
     end_line INTEGER,
     recorded_file INTEGER REFERENCES files(id),  -- of a Python code object, as recorded: `file` may be another one here
     calls INTEGER,  -- whose stacks have it
+    run INTEGER,  -- the latest in which there were any; 0: in none
+    run_calls INTEGER,  -- those of that run
     release TEXT,  -- of jaxlib: the one that the binary came in, or ran with where it is not jaxlib's; else empty
     is_release_known INTEGER  -- whether the binary was built from that release's sources
 );
@@ -154,12 +160,15 @@ CREATE TABLE nodes(
     frame INTEGER REFERENCES frames(id),
     depth INTEGER,  -- 0: outermost
     calls INTEGER,  -- of all stacks that end here or below
-    busiest INTEGER,  -- calls of the stack and boundary function below that has most: where to look first
     longest INTEGER,  -- nanoseconds, all calls together, of the stack and boundary function below that took longest
-    makes_client INTEGER  -- whether the runtime's client was made here or below
+    makes_client INTEGER,  -- whether the runtime's client was made here or below
+    run INTEGER,  -- the latest that passed here; 0: none did
+    run_calls INTEGER,  -- of that run alone, as is the next
+    run_longest INTEGER
 );
 CREATE UNIQUE INDEX idx_nodes_parent_frame ON nodes (parent, frame);
 CREATE INDEX idx_nodes_frame_longest ON nodes (frame, longest);
+CREATE INDEX idx_nodes_frame_run_longest ON nodes (frame, run, run_longest);
 
 -- What calls were made with: the leaf of a path in the tree, or of up to three.
 CREATE TABLE stacks(
@@ -314,6 +323,86 @@ CREATE TABLE violations(
 CREATE INDEX idx_violations_object ON violations (object);
 
 
+-- Programs: what JAX compiles a function into, with the lines of Python that its ops come from
+
+-- The programs that captures keep, each once: what is the same is one program, whatever captures have it.
+CREATE TABLE programs(
+    id INTEGER PRIMARY KEY,
+    digest TEXT,  -- SHA-256 of it
+    name TEXT,  -- of its module, such as jit_f
+    size INTEGER,  -- bytes
+    ops INTEGER,  -- how many there are
+    problem TEXT  -- what of it is not here, as a sentence; empty where all is
+);
+CREATE UNIQUE INDEX idx_programs_digest ON programs (digest);
+
+-- The lines that programs name.
+CREATE TABLE program_frames(
+    id INTEGER PRIMARY KEY,
+    recorded_file INTEGER REFERENCES files(id),  -- `file` may be another one here
+    line INTEGER,
+    function TEXT,  -- that it is in; empty where the program does not say it
+    file INTEGER REFERENCES files(id),
+    version INTEGER REFERENCES file_versions(id)  -- the state of the file when it was last named
+);
+CREATE UNIQUE INDEX idx_program_frames_recorded_file_line_function ON program_frames (recorded_file, line, function);
+CREATE INDEX idx_program_frames_file_line ON program_frames (file, line);
+
+-- The sorts of ops.
+CREATE TABLE program_ops(
+    id INTEGER PRIMARY KEY,
+    kind TEXT,  -- of StableHLO: sine
+    name TEXT  -- as JAX has it: jit(f)/sin
+);
+CREATE UNIQUE INDEX idx_program_ops_name_kind ON program_ops (name, kind);
+
+-- The ops that come from a line itself.
+CREATE TABLE program_lines(
+    frame INTEGER REFERENCES program_frames(id),
+    program INTEGER REFERENCES programs(id),
+    op INTEGER REFERENCES program_ops(id),
+    ops INTEGER,  -- how many
+    PRIMARY KEY (frame, program, op)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_lines_program ON program_lines (program);
+
+-- Neighbours in the stacks of ops: the function that `target` is in was called from `origin`.
+CREATE TABLE program_steps(
+    origin INTEGER REFERENCES program_frames(id),
+    target INTEGER REFERENCES program_frames(id),
+    program INTEGER REFERENCES programs(id),
+    ops INTEGER,  -- that came this way
+    PRIMARY KEY (origin, target, program)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_steps_target ON program_steps (target);
+CREATE INDEX idx_program_steps_program ON program_steps (program);
+
+-- The calls that made an executable.
+CREATE TABLE compilations(
+    call INTEGER PRIMARY KEY REFERENCES call_rows(id),
+    capture INTEGER REFERENCES captures(id),
+    program INTEGER REFERENCES programs(id),  -- NULL where it is not known
+    executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
+    problem TEXT  -- why no program is known; empty where it is
+);
+CREATE INDEX idx_compilations_program ON compilations (program);
+CREATE INDEX idx_compilations_executable ON compilations (executable);
+CREATE INDEX idx_compilations_capture ON compilations (capture);
+
+-- What the runs of an executable came to, by their kinds.
+CREATE TABLE executions(
+    executable INTEGER REFERENCES object_rows(id),
+    kind INTEGER REFERENCES call_kinds(id),
+    capture INTEGER REFERENCES captures(id),
+    calls INTEGER,
+    duration INTEGER,  -- ns
+    latest_call INTEGER,
+    PRIMARY KEY (executable, kind)
+) WITHOUT ROWID;
+CREATE INDEX idx_executions_kind ON executions (kind);
+CREATE INDEX idx_executions_capture ON executions (capture);
+
+
 -- FFI
 
 -- The FFI targets that were registered.
@@ -392,7 +481,10 @@ CREATE TABLE ffi_problems(
 CREATE INDEX idx_ffi_problems_capture ON ffi_problems (capture);
 
 
--- Totals, kept up to date by every write, so that a question about a line or a function scans no calls or stacks
+-- Totals, kept up to date by every write, so that a question about a line or a function scans no calls or stacks.
+-- Each is there twice: of all captures, and of the latest run (`captures.run`) that has any, in the columns `run...`.
+-- What passes a line passes no later run than the line itself, so that what the latest run at a line came to is told
+-- by the rows of that very run. `latest_call` is always of it.
 
 -- Totals by stack and boundary function, all captures together.
 CREATE TABLE stack_calls(
@@ -401,6 +493,9 @@ CREATE TABLE stack_calls(
     calls INTEGER,
     duration INTEGER,  -- ns
     latest_call INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
+    run_duration INTEGER,
     PRIMARY KEY (stack, boundary)
 );
 
@@ -431,6 +526,9 @@ CREATE TABLE line_calls(
     calls INTEGER,
     duration INTEGER,  -- ns
     latest_call INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
+    run_duration INTEGER,
     PRIMARY KEY (file, line, boundary)
 );
 
@@ -443,6 +541,9 @@ CREATE TABLE line_links(
     calls INTEGER,
     duration INTEGER,
     latest_call INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
+    run_duration INTEGER,
     PRIMARY KEY (file, line, boundary, how)
 );
 
@@ -459,6 +560,8 @@ CREATE TABLE steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (origin, target)
 );
 CREATE INDEX idx_steps_target ON steps (target);
@@ -468,6 +571,8 @@ CREATE TABLE code_steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (origin, target)
 );
 CREATE INDEX idx_code_steps_target ON code_steps (target);
@@ -477,6 +582,8 @@ CREATE TABLE readable_steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (origin, target)
 );
 CREATE INDEX idx_readable_steps_target ON readable_steps (target);
@@ -486,6 +593,8 @@ CREATE TABLE edges(
     caller INTEGER REFERENCES functions(id),
     callee INTEGER REFERENCES functions(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (caller, callee)
 );
 CREATE INDEX idx_edges_callee ON edges (callee);
@@ -495,6 +604,8 @@ CREATE TABLE code_edges(
     caller INTEGER REFERENCES functions(id),
     callee INTEGER REFERENCES functions(id),
     calls INTEGER,
+    run INTEGER,
+    run_calls INTEGER,
     PRIMARY KEY (caller, callee)
 );
 CREATE INDEX idx_code_edges_callee ON code_edges (callee);
@@ -662,6 +773,11 @@ CREATE VIEW stacks_readable AS
 CREATE VIEW edges_readable AS
     SELECT a.name AS caller, b.name AS callee, e.calls
     FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee;
+
+CREATE VIEW program_lines_readable AS
+    SELECT p.name AS program, f.path, fr.line, fr.function, o.kind, o.name AS op, l.ops
+    FROM program_lines l JOIN programs p ON p.id = l.program JOIN program_frames fr ON fr.id = l.frame
+    JOIN files f ON f.id = fr.file JOIN program_ops o ON o.id = l.op;
 
 CREATE VIEW ffi_runs_readable AS
     SELECT r.call, p.path AS capture, x.target, x.stage, j.how, s.key AS site, f.path, fr.line,

@@ -8,8 +8,8 @@ the state of the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 from framedex.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, json_list
@@ -25,12 +25,27 @@ NO_LINE = 0
 """What a line was that was not there yet: nothing was recorded on it."""
 
 
+def _runs_of_programs(lines: str = "") -> str:
+    """A query for the runs that compiled programs with lines of the file `?1`; `lines` is a condition for them."""
+    condition = f" AND fr.{lines}" if lines else ""
+    return " UNION ALL ".join(
+        f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
+        f" ON c.program = l.program JOIN captures p ON p.id = c.capture WHERE fr.file = ?1{condition}"
+        for table, frame in (("program_lines", "frame"), ("program_steps", "origin"))
+    )
+
+
 @dataclass(frozen=True)
 class AskedFile:
     """A file by its absolute path."""
 
     reader: Reader
     path: str
+
+    def of_latest_run(self) -> Self:
+        """The same as the latest run has it that passed the file, or compiled what is in it, where that counts."""
+        query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {_runs_of_programs()})"
+        return replace(self, reader=self.reader.of_latest(query, self.id))
 
     @property
     def id(self) -> int | None:
@@ -70,6 +85,22 @@ class AskedLine(AskedFile):
 
     line: int
     capture: int | None = None
+
+    def of_latest_run(self) -> Self:
+        """The same as the latest run has it that passed the line or compiled it, else had calls made from it.
+
+        Where the latest run counts, and there are several.
+        """
+        if not self.reader.is_of_several():
+            return self
+        here = f"line {IN_JSON.replace('?', '?2')}"
+        passed = f"file = ?1 AND {here}"
+        query = (
+            f"SELECT coalesce((SELECT max(run) FROM (SELECT run FROM line_calls WHERE {passed}"
+            f" UNION ALL {_runs_of_programs(here)})),"
+            f" (SELECT max(run) FROM line_links WHERE {passed}))"
+        )
+        return replace(self, reader=self.reader.of_latest(query, self.id, json_list(self.then)))
 
     @property
     def lines(self) -> tuple[int, ...]:

@@ -6,8 +6,14 @@ import re
 
 # Where installed packages and the standard library are, and what is in no file at all.
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.|^<")
+_SYSTEM = re.compile(r"^/(?:usr/)?(?:bin|lib|lib64)/")  # binaries; `/usr/local` has what its users built
 
 
 def is_installed(path: str) -> bool:
     """Whether a Python file is of an installed package or the standard library, or none at all."""
     return _INSTALLED.search(path) is not None
+
+
+def is_own(module: str) -> bool:
+    """Whether a function in this file, of Python or a binary, is the user's own: neither installed nor the system's."""
+    return module.startswith("/") and not is_installed(module) and _SYSTEM.search(module) is None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from framedex.index.file.database import translated
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.read.memory import Memory
 from framedex.index.read.places import Places, state_of
+from framedex.index.read.scope import Scope
 from framedex.index.read.statements import StatementLines
 from framedex.index.read.urls import Urls
 from framedex.model import (
@@ -66,12 +67,15 @@ CALL_TABLES = (
     " CROSS JOIN threads t ON t.id = k.thread CROSS JOIN arguments a ON a.id = c.arguments"
 )
 
-CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops"
+CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops, p.run"
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`)."""
+    """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`).
+
+    `scope` says of which captures the totals are that are read.
+    """
 
     connection: sqlite3.Connection
     path: Path
@@ -80,6 +84,29 @@ class Reader:
     statements: StatementLines = field(default_factory=StatementLines)
     memory: Memory = field(default_factory=Memory)
     looking: Looking = field(default_factory=Looking)
+    scope: Scope = field(default_factory=Scope)
+
+    def totals(self, table: str) -> str:
+        """What to ask in place of a table of totals."""
+        return self.scope.totals(table)
+
+    def of_latest(self, query: str, *parameters: object) -> Reader:
+        """The same for what passed something: by the latest run that did, where that counts and there are several.
+
+        The query gives that run: NULL or none where nothing did.
+        """
+        if not self.is_of_several():
+            return self
+        row = self.row(query, *parameters)
+        return replace(self, scope=replace(self.scope, run=row[0])) if row and row[0] else self
+
+    def is_of_several(self) -> bool:
+        """Whether the latest run counts, and there are several."""
+        return self.scope.is_latest and self.memory.recall("several runs", self._has_several_runs)
+
+    def _has_several_runs(self) -> bool:
+        row = self.row("SELECT count(DISTINCT run) FROM captures WHERE calls > 0")
+        return row is not None and row[0] > 1
 
     def location(
         self,
@@ -242,6 +269,7 @@ def capture_row(row: Row) -> CaptureRow:
         metadata_text=row[6],
         problems=tuple(json.loads(row[7])),
         stops=_stops(row[8]),
+        run=row[9],
     )
 
 

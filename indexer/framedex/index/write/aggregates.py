@@ -3,12 +3,15 @@
 The unit is an *item*: one stack with one boundary function, standing for all calls that share both. A call is counted
 once per node, pair, function or line, however often recursion brings its stack through it: totals sum items over
 *distinct* (item, key) pairs, in numpy, because a project may have 100,000 stacks of 50 frames.
+
+Beside what all captures came to, each total has what the latest run did that has any (the columns `run...`). A total
+made of several items is of the latest run of them, and sums those of that run.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,14 +26,25 @@ from framedex.model import LinkHow
 Flags = npt.NDArray[np.bool_]
 
 _LOW = 0xFFFFFFFF
+_LINE_TOTALS = "file, line, boundary, calls, duration, latest_call, run, run_calls, run_duration"
 _LATER_HERE = "latest_call > excluded.latest_call"
+_MAKE_RUN_CALLS = (
+    "run_calls = excluded.run_calls * (excluded.run >= run) + run_calls * (run >= excluded.run),"
+    " run = max(run, excluded.run)"
+)
+_MAKE_RUN_TOTALS = (
+    "run_duration = excluded.run_duration * (excluded.run >= run) + run_duration * (run >= excluded.run),"
+    f" {_MAKE_RUN_CALLS}"
+)
+"""The end of an UPDATE of totals: those of the later run stay, those of the same one are added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls.
 
-    `latest_call` is the last call of the capture that began last, in whatever order captures were read.
+    `latest_call` is the last call of the capture that began last, in whatever order captures were read. `run` is the
+    latest run that has calls of the item, with the totals of that run.
     """
 
     stack: Integers
@@ -41,15 +55,25 @@ class Items:
     calls: Integers
     duration: Integers
     latest_call: Integers
+    run: Integers
+    run_calls: Integers
+    run_duration: Integers
+
+    @classmethod
+    def of_run(cls, run: int, rows: Sequence[tuple[int, ...]]) -> Items:
+        """What one run came to, from rows of the first eight columns."""
+        columns = np.array(rows, np.int64).reshape(-1, 8).T
+        of_run = np.full(len(rows), run, np.int64), columns[5], columns[6]
+        return cls(*np.concatenate([columns, of_run]))
 
 
 def all_items(connection: sqlite3.Connection) -> Items:
     """The items of the whole index."""
     rows = connection.execute(
-        "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call"
-        " FROM stack_calls x JOIN stacks s ON s.id = x.stack"
+        "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call,"
+        " x.run, x.run_calls, x.run_duration FROM stack_calls x JOIN stacks s ON s.id = x.stack"
     ).fetchall()
-    return Items(*np.array(rows, np.int64).reshape(-1, 8).T)
+    return Items(*np.array(rows, np.int64).reshape(-1, 11).T)
 
 
 def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
@@ -57,18 +81,25 @@ def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
     for table in ("stack_calls", "capture_stacks", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
-    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0, makes_client = 0")
-    connection.execute("UPDATE functions SET calls = 0")
+    connection.execute(
+        "UPDATE nodes SET calls = 0, longest = 0, makes_client = 0, run = 0, run_calls = 0, run_longest = 0"
+    )
+    connection.execute("UPDATE functions SET calls = 0, run = 0, run_calls = 0")
     connection.execute(
         "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
         " SELECT capture, stack, boundary, sum(calls), sum(duration), max(latest_call) FROM call_kinds"
         " GROUP BY capture, stack, boundary"
     )
+    sum_up(connection, nodes)
+
+
+def sum_up(connection: sqlite3.Connection, nodes: Nodes) -> None:
+    """Make the totals that are there of nothing as yet, but for those of lines, from those by capture."""
     connection.execute(
-        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call)"
-        " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call FROM capture_stacks x"
-        " JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.started, p.id"
-        f" {_add_to('stack, boundary')}"
+        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
+        " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call, p.run, x.calls, x.duration"
+        " FROM capture_stacks x JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.run, p.started, p.id"
+        f" {_add_to('stack, boundary')}, {_MAKE_RUN_TOTALS}"
     )
     add_totals(connection, all_items(connection), nodes)
     rebuild_lines(connection, nodes)
@@ -85,9 +116,13 @@ def add_stack_calls(
         rows,
     )
     connection.executemany(
-        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?)"
-        f" {_add_to('stack, boundary', _later_calls(connection, capture))}",
-        rows,
+        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        f" {_add_to('stack, boundary', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
+        _rows(
+            *(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
+            *(items.run, items.run_calls, items.run_duration),
+        ),
     )
     connection.executemany(
         "INSERT OR IGNORE INTO stack_samples SELECT ?1, ?2, ?3"
@@ -101,27 +136,36 @@ def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> No
     walk = _Walk(nodes, items)
     _add_to_nodes(connection, items, walk)
     function = _column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", walk.frames())
-    functions, calls = _distinct_sum(walk.item, function[walk.frame], items.calls)
-    connection.executemany("UPDATE functions SET calls = calls + ? WHERE id = ?", _rows(calls, functions))
+    functions, *totals = _distinct_totals(walk.item, function[walk.frame], items)
+    connection.executemany(
+        "UPDATE functions SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
+        " run = max(run, ?2) WHERE id = ?4",
+        _rows(*totals, functions),
+    )
     is_code = _flags(connection, CODE, walk.frames())
     for prefix, shown in (("", np.ones_like(is_code)), ("code_", is_code)):
         item, origin, target = walk.neighbours(shown)
-        _add_pairs(connection, f"{prefix}steps(origin, target, calls)", item, origin, target, items.calls)
+        _add_pairs(connection, f"{prefix}steps", ("origin", "target"), items, item, origin, target)
         pairs = item, function[origin], function[target]
-        _add_pairs(connection, f"{prefix}edges(caller, callee, calls)", *pairs, items.calls)
+        _add_pairs(connection, f"{prefix}edges", ("caller", "callee"), items, *pairs)
 
 
 def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> None:
-    query = "SELECT calls, duration FROM stack_calls WHERE stack = ? AND boundary = ?"
-    totals = [connection.execute(query, key).fetchone() for key in _rows(items.stack, items.boundary)]
-    nodes, calls = _distinct_sum(walk.item, walk.node, items.calls)
+    query = "SELECT duration, run, run_duration FROM stack_calls WHERE stack = ? AND boundary = ?"
+    found = [connection.execute(query, key).fetchone() for key in _rows(items.stack, items.boundary)]
+    duration, run, run_duration = np.array(found, np.int64).reshape(-1, 3).T
+    nodes, *totals = _distinct_totals(walk.item, walk.node, items)
     position = np.searchsorted(nodes, walk.node)
-    busiest, longest = np.zeros((2, len(nodes)), np.int64)
-    for most, total in zip((busiest, longest), np.array(totals, np.int64).reshape(-1, 2).T, strict=True):
-        np.maximum.at(most, position, total[walk.item])
+    # Of the node's latest run, as far as these items tell: a stack of a later one has nodes of that later one only.
+    of_run = (run == items.run)[walk.item] & (items.run[walk.item] == totals[1][position])
+    longest = np.zeros((2, len(nodes)), np.int64)
+    np.maximum.at(longest[0], position, duration[walk.item])
+    np.maximum.at(longest[1], position[of_run], run_duration[walk.item[of_run]])
     connection.executemany(
-        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
-        _rows(calls, busiest, longest, nodes),
+        "UPDATE nodes SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
+        " longest = max(longest, ?4), run_longest = max(?5 * (?2 >= run), run_longest * (run >= ?2)),"
+        " run = max(run, ?2) WHERE id = ?6",
+        _rows(*totals, *longest, nodes),
     )
     made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(MAKES_CLIENT),)).fetchall()
     makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
@@ -134,13 +178,13 @@ def add_lines(connection: sqlite3.Connection, items: Items, nodes: Nodes, captur
     walk = _Walk(nodes, items)
     item, line = _lines_passed(connection, walk)
     connection.executemany(
-        "INSERT INTO line_calls(file, line, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?, ?)"
-        f" {_add_to('file, line, boundary', _later_calls(connection, capture))}",
+        f"INSERT INTO line_calls({_LINE_TOTALS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f" {_add_to('file, line, boundary', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
         _line_totals(connection, items, item, line),
     )
     _add_samples(connection, items, item, line)
     is_readable = _flags(connection, READABLE, walk.frames())
-    _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
+    _add_pairs(connection, "readable_steps", ("origin", "target"), items, *walk.neighbours(is_readable))
 
 
 def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 0, capture: int | None = None) -> None:
@@ -150,17 +194,18 @@ def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 
     """
     for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
         rows = connection.execute(
-            "SELECT 0, l.node, 0, 0, k.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
+            "SELECT 0, l.node, 0, 0, k.boundary, count(*), sum(max(c.duration, 0)), max(c.id),"
+            " p.run, count(*), sum(max(c.duration, 0))"
             " FROM call_links l CROSS JOIN call_rows c ON c.id = l.call CROSS JOIN call_kinds k ON k.id = c.kind"
-            " WHERE l.rowid > ? AND l.how = ? GROUP BY l.node, k.boundary",
+            " CROSS JOIN captures p ON p.id = k.capture"
+            " WHERE l.rowid > ? AND l.how = ? GROUP BY l.node, k.boundary, p.run",
             (after, how.value),
         ).fetchall()
-        items = Items(*np.array(rows, np.int64).reshape(-1, 8).T)
+        items = Items(*np.array(rows, np.int64).reshape(-1, 11).T)
         passed = _lines_passed(connection, _Walk(nodes, items))
         connection.executemany(
-            "INSERT INTO line_links(file, line, boundary, calls, duration, latest_call, how)"
-            f" VALUES (?, ?, ?, ?, ?, ?, '{how.value}')"
-            f" {_add_to('file, line, boundary, how', _later_calls(connection, capture))}",
+            f"INSERT INTO line_links({_LINE_TOTALS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
+            f" {_add_to('file, line, boundary, how', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
             _line_totals(connection, items, *passed),
         )
 
@@ -173,7 +218,7 @@ def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> tuple[Integers
 
 
 def _line_totals(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> list[tuple[int, ...]]:
-    """Rows (file, line, boundary, calls, duration, latest call)."""
+    """Rows of `_LINE_TOTALS`."""
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
     lines, position = np.unique(line, return_inverse=True)
     key, group = np.unique(position * max(len(boundaries), 1) + boundary, return_inverse=True)
@@ -181,7 +226,9 @@ def _line_totals(connection: sqlite3.Connection, items: Items, item: Integers, l
     latest = _latest(connection, group, items.latest_call[item], len(key))
     of_line = lines[key // max(len(boundaries), 1)]
     of_boundary = boundaries[key % max(len(boundaries), 1)]
-    return _rows(of_line >> 32, of_line & _LOW, of_boundary, calls, duration, latest)
+    run, of_run = _latest_run(group, items.run[item], len(key))
+    of_latest = (_sums(group[of_run], total[item[of_run]], len(key)) for total in (items.run_calls, items.run_duration))
+    return _rows(of_line >> 32, of_line & _LOW, of_boundary, calls, duration, latest, run, *of_latest)
 
 
 def _add_to(key: str, later: str = "false") -> str:
@@ -204,7 +251,7 @@ def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
     conditions = [f"latest_call BETWEEN {first} AND {last} AND {_LATER_HERE}"]
     others = connection.execute(
         "SELECT p.first_call, p.last_call FROM captures p, captures o WHERE o.id = ?"
-        " AND p.first_call IS NOT NULL AND (p.started, p.id) > (o.started, o.id)",
+        " AND p.first_call IS NOT NULL AND (p.run, p.started, p.id) > (o.run, o.started, o.id)",
         (capture,),
     )
     conditions += [f"latest_call BETWEEN {first} AND {last}" for first, last in others]
@@ -213,7 +260,7 @@ def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
 
 def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
     """The latest of the calls in each group."""
-    captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
+    captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY run, started, id"
     first = np.array(connection.execute(captures).fetchall(), np.int64).reshape(-1)
     by_id = np.argsort(first)  # the position of each capture in time, in the order of their calls' ids
     when = by_id[np.searchsorted(first[by_id], calls, side="right") - 1]
@@ -334,11 +381,21 @@ def _frame_ids(connection: sqlite3.Connection) -> int:
     return highest + 1
 
 
-def _distinct_sum(item: Integers, key: Integers, weight: Integers) -> tuple[Integers, Integers]:
-    """The keys, and the summed weights of the distinct items that have each."""
+def _distinct_totals(item: Integers, key: Integers, items: Items) -> tuple[Integers, Integers, Integers, Integers]:
+    """The keys, with the calls of the distinct items that have each: all of them, and the latest run with its own."""
     item, key = _distinct(item, key)
     keys = distinct(key)
-    return keys, _sums(np.searchsorted(keys, key), weight[item], len(keys))
+    group = np.searchsorted(keys, key)
+    run, of_run = _latest_run(group, items.run[item], len(keys))
+    run_calls = _sums(group[of_run], items.run_calls[item[of_run]], len(keys))
+    return keys, _sums(group, items.calls[item], len(keys)), run, run_calls
+
+
+def _latest_run(group: Integers, run: Integers, groups: int) -> tuple[Integers, Flags]:
+    """The latest run in each group, and a flag for each element: whether it is of it."""
+    latest = np.zeros(groups, np.int64)
+    np.maximum.at(latest, group, run)
+    return latest, run == latest[group]
 
 
 def _distinct(item: Integers, key: Integers) -> tuple[Integers, Integers]:
@@ -349,14 +406,20 @@ def _distinct(item: Integers, key: Integers) -> tuple[Integers, Integers]:
 
 
 def _add_pairs(
-    connection: sqlite3.Connection, target: str, item: Integers, left: Integers, right: Integers, weight: Integers
+    connection: sqlite3.Connection,
+    table: str,
+    ends: tuple[str, str],
+    items: Items,
+    item: Integers,
+    left: Integers,
+    right: Integers,
 ) -> None:
-    keys, calls = _distinct_sum(item, (left << 32) | right, weight)
-    first, second = target[target.index("(") + 1 :].split(", ")[:2]
+    keys, *totals = _distinct_totals(item, (left << 32) | right, items)
+    named = ", ".join(ends)
     connection.executemany(
-        f"INSERT INTO {target} VALUES (?, ?, ?)"
-        f" ON CONFLICT({first}, {second}) DO UPDATE SET calls = calls + excluded.calls",
-        _rows(keys >> 32, keys & _LOW, calls),
+        f"INSERT INTO {table}({named}, calls, run, run_calls) VALUES (?, ?, ?, ?, ?)"
+        f" ON CONFLICT({named}) DO UPDATE SET calls = calls + excluded.calls, {_MAKE_RUN_CALLS}",
+        _rows(keys >> 32, keys & _LOW, *totals),
     )
 
 

@@ -108,7 +108,8 @@ class CallWriter:
             leaves = self._by_id[kind].stack
             rows.append((stack, leaves.leaf, leaves.python_leaf, leaves.site_leaf, boundary, calls, duration, latest))
         rows.sort(key=lambda row: (row[0], row[4]))
-        items, samples = Items(*np.array(rows, np.int64).reshape(-1, 8).T), sorted(self._samples)
+        (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (self._capture,)).fetchone()
+        items, samples = Items.of_run(run, rows), sorted(self._samples)
         self._items, self._samples = {}, {}
         return items, samples
 

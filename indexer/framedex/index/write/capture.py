@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 
@@ -15,17 +15,21 @@ from framedex.errors import FramedexError
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import storable
 from framedex.index.write import aggregates
+from framedex.index.write.binaries import note_binaries
 from framedex.index.write.calls import CallWriter
-from framedex.index.write.causal_links import LinkWriter, forget_causal_links
-from framedex.index.write.ffi import FfiWriter, forget_runs
+from framedex.index.write.causal_links import LinkWriter
+from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.interning import frame_ids
 from framedex.index.write.names import add_recorded_names
-from framedex.index.write.objects import ObjectWriter, forget_objects
+from framedex.index.write.objects import ObjectWriter
+from framedex.index.write.programs import ProgramWriter
 from framedex.index.write.records import CaptureRecord, FrameRecord
+from framedex.index.write.removal import forget_calls
+from framedex.index.write.runs import run_of
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
-from framedex.model import CallBatch, Capture, Function, Stops, Thread
+from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
 
 Transaction = Callable[[], AbstractContextManager[None]]
 
@@ -59,18 +63,19 @@ class CaptureWriter:
         known = connection.execute(query, (identity,)).fetchone()
         is_continued = known is not None and known[1] == record.signature != ""
         if known is not None and not is_continued:
-            _forget(connection, known[0])
+            forget_calls(connection, known[0])
         self.rows: int = known[2] if is_continued else 0
         self.id = known[0] if is_continued else self._insert(None if known is None else known[0], identity)
         self._first, self._reserved = self._reserve(reserve)
         self._add_builds()
-        self._frames = _frame_ids(connection, record.frames)
+        renamed = note_binaries(connection, record.binaries)
+        self._frames = _frame_ids(connection, record.frames, renamed)
         self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames)
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
         remember_versions(connection, written, record.began)
-        if is_late or (known is not None and not is_continued):
+        if is_late or renamed or (known is not None and not is_continued):
             aggregates.rebuild(connection, tree.nodes)
 
     def add(self, batch: CallBatch) -> None:
@@ -88,9 +93,10 @@ class CaptureWriter:
                 return
             self._make_room(rows)
             writers = self._writers()
-            writers.calls.add(batch)
+            kinds = writers.calls.add(batch)
             writers.objects.add(batch, writers.calls)
             writers.links.add(batch)
+            writers.programs.add(batch, kinds, writers.calls)
             self._connection.execute(
                 "UPDATE captures SET calls = ?, first_call = ?, last_call = ? WHERE id = ?",
                 (rows, self._first, self._first + rows - 1, self.id),
@@ -106,15 +112,18 @@ class CaptureWriter:
         """
         with self._transaction():
             known = len(self._frames)
-            added = _frame_ids(self._connection, record.frames[known:])
+            renamed = note_binaries(self._connection, record.binaries)
+            added = _frame_ids(self._connection, record.frames[known:], renamed)
             self._frames += added
             self._record = replace(record, signature=self._record.signature)
-            if self._ffi.extend(record.ffi):
+            is_late = self._ffi.extend(record.ffi)
+            if is_late or renamed:
                 aggregates.rebuild(self._connection, self._tree.nodes)
+            if is_late:
                 return False
             self._stacks.extend(record.capture.stacks)
             if self._parts is not None:
-                self._parts.extend(self._connection, self.id, record.capture, self._ffi)
+                self._parts.extend(self._connection, self.id, record, self._ffi)
             written = {frame for frames in added for frame in frames} | self._ffi.frames
             remember_versions(self._connection, written, record.began)
             self._connection.execute(
@@ -177,6 +186,7 @@ class CaptureWriter:
             "identity": identity,
             "signature": "",
             "started": record.started,
+            "run": run_of(self._connection, record, known),
             "command": storable(record.command),
             "calls": 0,
             "stacks": len(capture.stacks),
@@ -264,6 +274,7 @@ class CaptureWriter:
                 CallWriter(connection, self.id, self._first, *tables),
                 ObjectWriter(connection, self.id, self._first),
                 LinkWriter(connection, self._tree, self._first, threads, self._frames),
+                ProgramWriter(connection, self.id, self._first, self._record),
             )
         return self._parts
 
@@ -275,6 +286,7 @@ class CaptureWriter:
         with self._transaction():
             self._writers().calls.meet(batch)
             self._writers().links.meet(batch)
+            self._writers().programs.meet(batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,9 +300,12 @@ class _Writers:
     calls: CallWriter
     objects: ObjectWriter
     links: LinkWriter
+    programs: ProgramWriter
 
-    def extend(self, connection: sqlite3.Connection, capture_id: int, capture: Capture, ffi: FfiWriter) -> None:
+    def extend(self, connection: sqlite3.Connection, capture_id: int, record: CaptureRecord, ffi: FfiWriter) -> None:
         """Go on with a capture that has more functions and threads."""
+        capture = record.capture
+        self.programs.extend(record)
         new = capture.functions[len(self.boundaries) :]
         self.boundaries.extend(_boundary_ids(connection, new))
         self.runs.extend(function.boundary == BOUNDARY for function in new)
@@ -298,9 +313,11 @@ class _Writers:
         ffi.add_functions(new)
 
 
-def _frame_ids(connection: sqlite3.Connection, groups: Sequence[Sequence[FrameRecord]]) -> list[list[int]]:
-    """The logical frames of frames of a capture, as ids."""
-    flat = iter(frame_ids(connection, [frame for group in groups for frame in group]))
+def _frame_ids(
+    connection: sqlite3.Connection, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]
+) -> list[list[int]]:
+    """The logical frames of frames of a capture, as ids; see `frame_ids`."""
+    flat = iter(frame_ids(connection, [frame for group in groups for frame in group], renamed))
     return [[next(flat) for _ in group] for group in groups]
 
 
@@ -340,17 +357,3 @@ def _label(thread: Thread, main: object) -> str:
 
 def _stops(stops: Stops) -> str | None:
     return json.dumps(asdict(stops)) if stops else None
-
-
-def _forget(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove a capture's calls. What they passed through stays: the new state of the capture has it too."""
-    query = "SELECT first_call, last_call FROM captures WHERE id = ? AND first_call IS NOT NULL"
-    for span in connection.execute(query, (capture,)).fetchall():
-        forget_causal_links(connection, *span)
-        connection.execute("DELETE FROM call_rows WHERE id BETWEEN ? AND ?", span)
-    forget_objects(connection, capture)
-    forget_runs(connection, capture)
-    kinds = "SELECT id FROM call_kinds WHERE capture = ?"
-    connection.execute(f"DELETE FROM call_spans WHERE kind IN ({kinds})", (capture,))
-    for table in ("call_kinds", "call_durations", "arguments", "threads"):
-        connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.index.file.values import signed
+from framedex.index.write.binaries import drop_nameless, note_binaries
 from framedex.index.write.names import add_recorded_names
-from framedex.index.write.records import FrameRecord, FunctionRecord
+from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NamesFrom
 from framedex.model import BinaryId, Location, MergeOutcome
 
 
@@ -20,14 +21,21 @@ def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, 
     return {path: connection.execute(query, (path,)).fetchone()[0] for path in wanted}
 
 
-def frame_ids(connection: sqlite3.Connection, records: Sequence[FrameRecord]) -> list[int]:
-    """The ids of these frames, in their order. New frames are added along with their functions and modules."""
+def frame_ids(
+    connection: sqlite3.Connection, records: Sequence[FrameRecord], renamed: Collection[BinaryId] = ()
+) -> list[int]:
+    """The ids of these frames, in their order. New frames are added along with their functions and modules.
+
+    Known frames of binaries that are `renamed` become what these records say.
+    """
     distinct = dict.fromkeys(records)
     places = [record.location for record in distinct] + [record.function.location for record in distinct]
     files = file_ids(connection, {place.path for place in places if place is not None})
     modules = _module_ids(connection, dict.fromkeys(record.module for record in distinct if record.module is not None))
     functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files)
     ids = {record: _frame_id(connection, record, functions, modules, files) for record in distinct}
+    again = [record for record in distinct if record.module in renamed]
+    _rename(connection, [(ids[record], functions[record.function], place(record.location, files)) for record in again])
     return [ids[record] for record in records]
 
 
@@ -52,15 +60,37 @@ def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[
     return [connection.execute(query, key).fetchone()[0] for key in keys]
 
 
-def place(location: Location | None, files: Mapping[str, int]) -> tuple[int | None, int | None, str | None]:
+Place = tuple[int | None, int | None, str | None]
+"""A location as the columns file, line, how."""
+
+
+def place(location: Location | None, files: Mapping[str, int]) -> Place:
     """A location as the columns file, line, how."""
     return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
 
 
+def _rename(connection: sqlite3.Connection, frames: Sequence[tuple[int, int, Place]]) -> None:
+    """Give frames the functions and places that are known of them now, as far as those are others."""
+    former = set()
+    for frame, function, (file, line, how) in frames:
+        known = connection.execute("SELECT function, recorded_file, recorded_line FROM frames WHERE id = ?", (frame,))
+        before = known.fetchone()
+        if before == (function, file, line):
+            continue
+        former.add(before[0])
+        connection.execute(
+            "UPDATE frames SET function = ?1, file = ?2, line = ?3, how = ?4, version = NULL, recorded_file = ?2,"
+            " recorded_line = ?3 WHERE id = ?5",
+            (function, file, line, how, frame),
+        )
+        connection.execute("INSERT OR IGNORE INTO unmatched SELECT short_name FROM functions WHERE id = ?", (function,))
+    drop_nameless(connection, sorted(former))
+
+
 def _module_ids(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> dict[BinaryId, int]:
     ids = {}
+    note_binaries(connection, [NamedBinary(module, "", NamesFrom.NOTHING) for module in modules])
     for module in modules:
-        connection.execute("INSERT OR IGNORE INTO modules(path, build_id, fingerprint) VALUES (?, ?, ?)", module)
         query = "SELECT id FROM modules WHERE path = ? AND build_id = ? AND fingerprint = ?"
         row = connection.execute(query, module).fetchone()
         ids[module] = row[0]
@@ -87,8 +117,8 @@ def _function_ids(
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, release, is_release_known,"
-            " language, role, short_name, mangled, file, line, how, end_line, recorded_file, calls)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
+            " language, role, short_name, mangled, file, line, how, end_line, recorded_file, calls, run, run_calls)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0)",
             (*key, record.origin.is_known, *names, file, line, how, file),
         ).lastrowid
     add_recorded_names(connection, new)

@@ -53,6 +53,21 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
     aggregates.rebuild_lines(connection)
 
 
+def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> None:
+    """Record in which files here the lines of programs are, by the recorded ones; others are where they were."""
+    ids = file_ids(connection, {*files, *files.values()})
+    here = json_list((ids[recorded], ids[path]) for recorded, path in files.items())
+    connection.execute(
+        "WITH given AS MATERIALIZED ("
+        f"SELECT {json_item(0)} AS recorded, {json_item(1)} AS file FROM json_each(?) s), wanted AS ("
+        "SELECT fr.id, coalesce(g.file, fr.recorded_file) AS file FROM program_frames fr"
+        " LEFT JOIN given g ON g.recorded = fr.recorded_file)"
+        " UPDATE program_frames SET file = w.file FROM wanted w"
+        " WHERE program_frames.id = w.id AND program_frames.file IS NOT w.file",
+        (here,),
+    )
+
+
 def write_placements(
     connection: sqlite3.Connection, placements: Sequence[Placement], frames: Sequence[FramePlacement]
 ) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
-from framedex.model import BinaryId, Capture, Language, Location, Role
+from framedex.model import BinaryId, Capture, Language, Location, Program, Role
 from framedex.releases import NO_ORIGIN, BinaryOrigin, Build
 
 
@@ -89,6 +91,35 @@ class FfiRecords:
     name_handler: Callable[[int], HandlerRecord | None] = _no_handler
 
 
+class NamesFrom(IntEnum):
+    """What the functions of a binary are named by: the more, the greater."""
+
+    NOTHING = 0
+    SYMBOLS = 1
+    DEBUG_INFORMATION = 2
+
+
+class NamedBinary(NamedTuple):
+    """A binary of recorded frames: its content (SHA-256, hex; empty: unknown), and what names were taken from."""
+
+    id: BinaryId
+    content: str
+    named_from: NamesFrom
+
+
+@dataclass(frozen=True, slots=True)
+class KeptProgram:
+    """A program that a capture keeps: what tells it from others, its size in bytes, and how it is read."""
+
+    digest: str
+    size: int
+    read: Callable[[], Program]
+
+
+def _no_program(_name: str) -> KeptProgram | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class CaptureRecord:
     """A capture with all that is known of it but for its calls, which come in batches.
@@ -96,7 +127,8 @@ class CaptureRecord:
     `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
     `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
     nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
-    `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components.
+    `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components,
+    `binaries` those that the native frames are in; `program` gives a program by the name that calls have for it.
     """
 
     capture: Capture
@@ -109,6 +141,8 @@ class CaptureRecord:
     ffi: FfiRecords = field(default_factory=FfiRecords)
     builds: Sequence[Build] = ()
     began: int | None = None
+    binaries: Sequence[NamedBinary] = ()
+    program: Callable[[str], KeptProgram | None] = _no_program
 
 
 @dataclass(frozen=True, slots=True)

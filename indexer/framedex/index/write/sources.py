@@ -108,8 +108,11 @@ class SourceTables:
         return found
 
     def recorded_files(self) -> list[str]:
-        """The paths that debug information and code objects name, of whatever machine they are."""
-        query = "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames) ORDER BY path"
+        """The paths that debug information, code objects and programs name, of whatever machine they are."""
+        query = (
+            "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames"
+            " UNION SELECT recorded_file FROM program_frames) ORDER BY path"
+        )
         return [path for (path,) in self._rows(query)]
 
     def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
@@ -307,6 +310,11 @@ class SourceTables:
             path,
         )
         return [(short_name, definition(*columns)) for short_name, *columns in rows]
+
+    def place_programs(self, files: Mapping[str, str]) -> None:
+        """Record in which files here the lines of programs are, by the recorded ones; others are where they were."""
+        with translated(self.path):
+            placing.place_programs(self.connection, files)
 
     def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
         """Record where frames are whose recorded files are others here; those not named are where they were recorded.

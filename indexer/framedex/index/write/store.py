@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -29,9 +29,11 @@ from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.source_map_rows import RELEASED_FILES
 from framedex.index.file.values import storable
 from framedex.index.write import sources
+from framedex.index.write.binaries import known_binaries
 from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
-from framedex.index.write.records import CaptureRecord, KnownCapture
+from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary
+from framedex.index.write.removal import remove_captures
 from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
 from framedex.model import Language
@@ -252,6 +254,35 @@ class Store:
         """Remember that a capture's folder is now at `path` (absolute)."""
         with self.transaction():
             self._connection.execute("UPDATE captures SET path = ? WHERE id = ?", (storable(str(path)), capture_id))
+
+    def captures(self) -> list[KnownCapture]:
+        """The captures that are indexed, in the order of their beginnings."""
+        with translated(self.path):
+            rows = self._connection.execute(f"{_KNOWN_CAPTURES} ORDER BY started, id").fetchall()
+        return [KnownCapture(row[0], Path(row[1]), *row[2:]) for row in rows]
+
+    def owe_capture(self, capture_id: int) -> None:
+        """Have the next run read a capture again, as what it says can be said better now."""
+        with self.transaction():
+            self._connection.execute("UPDATE captures SET signature = '' WHERE id = ?", (capture_id,))
+
+    def binaries(self) -> list[NamedBinary]:
+        """The binaries of recorded frames, with what names were taken from."""
+        with translated(self.path):
+            return known_binaries(self._connection)
+
+    def remove_captures(self, captures: Collection[int]) -> int:
+        """Remove captures by their ids; returns how many bytes of the file are free then that were not before."""
+        with self.transaction():
+            before = self._free_bytes()
+            remove_captures(self._connection, captures)
+            self._tree = None
+            return self._free_bytes() - before
+
+    def _free_bytes(self) -> int:
+        asked = ("freelist_count", "page_size")
+        pages, size = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in asked)
+        return int(pages * size)
 
     def totals(self) -> Totals:
         """How much of what was recorded is known."""

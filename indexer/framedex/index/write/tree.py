@@ -92,8 +92,8 @@ class Tree:
         # The depth of a new node: how many steps it is below one that was there.
         depth = self._depths(added[:, 0])
         self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
-            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
+            "INSERT INTO nodes(id, parent, frame, depth, calls, longest, makes_client,"
+            " run, run_calls, run_longest) VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
             zip(*(column.tolist() for column in (*added.T, depth)), strict=True),
         )
         # A frame from which something new was called may have been on another line than was found for it.

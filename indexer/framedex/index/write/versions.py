@@ -31,7 +31,7 @@ def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], beg
         (wanted,),
     ).fetchall()
     for file, path, module, binary in rows:
-        version = _version(connection, file, path, min(filter(None, (began, _made(binary))), default=None))
+        version = version_of(connection, file, path, min(filter(None, (began, _made(binary))), default=None))
         connection.execute(
             f"UPDATE frames SET version = ? WHERE id {IN_JSON} AND file = ? AND module IS ? AND how = 'exact'",
             (version, wanted, file, module),
@@ -57,7 +57,7 @@ def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> No
             connection.execute("UPDATE source_files SET blob = ? WHERE file = ?", (state.blob, file))
 
 
-def _version(connection: sqlite3.Connection, file: int, path: str, until: int | None) -> int | None:
+def version_of(connection: sqlite3.Connection, file: int, path: str, until: int | None) -> int | None:
     """The id of the state that a file is in, or of an unknown one if that is not what it was; None for no file."""
     state = file_state(path)
     if state is None:

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
+from framedex.index.ask.answers import answer_of_boundary
 from framedex.index.ask.call.causal_links import dispatches
-from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing
+from framedex.index.ask.call.filters import boundaries_like, boundaries_that_work, call_ranges, passing, stacks_through
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
@@ -26,7 +27,7 @@ from framedex.index.read.rows import (
 from framedex.index.read.spans import Ids, calls_in
 
 if TYPE_CHECKING:
-    from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +116,24 @@ class Calls:
         return None if row is None else name_objects(self.reader, [call_row(row)])[0]
 
     def latest(self, name: str) -> CallRow | None:
-        """The latest call of the boundary function of this name, else of the only one whose name has it; or None.
+        """The latest call of the boundary function of this name, or of the only one that ends with it; or None.
 
-        Raises FramedexError that lists the names where several fit.
+        Else through a function of the user's own of this name, of the only boundary function that has it in its name,
+        or through any function of this name. Raises FramedexError that lists the names where several fit.
         """
+        from framedex.index.ask.name.meant import meant_functions
+        from framedex.index.read.installed import is_own
+
         fitting = boundaries_like(self.reader, name)
+        last = [row for row in fitting if row[1].lower().endswith(f"_{name.lower()}")]
+        if len(last) == 1 or any(row[1] == name for row in fitting):
+            return self._latest_of(last if len(last) == 1 else fitting)
+        meant = meant_functions(self.reader, name)
+        named = [function for function in meant.functions if meant.is_name]
+        if own := [function.id for function in named if is_own(function.module)]:
+            return self._latest_through(own)
+        if not fitting:
+            return self._latest_through([function.id for function in named])
         counts: dict[str, int] = {}
         for _, fitting_name, made in fitting:
             counts[fitting_name] = counts.get(fitting_name, 0) + made
@@ -130,16 +144,34 @@ class Calls:
             raise FramedexError(
                 f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
             )
-        boundaries = json_list([row[0] for row in fitting])
+        return self._latest_of(fitting)
+
+    def _latest_of(self, boundaries: Sequence[Row]) -> CallRow | None:
+        """The latest call of the boundary functions whose ids come first in the rows."""
+        return self._latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))
+
+    def _latest_through(self, functions: Sequence[int]) -> CallRow | None:
+        """The latest call through these functions that does work, if one does, else of all."""
+        if not functions:
+            return None
+        stacks = json_list(stacks_through(self.reader, functions))
+        works = json_list(boundaries_that_work(self.reader))
+        return self._latest_where(f"stack {IN_JSON} AND +boundary {IN_JSON}", stacks, works) or self._latest_where(
+            f"stack {IN_JSON}", stacks
+        )
+
+    def _latest_where(self, condition: str, *parameters: object) -> CallRow | None:
+        """The latest call of the kinds that fulfil a condition."""
+        query = f"SELECT max(latest_call) FROM call_kinds WHERE {condition} AND +capture = ?"
         for capture, _, _ in call_ranges(self.reader, None):
-            row = self.reader.row(
-                f"SELECT max(latest_call) FROM call_kinds WHERE boundary {IN_JSON} AND +capture = ?",
-                boundaries,
-                capture,
-            )
+            row = self.reader.row(query, *parameters, capture)
             if row is not None and row[0] is not None:
                 return self.get(row[0])
         return None
+
+    def answer_of(self, call: CallRow) -> AnswerOf:
+        """Of which capture an answer is that tells of the latest call of a boundary function."""
+        return answer_of_boundary(self.reader, call.capture, call.function)
 
     def trace(self, call_id: int) -> Trace | None:
         """The call with every frame of its stack, outermost first; None where there is no such call."""

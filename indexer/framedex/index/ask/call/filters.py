@@ -7,12 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from framedex.index.ask.call.objects import calls_of_object
+from framedex.index.ask.name.fits import Fit, fit
 from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
 from framedex.model import CallFilter
+from framedex.objects import function_named
 
 _AT_ONCE = 1 << 16  # calls
+
+# Continues a WITH clause of the frames that are wanted.
+_STACKS_WITH_WANTED = (
+    ", under(node) AS ("
+    " SELECT id FROM nodes WHERE frame IN wanted"
+    " UNION SELECT n.id FROM under u JOIN nodes n ON n.parent = u.node"
+    ") SELECT id FROM stacks WHERE leaf IN under OR python_leaf IN under OR site_leaf IN under"
+)
 
 _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
@@ -93,7 +103,7 @@ def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
 def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
     """Each capture that has calls with its first and last call id, the latest capture first."""
     for identifier, first, last in reader.rows(
-        "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY started DESC, id DESC"
+        "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY run DESC, started DESC, id DESC"
     ):
         if capture is None or identifier == capture:
             yield identifier, first, last
@@ -123,7 +133,18 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         require("k.error > 0")
     if wanted.slower_than is not None:
         require("(k.longest > ? OR k.error < 0)", wanted.slower_than)
+    if wanted.works_only:
+        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(boundaries_that_work(reader)))
     return "".join(parts), parameters
+
+
+def boundaries_that_work(reader: Reader) -> list[int]:
+    """The boundary functions that compile, load or run programs or move data, and all that nothing is known of.
+
+    What the mock TPU does inside of those is none of them.
+    """
+    rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary <> 'mock_tpu'")
+    return [identifier for identifier, name, kind in rows if kind != "pjrt" or function_named(name).works]
 
 
 def _of_rows(
@@ -172,12 +193,18 @@ def _boundaries_meant(reader: Reader, names: str) -> list[int]:
 
 
 def boundaries_like(reader: Reader, name: str) -> list[Row]:
-    """(id, name, calls) of the called boundary functions of exactly this name, else of those that contain it."""
-    called = "SELECT b.id, b.name, sum(x.calls) FROM boundaries b JOIN stack_calls x ON x.boundary = b.id"
-    exact = reader.rows(f"{called} WHERE b.name = ? GROUP BY b.id", name)
-    return exact or reader.rows(
-        f"{called} WHERE instr(lower(b.name), lower(?)) > 0 GROUP BY b.id ORDER BY b.name", name
+    """(id, name, calls) of the called boundary functions of this name, else of those that have it as whole words.
+
+    Where none has, of those with it as a part.
+    """
+    rows = reader.rows(
+        "SELECT b.id, b.name, sum(x.calls) FROM boundaries b JOIN stack_calls x ON x.boundary = b.id"
+        " WHERE instr(lower(b.name), lower(?)) > 0 GROUP BY b.id ORDER BY b.name",
+        name,
     )
+    fits = [(fit(row[1], name) or Fit.PART, row) for row in rows]
+    best = min((each for each, _ in fits), default=Fit.PART)
+    return [row for each, row in fits if each is best or best > Fit.WORDS]
 
 
 def _stacks_containing(reader: Reader, text: str) -> list[int]:
@@ -190,12 +217,18 @@ def _stacks_containing(reader: Reader, text: str) -> list[int]:
         " UNION SELECT fr.id FROM frames fr JOIN files f ON f.id = fr.file WHERE instr(lower(f.path), lower(?1)) > 0"
         " UNION SELECT fr.id FROM frames fr JOIN files f ON f.id = fr.file"
         " WHERE fr.line = ?3 AND instr(lower(f.path), lower(?2)) > 0"
-        "), under(node) AS ("
-        " SELECT id FROM nodes WHERE frame IN wanted"
-        " UNION SELECT n.id FROM under u JOIN nodes n ON n.parent = u.node"
-        ") SELECT id FROM stacks WHERE leaf IN under OR python_leaf IN under OR site_leaf IN under",
+        ")" + _STACKS_WITH_WANTED,
         text,
         at["path"] if at else None,
         int(at["line"]) if at else None,
+    )
+    return [stack for (stack,) in rows]
+
+
+def stacks_through(reader: Reader, functions: Sequence[int]) -> list[int]:
+    """The stacks with a frame of one of these functions."""
+    rows = reader.rows(
+        f"WITH RECURSIVE wanted(frame) AS (SELECT id FROM frames WHERE function {IN_JSON})" + _STACKS_WITH_WANTED,
+        json_list(functions),
     )
     return [stack for (stack,) in rows]

@@ -54,7 +54,7 @@ class Objects:
         """The columns of the latest object of this name."""
         types = self.reader.rows(
             "SELECT t.id, t.capture FROM object_types t JOIN captures p ON p.id = t.capture"
-            " WHERE t.name = ?1 AND (?2 IS NULL OR t.capture = ?2) ORDER BY p.started DESC, p.id DESC",
+            " WHERE t.name = ?1 AND (?2 IS NULL OR t.capture = ?2) ORDER BY p.run DESC, p.started DESC, p.id DESC",
             kind,
             capture,
         )

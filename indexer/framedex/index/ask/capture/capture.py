@@ -9,7 +9,6 @@ from framedex.index.ask.capture.contents import boundary_totals, calls_of_bounda
 from framedex.index.read.asked import AskedCapture
 
 if TYPE_CHECKING:
-    from framedex.ffi.model import FfiTarget
     from framedex.model import FlameGraph
 
 
@@ -25,9 +24,3 @@ class CaptureContents(AskedCapture):
         from framedex.index.ask.capture.flame import flame_graph  # the command line shows none
 
         return flame_graph(self, boundary, with_glue=with_glue)
-
-    def ffi_targets(self) -> list[FfiTarget]:
-        """The FFI targets of the capture, those that took longest first."""
-        from framedex.index.ask.ffi import targets  # the other questions do without FFI
-
-        return targets(self)

@@ -30,7 +30,7 @@ def line_boundaries(line: AskedLine) -> list[LineBoundary]:
         )
     else:
         rows = line.reader.rows(
-            "SELECT b.name, b.boundary, l.calls, l.duration, l.latest_call FROM line_calls l"
+            f"SELECT b.name, b.boundary, l.calls, l.duration, l.latest_call FROM {line.reader.totals('line_calls')} l"
             f" JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line {IN_JSON}",
             line.id,
             json_list(line.then),
@@ -42,7 +42,7 @@ def line_boundaries(line: AskedLine) -> list[LineBoundary]:
 def _is_passed_twice(line: AskedLine) -> bool:
     """Whether a stack may pass several of the lines, by recursion: their totals would count its calls on each."""
     functions = line.reader.rows(
-        f"SELECT DISTINCT fn.id, fn.calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
+        "SELECT DISTINCT fn.id, fn.calls, fn.run, fn.run_calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
         f" WHERE fr.file = ? AND fr.line {IN_JSON}",
         line.id,
         json_list(line.then),
@@ -50,10 +50,13 @@ def _is_passed_twice(line: AskedLine) -> bool:
     row = line.reader.row(
         "SELECT sum(l.calls) FROM (SELECT DISTINCT file, line FROM frames"
         f" WHERE function {IN_JSON} AND file IS NOT NULL) fr"
-        " CROSS JOIN line_calls l ON l.file = fr.file AND l.line = fr.line",
-        json_list([function for function, _ in functions]),
+        f" CROSS JOIN {line.reader.totals('line_calls')} l ON l.file = fr.file AND l.line = fr.line",
+        json_list([function for function, *_ in functions]),
     )
-    return row is None or row[0] != sum(calls for _, calls in functions)
+    run = line.reader.scope.run
+    if run and any(latest != run for _, _, latest, _ in functions):
+        return True  # a later run passed other lines: how many calls of this one the functions had is not kept
+    return row is None or row[0] != sum(of_run if run else calls for _, calls, _, of_run in functions)
 
 
 def _merged(parts: Iterable[LineBoundary]) -> list[LineBoundary]:

@@ -13,7 +13,8 @@ def linked_calls(line: AskedLine) -> list[LinkedCalls]:
     Not those of candidates: they were dispatched from one of several places.
     """
     rows = line.reader.rows(
-        "SELECT b.name, b.boundary, l.how, sum(l.calls) AS calls, sum(l.duration), max(l.latest_call) FROM line_links l"
+        "SELECT b.name, b.boundary, l.how, sum(l.calls) AS calls, sum(l.duration), max(l.latest_call)"
+        f" FROM {line.reader.totals('line_links')} l"
         f" JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line {IN_JSON}"
         " GROUP BY b.id, l.how ORDER BY calls DESC, b.name",
         line.id,

@@ -27,7 +27,6 @@ _STACKS_BELOW = (
 _OF_CAPTURE = (
     " CROSS JOIN capture_stacks x ON x.stack = p.stack AND x.capture = ? JOIN boundaries b ON b.id = x.boundary"
 )
-_OF_ALL = " CROSS JOIN stack_calls x ON x.stack = p.stack JOIN boundaries b ON b.id = x.boundary"
 
 _ANY_STACK_BELOW = (
     "WITH RECURSIVE below(node) AS ("
@@ -54,7 +53,7 @@ class Passage:
 
 
 def passages(line: AskedLine) -> list[Passage]:
-    """The calls that passed the line, of its capture if it has one, most first.
+    """The calls that passed the line, of its capture if it has one, else of what its reader reads, most first.
 
     Under recursion the innermost pass counts.
     """
@@ -67,7 +66,8 @@ def passages(line: AskedLine) -> list[Passage]:
     order = {node: position for position, (node,) in enumerate(starts)}
     found: dict[tuple[int, str, str], Passage] = {}
     if line.capture is None:
-        rows = line.reader.rows(_STACKS_BELOW + _OF_ALL, json_list(order))
+        totals = f" CROSS JOIN {line.reader.totals('stack_calls')} x ON x.stack = p.stack"
+        rows = line.reader.rows(f"{_STACKS_BELOW}{totals} JOIN boundaries b ON b.id = x.boundary", json_list(order))
     else:
         rows = line.reader.rows(_STACKS_BELOW + _OF_CAPTURE, json_list(order), line.capture)
     for row in sorted(rows, key=lambda row: order[row[0]]):

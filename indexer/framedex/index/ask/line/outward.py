@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from framedex.index.ask.call.pythonlines import lines_of_nodes
-from framedex.index.ask.line.standing import MOST_STANDING, Standing, standing_on
+from framedex.index.ask.line.standing import MOST_STANDING, Standing, of_run_of, standing_on
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.readable import READABLE
 from framedex.index.read.asked import AskedLine
@@ -22,6 +22,7 @@ def roads_outward(
 
     A road's `nodes` are those of the frame outward; `within` is as for `roads_inward`.
     """
+    line = line if within is None else of_run_of(line, within)
     reader = line.reader
     starts = standing_on(line, within)
     found: list[tuple[Standing, int, int, bool]] = []

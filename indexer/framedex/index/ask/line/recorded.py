@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def recorded_lines(file: AskedFile) -> dict[int, int]:
     """The lines of the file that calls passed through, with the number of those calls."""
     moved = file.moved_lines()
-    rows = file.reader.rows("SELECT line, sum(calls) FROM line_calls WHERE file = ? GROUP BY line", file.id)
+    totals = file.reader.totals("line_calls")
+    rows = file.reader.rows(f"SELECT line, sum(calls) FROM {totals} WHERE file = ? GROUP BY line", file.id)
     if moved is None:
         return dict(rows)
     counts: Counter[int] = Counter()
@@ -25,11 +26,13 @@ def recorded_lines(file: AskedFile) -> dict[int, int]:
 
 
 def is_recorded(file: AskedFile) -> bool:
-    """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
+    """Whether calls passed through any line of the file, a compiled program has ops of one, or an FFI handler was made
+    from a function in it."""
     query = (
         "SELECT 1 FROM line_calls WHERE file = ?1 UNION ALL"
         " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
-        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = ?1 LIMIT 1"
+        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = ?1"
+        " UNION ALL SELECT 1 FROM program_frames WHERE file = ?1 LIMIT 1"
     )
     found = file.reader.memory.recall(("is recorded", file.path), lambda: file.reader.row(query, file.id))
     return found is not None
@@ -38,14 +41,19 @@ def is_recorded(file: AskedFile) -> bool:
 def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
     """The lines of the file, from `first` to `last`, that calls passed through, with what these came to.
 
-    All as the file is now; lines that are not there any more are left out.
+    Where the latest run counts, that is the latest at each line. All as the file is now; lines that are not there any
+    more are left out.
     """
     moved = file.moved_lines()
     if moved is not None:
         first, last = moved.backward(first).line, moved.backward(last).line
+    calls, duration, of_latest = "l.calls", "l.duration", ""
+    if file.reader.scope.is_latest:
+        calls, duration = "l.run_calls", "l.run_duration"
+        of_latest = " AND l.run = (SELECT max(run) FROM line_calls x WHERE x.file = l.file AND x.line = l.line)"
     rows = file.reader.rows(
-        "SELECT l.line, l.calls, l.duration, b.name FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
-        " WHERE l.file = ? AND l.line BETWEEN ? AND ? ORDER BY l.line, l.duration DESC, l.calls DESC, b.name",
+        f"SELECT l.line, {calls}, {duration}, b.name FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
+        f" WHERE l.file = ? AND l.line BETWEEN ? AND ?{of_latest} ORDER BY l.line, 3 DESC, 2 DESC, b.name",
         file.id,
         first,
         last,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from framedex.index.ask.line.narrowing import nodes_in
-from framedex.index.ask.line.standing import standing_on
+from framedex.index.ask.line.standing import of_run_of, standing_on
 from framedex.index.ask.line.steps import inward_readable
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.readable import READABLE
@@ -22,7 +22,7 @@ MOST_FOLLOWED = 24
 """Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
 What else was called there is known from the totals, without the nodes by which to go on."""
 
-_FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+_FRAMES = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
 def roads_inward(
@@ -32,6 +32,7 @@ def roads_inward(
 
     `within` is the `nodes` of a road: only the stacks that came to the line by it.
     """
+    line = line if within is None else of_run_of(line, within)
     reader, capture = line.reader, line.capture
     found: list[_Arrival] = []
     starts = standing_on(line, within, MOST_FOLLOWED)
@@ -83,15 +84,15 @@ def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callabl
 
 def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
     """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
+    nodes = reader.totals("nodes")
     rows = reader.rows(
         "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
         f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {READABLE}"
-        f" FROM {_FRAMES} WHERE n.parent {IN_JSON}"
+        f" FROM {nodes} n {_FRAMES} WHERE n.parent {IN_JSON}"
         f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {READABLE} FROM below b"
-        " CROSS JOIN nodes n ON n.parent = b.id JOIN frames fr ON fr.id = n.frame"
-        " JOIN functions fn ON fn.id = fr.function WHERE NOT b.readable"
+        f" CROSS JOIN {nodes} n ON n.parent = b.id {_FRAMES} WHERE NOT b.readable"
         ") SELECT start, id, frame, calls, longest, makes_client,"
-        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
+        f" EXISTS (SELECT 1 FROM {nodes} c WHERE c.parent = below.id)"
         " FROM below WHERE readable",
         json_list(front),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -18,13 +18,18 @@ MOST_STACKS = 50
 
 
 def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass any line of the file, most calls first."""
-    return _busiest(file, None, limit)
+    """The stacks that pass any line of the file, with what they were called with: what took longest first."""
+    rows = file.reader.rows(
+        f"SELECT n.longest, n.id, n.frame, n.depth FROM {file.reader.totals('nodes')} n"
+        " JOIN frames fr ON fr.id = n.frame WHERE fr.file = ? ORDER BY n.depth DESC",
+        file.id,
+    )
+    return _hits(file.reader, _best_first(file.reader, [(longest, _Branch(*rest)) for longest, *rest in rows]), limit)
 
 
 def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass the line, most calls first."""
-    return _busiest(line, line.then, limit) if line.capture is None else _of_capture(line, limit)
+    """The stacks that pass the line, with what they were called with: what took longest first."""
+    return longest_stacks_of_line(line, limit) if line.capture is None else _of_capture(line, limit)
 
 
 def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
@@ -35,18 +40,7 @@ def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[St
     everything = replace(line, capture=None)
     starts = sorted(standing_on(everything, limit=limit), key=lambda start: -start.depth)
     branches = [(start.longest, _Branch(start.node, start.frame, start.depth)) for start in starts]
-    return _hits(line.reader, _best_first(line.reader, branches, "longest", lambda leaf: leaf.duration), limit)
-
-
-def _busiest(file: AskedFile, lines: Sequence[int] | None, limit: int) -> list[StackHit]:
-    rows = file.reader.rows(
-        "SELECT n.busiest, n.id, n.frame, n.depth FROM nodes n JOIN frames fr ON fr.id = n.frame"
-        " WHERE fr.file = ?1 AND (?2 IS NULL OR fr.line IN (SELECT value FROM json_each(?2))) ORDER BY n.depth DESC",
-        file.id,
-        None if lines is None else json_list(lines),
-    )
-    starts = [(busiest, _Branch(*rest)) for busiest, *rest in rows]
-    return _hits(file.reader, _best_first(file.reader, starts, "busiest", lambda leaf: leaf.calls), limit)
+    return _hits(line.reader, _best_first(line.reader, branches), limit)
 
 
 def _of_capture(line: AskedLine, limit: int) -> list[StackHit]:
@@ -110,15 +104,13 @@ class _Leaf:
     duration: int
 
 
-def _best_first(
-    reader: Reader, starts: Sequence[tuple[int, _Branch]], most: str, weight: Callable[[_Leaf], int]
-) -> Iterator[_Leaf]:
-    """The stacks below the branches in falling order of a weight, reading only as much of the tree as is asked for.
+def _best_first(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator[_Leaf]:
+    """The stacks below the branches, what took longest first, reading only as much of the tree as is asked for.
 
-    `most` is the column of a node that has the greatest weight of a stack below it, so a best-first descent goes
-    straight to the stacks in order.
+    A node knows how long what took longest below it took, so a best-first descent goes straight to the stacks in order.
     The running number keeps equals in the order they came.
     """
+    nodes, stack_calls = reader.totals("nodes"), reader.totals("stack_calls")
     number = count()
     queue: list[tuple[int, int, _Branch | _Leaf]] = [(-best, next(number), branch) for best, branch in starts]
     heapq.heapify(queue)
@@ -131,10 +123,10 @@ def _best_first(
             "SELECT s.id, b.name, b.boundary, x.latest_call, x.calls, x.duration"
             " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1"
             " UNION SELECT id FROM stacks WHERE site_leaf = ?1) s"
-            " JOIN stack_calls x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
+            f" JOIN {stack_calls} x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
             entry.node,
         ):
             leaf = _Leaf(entry, *row)
-            heapq.heappush(queue, (-weight(leaf), next(number), leaf))
-        for child, below in reader.rows(f"SELECT id, {most} FROM nodes WHERE parent = ?", entry.node):
+            heapq.heappush(queue, (-leaf.duration, next(number), leaf))
+        for child, below in reader.rows(f"SELECT id, longest FROM {nodes} WHERE parent = ?", entry.node):
             heapq.heappush(queue, (-below, next(number), _Branch(child, entry.frame, entry.position)))

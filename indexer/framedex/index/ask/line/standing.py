@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from framedex.index.ask.line.narrowing import nodes_in
 from framedex.index.file.conventions import IN_JSON, json_list
@@ -42,13 +42,20 @@ def standing_on(line: AskedLine, within: Collection[int] | None = None, limit: i
     return [each for each in found if each.node in kept][:limit]
 
 
+def of_run_of(line: AskedLine, nodes: Collection[int]) -> AskedLine:
+    """The line as the latest run has it that passed one of these nodes: whoever came by them goes on in that run."""
+    query = f"SELECT max(run) FROM nodes WHERE id {IN_JSON}"
+    return replace(line, reader=line.reader.of_latest(query, json_list(nodes)))
+
+
 def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> list[Standing]:
     reader, file, then = line.reader, line.id, json_list(line.then)
+    nodes = reader.totals("nodes")
     if within is None:
         # A few steps in the index for each frame, however many nodes have it.
         rows = reader.rows(
-            f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN nodes n ON n.id IN"
-            " (SELECT id FROM nodes WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
+            f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN {nodes} n ON n.id IN"
+            f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
             " WHERE fr.file = ?1 AND fr.line IN (SELECT value FROM json_each(?2))"
             " ORDER BY n.longest DESC, n.id LIMIT ?3",
             file,
@@ -57,7 +64,7 @@ def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> lis
         )
     else:
         rows = reader.rows(
-            f"SELECT {_COLUMNS} FROM nodes n CROSS JOIN frames fr ON fr.id = n.frame"
+            f"SELECT {_COLUMNS} FROM {nodes} n CROSS JOIN frames fr ON fr.id = n.frame"
             f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line {IN_JSON} ORDER BY n.longest DESC, n.id LIMIT ?",
             json_list(within),
             file,

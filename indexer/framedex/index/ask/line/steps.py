@@ -1,4 +1,4 @@
-"""The frames that stand next to a line: one frame inward, or the next with source, in all captures together."""
+"""The frames that stand next to a line: one frame inward, or the next with source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def outward_readable(line: AskedLine) -> list[Step]:
 def _steps(line: AskedLine, table: str, here: str) -> list[Step]:
     there = "target" if here == "origin" else "origin"
     rows = line.reader.rows(
-        f"SELECT s.{here}, s.{there}, s.calls FROM frames fr JOIN {table} s ON s.{here} = fr.id"
+        f"SELECT s.{here}, s.{there}, s.calls FROM frames fr JOIN {line.reader.totals(table)} s ON s.{here} = fr.id"
         f" WHERE fr.file = ? AND fr.line {IN_JSON} ORDER BY s.calls DESC, s.origin",
         line.id,
         json_list(line.then),

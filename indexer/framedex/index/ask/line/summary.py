@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from framedex.index.ask.line.boundaries import line_boundaries
+from framedex.index.ask.line.boundaries import LineBoundary, line_boundaries
 from framedex.index.ask.line.narrowing import Passage, passages
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, SAMPLES, json_list
 from framedex.index.read.asked import AskedLine
@@ -34,21 +34,17 @@ def _of_all(line: AskedLine) -> LineSummary | None:
     if capture is None:
         return None
     callers = reader.rows(
-        "SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN readable_steps s ON s.target = fr.id"
+        f"SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN {reader.totals('readable_steps')} s"
+        " ON s.target = fr.id"
         f" JOIN frames o ON o.id = s.origin WHERE fr.file = ? AND fr.line {IN_JSON}"
         " GROUP BY o.function ORDER BY total DESC",
         file,
         then,
     )
     functions = functions_by_id(reader, [function for function, _ in callers])
-    samples = reader.rows(
-        "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
-        f" WHERE s.file = ? AND s.line {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
-        file,
-        then,
-        SAMPLES,
-    )
-    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE file = ? AND line {IN_JSON}", file, then)
+    is_narrow = reader.scope.is_narrow
+    stood = f" AND EXISTS (SELECT 1 FROM {reader.totals('nodes')} n WHERE n.frame = frames.id)" if is_narrow else ""
+    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE file = ? AND line {IN_JSON}{stood}", file, then)
     return LineSummary(
         path=line.path,
         line=line.line,
@@ -57,7 +53,7 @@ def _of_all(line: AskedLine) -> LineSummary | None:
         total_duration=sum(each.duration for each in boundaries),
         boundaries=tuple((each.function, each.calls, each.duration) for each in boundaries),
         callers=tuple((functions[function], calls) for function, calls in callers),
-        arguments=tuple(arguments(text) for (text,) in samples),
+        arguments=tuple(_samples(reader, boundaries) if is_narrow else _kept_samples(line)),
         hows=tuple(sorted(How(how) for (how,) in hows)),
         latest_capture=capture_row(capture),
         latest_call=capture[-1],
@@ -89,7 +85,19 @@ def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
     )
 
 
-def _samples(reader: Reader, found: Collection[Passage]) -> list[dict[str, object]]:
+def _kept_samples(line: AskedLine) -> list[dict[str, object]]:
+    rows = line.reader.rows(
+        "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
+        f" WHERE s.file = ? AND s.line {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
+        line.id,
+        json_list(line.then),
+        SAMPLES,
+    )
+    return [arguments(text) for (text,) in rows]
+
+
+def _samples(reader: Reader, found: Collection[Passage | LineBoundary]) -> list[dict[str, object]]:
+    """What the latest of these calls were made with: those that took longest in all."""
     longest = sorted(found, key=lambda each: -each.duration)[:_SAMPLED]
     rows = reader.rows(
         "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from framedex.index.file.conventions import json_list
+from framedex.index.ask.answers import answer_of_functions
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import (
     FUNCTION_COLUMNS,
@@ -16,9 +18,7 @@ from framedex.index.read.rows import (
     place_tables,
 )
 from framedex.index.read.urls import Urls
-from framedex.model import Edge, FunctionMark, FunctionRow, Location, Role
-
-_MOST = 1000
+from framedex.model import AnswerOf, Edge, FunctionMark, FunctionRow, Location, MeantFunctions, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +32,43 @@ class Functions:
         row = self.reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
         return None if row is None else function_rows(self.reader, [row])[0]
 
-    def named(self, name: str) -> list[FunctionRow]:
-        """The called functions of exactly this name, else of this short name, else whose name contains it.
+    def meant(self, name: str) -> MeantFunctions:
+        """The called functions that a name, a part of one or a pattern (`*put*`) may mean."""
+        from framedex.index.ask.name.meant import meant_functions
 
-        Those with most calls come first. What the author of an FFI handler wrote stands for the handler that it became.
+        return meant_functions(self.reader, name)
+
+    def named(self, name: str) -> list[FunctionRow]:
+        """The called functions of this name, or the last parts of whose name it is; the user's own first."""
+        found = self.meant(name)
+        return list(found.functions) if found.is_name else []
+
+    def in_latest_run(self, functions: Sequence[FunctionRow]) -> tuple[Functions, list[FunctionRow]]:
+        """Those of the functions that the latest run has which has any, and what asks of that run alone.
+
+        Where all captures count, both as they are.
         """
-        for condition in ("n.name = ?", "n.short_name = ?", "instr(lower(n.name), lower(?)) > 0"):
-            rows = self.reader.rows(
-                f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.calls > 0 AND fn.id IN ("
-                f" SELECT n.id FROM functions n WHERE {condition}"
-                " UNION SELECT fr.function FROM functions n JOIN frames m ON m.function = n.id"
-                f" JOIN ffi_handlers h ON h.implementation = m.id JOIN frames fr ON fr.id = h.frame WHERE {condition}"
-                ") ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
-                name,
-                name,
-                _MOST,
-            )
-            if rows:
-                return function_rows(self.reader, rows)
-        return []
+        ids = json_list(function.id for function in functions)
+        reader = self.reader.of_latest(f"SELECT max(run) FROM functions WHERE id {IN_JSON}", ids)
+        if reader is self.reader:
+            return self, list(functions)
+        rows = reader.rows(
+            f"SELECT id FROM functions WHERE id {IN_JSON} AND run = ? ORDER BY run_calls DESC, name, id",
+            ids,
+            reader.scope.run,
+        )
+        of_id = {function.id: function for function in functions}
+        return Functions(reader), [of_id[identifier] for (identifier,) in rows]
+
+    def answer_of(self, functions: Sequence[FunctionRow]) -> AnswerOf:
+        """The captures that questions about these functions are answered of."""
+        return answer_of_functions(self.reader, [function.id for function in functions])
+
+    def _reader_of(self, function_id: int) -> Reader:
+        """What reads of the latest run that has the function, where that counts."""
+        if self.reader.scope.run:
+            return self.reader
+        return self.reader.of_latest("SELECT run FROM functions WHERE id = ?", function_id)
 
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.
@@ -67,19 +85,20 @@ class Functions:
         return self._past_glue("caller", function_id)
 
     def _past_glue(self, end: str, function_id: int) -> list[Edge]:
-        kept = self.reader.memory.recall(
-            ("edges", end, function_id),
-            lambda: _edges(self.reader, _kind(self.reader, function_id), end, function_id),
+        reader = self._reader_of(function_id)
+        kept = reader.memory.recall(
+            ("edges", end, function_id, reader.scope),
+            lambda: _edges(reader, _kind(reader, function_id), end, function_id),
         )
         return list(kept)
 
     def direct_callers(self, function_id: int) -> list[Edge]:
         """The functions one frame outward, most calls first."""
-        return _edges(self.reader, "", "callee", function_id)
+        return _edges(self._reader_of(function_id), "", "callee", function_id)
 
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward, most calls first."""
-        return _edges(self.reader, "", "caller", function_id)
+        return _edges(self._reader_of(function_id), "", "caller", function_id)
 
     def all_callers(self, function_id: int) -> list[FunctionRow]:
         """Whoever called this function, with interpreter and glue frames in between or without."""
@@ -97,13 +116,16 @@ class Functions:
         The duration is None where the totals of its lines are not those of the function: a line shared with another
         function counts for both, and a stack that recursion brings through several lines counts on each.
         """
-        function = self.reader.row("SELECT name, calls FROM functions WHERE id = ?", function_id)
+        reader = self._reader_of(function_id)
+        calls = "run_calls" if reader.scope.run else "calls"
+        function = reader.row(f"SELECT name, {calls} FROM functions WHERE id = ?", function_id)
         if function is None:
             return None
-        rows = self.reader.rows(
+        rows = reader.rows(
             "SELECT b.name, sum(l.calls), sum(l.duration) AS total"
             " FROM (SELECT DISTINCT file, line FROM frames WHERE function = ? AND file IS NOT NULL) fr"
-            " CROSS JOIN line_calls l ON l.file = fr.file AND l.line = fr.line JOIN boundaries b ON b.id = l.boundary"
+            f" CROSS JOIN {reader.totals('line_calls')} l ON l.file = fr.file AND l.line = fr.line"
+            " JOIN boundaries b ON b.id = l.boundary"
             " GROUP BY b.id ORDER BY total DESC, b.name",
             function_id,
         )
@@ -144,7 +166,8 @@ def _kind(reader: Reader, function_id: int) -> str:
 
 def _edges(reader: Reader, kind: str, here: str, function_id: int) -> list[Edge]:
     rows = reader.rows(
-        f"SELECT caller, callee, calls FROM {kind}edges WHERE {here} = ? ORDER BY calls DESC, caller, callee",
+        f"SELECT caller, callee, calls FROM {reader.totals(f'{kind}edges')}"
+        f" WHERE {here} = ? ORDER BY calls DESC, caller, callee",
         function_id,
     )
     functions = functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
@@ -159,7 +182,8 @@ def _sites(reader: Reader, kind: str, here: str, function_id: int) -> dict[tuple
     """The places in callers from which they were seen to call, by caller and callee, most calls first."""
     known = {"caller": "o.function", "callee": "t.function"}[here]
     rows = reader.rows(
-        f"SELECT o.function, t.function, {place_columns('o')} FROM frames o JOIN {kind}steps s ON s.origin = o.id"
+        f"SELECT o.function, t.function, {place_columns('o')} FROM frames o"
+        f" JOIN {reader.totals(f'{kind}steps')} s ON s.origin = o.id"
         f" JOIN frames t ON t.id = s.target {place_tables('o')} WHERE {known} = ? AND o.file IS NOT NULL"
         " GROUP BY o.function, t.function, o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
         function_id,

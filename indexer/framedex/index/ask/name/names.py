@@ -126,7 +126,8 @@ class Names:
         """
         fits = "(?1 = '' OR {0} = ?1 OR substr({0}, -length(?1) - 1) = '/' || ?1)"
         rows = self.reader.rows(
-            f"SELECT path FROM files WHERE id IN (SELECT file FROM line_calls) AND {fits.format('path')}"
+            "SELECT path FROM files WHERE id IN (SELECT file FROM line_calls UNION SELECT file FROM program_frames)"
+            f" AND {fits.format('path')}"
             " UNION SELECT f.path FROM files r JOIN frames fr ON fr.recorded_file = r.id JOIN files f ON f.id = fr.file"
             f" WHERE f.id IN (SELECT file FROM line_calls) AND {fits.format('r.path')} ORDER BY path",
             ending,

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
+from framedex.index.ask.name.fits import Fit, fit
 from framedex.index.file.conventions import IN_JSON, SEARCHED, json_list
+from framedex.index.read.installed import is_own
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows, functions_by_id
-from framedex.model import FoundSymbol, How, Location
+from framedex.model import FoundSymbol, How, Language, Location
 
 _MOST_NAMES = 256  # of one kind that are ranked
 _MOST_SCOPED = 100  # whose definitions are looked through for a scope
@@ -20,12 +22,16 @@ _LEAST_FOR_PARTS = 3  # characters: the index of parts is one of trigrams
 _SEPARATOR = re.compile(r"::|[.:\s]+")
 _AFTER_ALL = chr(0x10FFFF)
 
+_Found = tuple[str, FoundSymbol]
+"""A short name, and what has it."""
+
 
 def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
     """At most `limit` symbols whose name contains `text`, in any case; `A::b` or `A.b`: a `b` somewhere in an `A`.
 
-    First those of exactly that name, then those that begin with it, that have a word that does, and the others; within
-    these the recorded ones first. Shorter than three characters, only the names that begin with it.
+    First those of exactly that name, then as `Fit` has it; within these the user's own Python first, then what was
+    recorded. A function is found once: not by its decorators' line too, nor by declarations of what is defined. Shorter
+    than three characters, only the names that begin with it.
     """
     *scopes, part = [word for word in _SEPARATOR.split(text) if word] or [""]
     part = part.removeprefix("~")  # destructors are kept under the name of their class
@@ -36,21 +42,20 @@ def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
     recorded = [name.text for name in names if name.is_recorded]
     symbols = [*_functions(reader, recorded), *_boundaries(reader, recorded), *_targets(reader, recorded)]
     found = [(name, symbol) for name, symbol in symbols if pattern.search(symbol.name)]
-    known = {_place(symbol) for _, symbol in found}
     outer = max(scopes, key=len, default="")
     defined = _definitions(reader, [name.text for name in names], outer, pattern, limit + len(found))
-    found += [(name, symbol) for name, symbol in defined if _place(symbol) not in known]
-    order = {name.text: (name.tier, i) for i, name in enumerate(names)}
-    found.sort(key=lambda item: (order[item[0]][0], _after_recorded(item[1]), order[item[0]][1]))
+    found = _each_once(found, list(defined))
+    order = {name.text: (name.fit, i) for i, name in enumerate(names)}
+    found.sort(key=lambda item: (order[item[0]][0], _after_own(item[1]), _after_recorded(item[1]), order[item[0]][1]))
     return [symbol for _, symbol in found[:limit]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A short name that fits: `tier` says how well, 0 best."""
+    """A short name that fits, and how well."""
 
     text: str
-    tier: int
+    fit: Fit
     is_recorded: bool
 
 
@@ -78,29 +83,44 @@ def _names(reader: Reader, part: str) -> list[_Name]:
             _MOST_NAMES,
         )
     recorded: dict[str, int] = dict(rows)
-    names = [_Name(text, _tier(text, part), bool(is_recorded)) for text, is_recorded in recorded.items()]
-    return sorted(names, key=lambda name: (name.tier, not name.is_recorded, len(name.text), name.text))
-
-
-def _tier(name: str, part: str) -> int:
-    """How well a name fits: 0 the whole name, 2 its beginning, 3 the beginning of a word in it; case decides ties."""
-    if name == part:
-        return 0
-    lower, wanted = name.lower(), part.lower()
-    if lower == wanted:
-        return 1
-    if lower.startswith(wanted):
-        return 2
-    place = lower.find(wanted)
-    while place > 0:
-        if name[place].isupper() != name[place - 1].isupper() or not name[place - 1].isalnum():
-            return 3
-        place = lower.find(wanted, place + 1)
-    return 4
+    fits = ((text, fit(text, part) or Fit.PART, bool(is_recorded)) for text, is_recorded in recorded.items())
+    names = [_Name(*each) for each in fits]
+    return sorted(names, key=lambda name: (name.fit, not name.is_recorded, len(name.text), name.text))
 
 
 def _place(symbol: FoundSymbol) -> tuple[str, int] | None:
     return (symbol.location.path, symbol.location.line) if symbol.location else None
+
+
+def _each_once(recorded: list[_Found], defined: list[_Found]) -> list[_Found]:
+    """What was recorded and what is defined: the same function once, with the line of its name."""
+    at = {_key(symbol): symbol for _, symbol in defined}
+    found = []
+    for name, symbol in recorded:
+        is_python = symbol.function is not None and symbol.function.language is Language.PYTHON
+        definition = at.get(_key(symbol)) if is_python else None
+        # A code object begins with its first decorator, its definition at `def`.
+        begin = definition.location if definition is not None else None
+        found.append((name, replace(symbol, location=begin or symbol.location)))
+    keys = {_key(symbol) for _, symbol in recorded}
+    places = {_place(symbol) for _, symbol in found}
+    names = {symbol.name for _, symbol in (*found, *defined) if symbol.kind != "declaration" and symbol.location}
+    return found + [
+        (name, symbol)
+        for name, symbol in defined
+        if _key(symbol) not in keys
+        and _place(symbol) not in places
+        and not (symbol.kind == "declaration" and symbol.name in names)
+    ]
+
+
+def _key(symbol: FoundSymbol) -> tuple[object, ...]:
+    """What two symbols of one function have in common: its name, its file, and its last line."""
+    return symbol.name, symbol.location and symbol.location.path, symbol.end_line
+
+
+def _after_own(symbol: FoundSymbol) -> bool:
+    return symbol.location is None or not symbol.location.path.endswith(".py") or not is_own(symbol.location.path)
 
 
 def _after_recorded(symbol: FoundSymbol) -> int:
@@ -115,7 +135,7 @@ def _pattern(scopes: Sequence[str], part: str) -> re.Pattern[str]:
     return re.compile(outer + re.escape(part), re.IGNORECASE | re.DOTALL)
 
 
-def _functions(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
+def _functions(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
     """The recorded functions of these names; of those in one place the one with most calls."""
     rows = reader.rows(
         f"SELECT fn.short_name, {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES}"
@@ -132,7 +152,7 @@ def _functions(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, Foun
             yield short_name, FoundSymbol(function.name, "function", where, function.end_line, function)
 
 
-def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
+def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
     """The functions of boundaries with these names."""
     rows = reader.rows(
         "SELECT name, (SELECT max(latest_call) FROM call_kinds WHERE boundary = b.id)"
@@ -145,7 +165,7 @@ def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, Fou
             yield name, FoundSymbol(name, "boundary", None, 0, call=call)
 
 
-def _targets(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
+def _targets(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
     """The FFI targets with these names that were run; they are where their handler was written."""
     rows = reader.rows(
         "SELECT runs.target, runs.call, fr.function FROM ("
@@ -164,7 +184,7 @@ def _targets(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundS
 
 def _definitions(
     reader: Reader, names: Sequence[str], outer: str, pattern: re.Pattern[str], limit: int
-) -> Iterator[tuple[str, FoundSymbol]]:
+) -> Iterator[_Found]:
     """The first definitions of these names that contain `outer` and fit the pattern, in the order of the names."""
     rows = reader.each(
         "SELECT w.value, d.name, d.kind, f.path, d.line, d.end_line FROM json_each(?) w"

@@ -1,0 +1,209 @@
+"""Replay the sessions in the pages of docs/, and write what the commands print now into them.
+
+python docs/make_sessions.py [PAGE...]
+
+A page is played from its beginning to its end, in an empty folder:
+
+- a fence below `<!-- file: train.py -->` is written to that file;
+- a fence below `<!-- run -->` is run as a script of bash, and has to end with status 0;
+- in a fence of the language `console`, each line `$ COMMAND` is run, and below it stands what it prints, both streams.
+
+What is printed may be left out: a line `...` stands for any lines, `...` in a line for any text. What differs from run
+to run (times, dates, addresses) may differ in the page as well. `<!-- jaxlib 0.12 -->` at the head of a page says which
+one its sessions were played with: with another, what the commands print is not compared.
+
+A test plays every page. This script takes what the commands print over into the page, line by line where the page has
+that line; a block that no longer fits gets all that is printed, for somebody to shorten.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+TOOLS = Path(sys.executable).parent
+"""Where the commands of pages are."""
+
+HOME = "/home/me"
+"""In pages, where the folder is in which a page is played; it is the home folder."""
+
+CHECKOUT = "~/framedex"
+"""In pages, framedex's own checkout."""
+
+_FENCE = re.compile(r"(?:^<!-- (?P<order>[^\n]*) -->\n)?^```(?P<language>[\w+-]*)\n(?P<text>.*?)^```$", re.M | re.S)
+_PLAYED_WITH = re.compile(r"^<!-- jaxlib (\d+\.\d+) -->$", re.M)
+_ANY = "..."
+_COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
+# What differs from run to run, and what stands for it where lines are compared.
+_VARYING = (
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "DATE"),
+    (re.compile(r"~?\d[\d.,]* ?(ns|µs|ms|s|min)\b"), "TIME"),
+    (re.compile(r"\b\d+\.\d{6}\b"), "SECONDS"),
+    (re.compile(r"\b\d+\.\d\b(?=[ %])"), "SHARE"),
+    (re.compile(r"\+0x[0-9a-f]+"), "+OFFSET"),
+    (re.compile(r"\b0x[0-9a-f]{8,}"), "ADDRESS"),
+    (re.compile(r"\b[\d.]+ [KMG]iB\b"), "SIZE"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced block of a page."""
+
+    order: str
+    language: str
+    text: str
+    begin: int
+    """Where its text begins in the page."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A command that prints something else than its page says, or fails where it should not."""
+
+    page: str
+    line: int
+    command: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"docs/{self.page}:{self.line}: $ {self.command}\n{self.problem}"
+
+
+def pages() -> list[Path]:
+    """The pages that have sessions."""
+    return [page for page in sorted(DOCS.glob("*.md")) if any(_is_played(each) for each in fences(page.read_text()))]
+
+
+def fences(text: str) -> Iterator[Fence]:
+    """The fenced blocks of a page, in their order."""
+    for found in _FENCE.finditer(text):
+        line = text.count("\n", 0, found.start("text")) + 1
+        yield Fence(found["order"] or "", found["language"], found["text"], found.start("text"), line)
+
+
+def _is_played(fence: Fence) -> bool:
+    return fence.language == "console" or fence.order == "run"
+
+
+def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
+    """Play a page in an empty folder: the page as it should be, and what is different in it now."""
+    (folder.parent / "framedex").symlink_to(DOCS.parent)
+    text = page.read_text()
+    told = _PLAYED_WITH.search(text)
+    is_compared = told is None or version("jaxlib").startswith(told[1] + ".")
+    differences: list[Difference] = []
+    changed: list[tuple[Fence, str]] = []
+    for fence in fences(text):
+        if fence.order.startswith("file: "):
+            (folder / fence.order.removeprefix("file: ")).write_text(fence.text)
+        elif fence.order == "run":
+            status, output = _run(fence.text, folder)
+            if status:
+                problem = f"It ends with status {status}:\n{output}"
+                differences.append(Difference(page.name, fence.line, "; ".join(fence.text.splitlines()), problem))
+        elif fence.language == "console":
+            blocks = []
+            for line, command, documented in _commands(fence):
+                _, output = _run(command, folder)
+                printed = output.splitlines()
+                kept = taken_over(documented, printed)
+                if is_compared and kept is None:
+                    problem = "It prints now:\n" + "\n".join(printed)
+                    differences.append(Difference(page.name, line, command, problem))
+                blocks.append("\n".join([f"$ {command}", *(printed if kept is None else kept)]).rstrip() + "\n")
+            if is_compared:
+                changed.append((fence, "\n".join(blocks)))
+    for fence, block in reversed(changed):
+        text = text[: fence.begin] + block + text[fence.begin + len(fence.text) :]
+    return text, differences
+
+
+def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
+    """The line of each command, the command, and what the page says that it prints."""
+    lines = fence.text.splitlines()
+    begins = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+    for begin, end in pairwise([*begins, len(lines)]):
+        documented = lines[begin + 1 : end]
+        while documented and not documented[-1]:
+            documented.pop()
+        yield fence.line + begin, lines[begin].removeprefix("$ "), documented
+
+
+def _run(script: str, folder: Path) -> tuple[int, str]:
+    """Its exit status, and what it prints, on both streams, with the folder named as pages name it."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("FRAMEDEX_", "JAX_", "XLA_", "TPU_"))
+    }
+    environment.pop("XDG_CACHE_HOME", None)
+    environment |= {"HOME": str(folder.parent), "PATH": str(TOOLS) + os.pathsep + environment["PATH"]}
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    packages = str(TOOLS.parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages")
+    shown = ran.stdout
+    for path, short in ((folder.parent, HOME), (packages, "site-packages"), (f"{TOOLS}/", ""), (DOCS.parent, CHECKOUT)):
+        shown = shown.replace(str(path), short)
+    return ran.returncode, _COMMIT.sub(r"\1…", shown)
+
+
+def taken_over(documented: list[str], printed: list[str]) -> list[str] | None:
+    """The documented lines as they are printed now; None where they are not all printed, or others are too."""
+    kept: list[str] = []
+    at, may_skip = 0, False
+    for line in documented:
+        if line.strip() == _ANY:
+            kept.append(line)
+            may_skip = True
+            continue
+        fitting = re.compile(".*".join(re.escape(_shape(part)) for part in line.split(_ANY)))
+        while at < len(printed) and not fitting.fullmatch(_shape(printed[at])):
+            if not may_skip:
+                return None
+            at += 1
+        if at == len(printed):
+            return None
+        kept.append(line if _ANY in line else printed[at])
+        at, may_skip = at + 1, False
+    return kept if may_skip or at == len(printed) else None
+
+
+def _shape(line: str) -> str:
+    """A line without what differs from run to run, nor how wide its columns are."""
+    for pattern, name in _VARYING:
+        line = pattern.sub(name, line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def main(names: list[str]) -> None:
+    """Play the pages of these names, or all, and write them anew."""
+    for page in [DOCS / name for name in names] or pages():
+        with tempfile.TemporaryDirectory() as home:
+            folder = Path(home, page.stem)
+            folder.mkdir()
+            text, differences = play(page, folder)
+        page.write_text(text)
+        for each in differences:
+            print(each)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

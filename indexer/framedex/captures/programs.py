@@ -1,0 +1,25 @@
+"""The programs that a capture keeps in files beside its streams, by the names that its calls have for them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from framedex.nativepart import _native
+from framedex.regularfile import open_regular
+
+_NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
+
+
+def read_kept_program(capture: Path, name: str) -> bytes | None:
+    """The program of this name; None where there is none, or it is not as it was kept."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    size = int(match[1], 16)
+    try:
+        with open_regular(capture / _native.PROGRAMS / name) as file:
+            program = file.read(size + 1)
+    except OSError:
+        return None
+    return program if len(program) == size and _native.is_kept_program(name, program) else None

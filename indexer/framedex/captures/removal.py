@@ -1,0 +1,43 @@
+"""Removing the folder of a capture in steps of which each can be the last: put aside, no capture any more, gone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from framedex.nativepart import _native
+
+_ASIDE = ".removed"
+_OF_CAPTURE = re.compile(r"\d{8}-\d{6}-[\d-]+" + re.escape(_ASIDE))  # as the recorder names captures, put aside
+
+
+def put_aside(folder: Path) -> Path:
+    """Rename a capture's folder to what nobody takes for one to be used; returns the new path. Raises OSError."""
+    aside = folder.with_name(folder.name + _ASIDE)
+    if aside.is_dir() and not aside.is_symlink():
+        shutil.rmtree(aside)
+    return folder.rename(aside)
+
+
+def put_back(aside: Path) -> None:
+    """Undo `put_aside`."""
+    with suppress(OSError):
+        aside.rename(aside.with_name(aside.name.removesuffix(_ASIDE)))
+
+
+def make_none(aside: Path) -> None:
+    """Have a folder that was put aside be no capture any more. Raises OSError."""
+    (aside / _native.METADATA_FILE).unlink(missing_ok=True)
+
+
+def clear_aside(folder: Path) -> None:
+    """Remove what was put aside in a folder of captures, also by somebody who was interrupted. Links are not followed.
+
+    Raises OSError where something of it cannot be removed.
+    """
+    for aside in folder.glob(f"*{_ASIDE}"):
+        is_capture = (aside / _native.METADATA_FILE).exists()
+        if _OF_CAPTURE.fullmatch(aside.name) and aside.is_dir() and not aside.is_symlink() and not is_capture:
+            shutil.rmtree(aside)

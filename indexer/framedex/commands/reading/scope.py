@@ -1,0 +1,126 @@
+"""Of which captures a verb tells: the latest run that has what is asked for, all of them, or those that were named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framedex.commands.output.terminal import Line, Span
+from framedex.commands.reading.known import load_settings_here, open_index
+from framedex.errors import FramedexError
+from framedex.model.scopes import Counted
+from framedex.scopetext import answer_heading
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import AnswerOf, CaptureRow
+
+Chosen = Counted | tuple[int, ...]
+
+_BY_RULE = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
+
+
+class _Choice(click.ParamType[Chosen]):
+    """`latest`, `all`, or ids with commas between."""
+
+    name = "captures"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Chosen:
+        """The rule, or the ids."""
+        text = str(value).strip()
+        if text in _BY_RULE:
+            return _BY_RULE[text]
+        ids = [part.strip() for part in text.split(",")]
+        if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in ids):
+            self.fail(f"'{value}' names no captures; write an id, several (3,5), latest or all.", param, ctx)
+        return tuple(dict.fromkeys(map(int, ids)))
+
+
+capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--capture",
+    "chosen",
+    type=_Choice(),
+    metavar="ID|latest|all",
+    help="Of which captures: ids of `framedex captures` (3 or 3,5), all, or the latest run that has what is asked for,"
+    " which is the default.",
+)
+
+
+@contextmanager
+def asked_index(path: Path | None, chosen: Chosen | None) -> Iterator[Index]:
+    """The known index, for questions about lines and functions: each is answered of the captures that count for it.
+
+    Raises FramedexError where there is no index, or no such capture.
+    """
+    wanted = chosen if chosen is not None else load_settings_here().captures
+    with open_index(path, wanted if isinstance(wanted, Counted) else Counted.ALL) as index:
+        if isinstance(wanted, Counted):
+            yield index
+        else:
+            with _within(index, wanted) as narrow:
+                yield narrow
+
+
+@contextmanager
+def index_of_whole_runs(
+    path: Path | None,
+    chosen: Chosen | None,
+    having: Callable[[Index, Sequence[CaptureRow]], Sequence[CaptureRow]] = lambda index, captures: captures,
+) -> Iterator[tuple[Index, AnswerOf]]:
+    """The known index, for questions about nothing in particular, and of which captures it tells: those with calls.
+
+    `having` gives those of the captures that have something of what is asked; the latest run among them counts. Raises
+    FramedexError where there is no index, no such capture, or none with calls.
+    """
+    from dataclasses import replace
+
+    wanted = chosen if chosen is not None else load_settings_here().captures
+    with open_index(path) as index:
+        captures = [capture for capture in index.captures() if capture.calls]
+        if isinstance(wanted, tuple):
+            with _within(index, wanted) as narrow:
+                yield narrow, narrow.answer_of()
+            return
+        if not captures:
+            raise FramedexError(
+                "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
+            )
+        latest = (having(index, captures) or captures)[-1].run
+        of_run = [capture for capture in captures if capture.run == latest]
+        if wanted is Counted.ALL or len(of_run) == len(captures):
+            yield index, replace(index.answer_of(), counted=wanted)
+            return
+        with _within(index, [capture.id for capture in of_run]) as narrow:
+            yield narrow, replace(narrow.answer_of(), counted=wanted)
+
+
+def heading(answer: AnswerOf) -> Line:
+    """The first line of an answer: of which captures it is."""
+    return (Span(answer_heading(answer), "head"),)
+
+
+def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
+    """The captures of these ids, in their order. Raises FramedexError where one is not there."""
+    captures = {row.id: row for row in index.captures()}
+    for capture in ids:
+        if capture not in captures:
+            raise FramedexError(
+                f"There is no capture {capture} in the index; it may have been removed.",
+                "`framedex captures --all` lists those that are.",
+            )
+    return [captures[capture] for capture in dict.fromkeys(ids)]
+
+
+@contextmanager
+def _within(index: Index, captures: Collection[int]) -> Iterator[Index]:
+    """The index of these captures alone. Raises FramedexError where one of them is not there."""
+    known_captures(index, captures)
+    with index.within(captures) as narrow:
+        from framedex.commands.output.bars import progress_of_questions
+
+        narrow.tell(progress_of_questions())
+        yield narrow

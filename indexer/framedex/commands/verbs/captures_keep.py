@@ -1,0 +1,42 @@
+"""`framedex captures keep`: captures that are not to be removed by their age or number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from framedex import words
+from framedex.capturefolder import folder_now, mark_kept
+from framedex.commands.output.console import note
+from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import known_captures
+from framedex.errors import FramedexError
+
+
+@click.command("keep")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, type=click.IntRange(min=1))
+@click.option("--not", "is_over", is_flag=True, help="No longer keep them.")
+@click.pass_obj
+def keep_captures(index_path: Path | None, ids: tuple[int, ...], is_over: bool) -> None:
+    """Mark captures so that `framedex captures rm` leaves them, unless it is given their ids.
+
+    The mark is a file in the capture's folder.
+    """
+    with open_index(index_path) as index:
+        chosen = known_captures(index, ids)
+    for capture in chosen:
+        if not folder_now(capture.path).is_here:
+            raise FramedexError(
+                f"The folder of capture {capture.id} is gone: {capture.path}.",
+                "`framedex captures --all` lists which are; only a folder can be marked.",
+            )
+    for capture in chosen:
+        try:
+            mark_kept(Path(capture.path), is_kept=not is_over)
+        except OSError as error:
+            raise FramedexError(
+                f"Capture {capture.id} cannot be marked: {error.strerror or error}: {error.filename}.",
+                "Check the permissions of its folder.",
+            ) from error
+    note(f"{'No longer keeps' if is_over else 'Keeps'} {words.count(len(chosen), 'capture')}.")

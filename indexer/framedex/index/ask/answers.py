@@ -1,0 +1,70 @@
+"""Of which captures the answers about a line, a file, functions, or everything are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.asked import AskedFile, AskedLine
+from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row
+from framedex.model import AnswerOf, Counted
+
+
+def answer_of_everything(reader: Reader) -> AnswerOf:
+    """The captures that are there."""
+    counted = Counted.CHOSEN if reader.scope.is_within else Counted.ALL
+    return _answer(reader, counted)
+
+
+def answer_of_file(file: AskedFile) -> AnswerOf:
+    """The captures that questions about the file are answered of."""
+    return _of_passing(file.reader, "line_calls WHERE file = ?", file.id)
+
+
+def answer_of_line(line: AskedLine) -> AnswerOf:
+    """The captures that questions about the line are answered of."""
+    if line.capture is not None:
+        return _answer(line.reader, Counted.CHOSEN, f"p.id = {line.capture}")
+    return _of_passing(line.reader, f"line_calls WHERE file = ? AND line {IN_JSON}", line.id, json_list(line.then))
+
+
+def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerOf:
+    """The captures that questions about the functions are answered of, by a reader for them."""
+    return _of_passing(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
+
+
+def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
+    """The capture, of those with calls of a boundary function."""
+    others = reader.row(
+        "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
+        " WHERE b.name = ? AND k.capture <> ? AND k.calls > 0 LIMIT 1",
+        boundary,
+        capture,
+    )
+    counted = Counted.CHOSEN if reader.scope.is_within else Counted.LATEST
+    return _answer(reader, counted, f"p.id = {capture}", about_place=True, has_others=others is not None)
+
+
+def _of_passing(reader: Reader, totals: str, *parameters: object) -> AnswerOf:
+    run = reader.scope.run
+    if not run:
+        return answer_of_everything(reader)
+    others = f"SELECT 1 FROM {totals} AND calls > 0 AND (run <> {run} OR calls > run_calls) LIMIT 1"
+    return _answer(
+        reader, Counted.LATEST, f"p.run = {run}", about_place=True, has_others=bool(reader.row(others, *parameters))
+    )
+
+
+def _answer(
+    reader: Reader,
+    counted: Counted,
+    condition: str = "true",
+    *,
+    about_place: bool = False,
+    has_others: bool = False,
+) -> AnswerOf:
+    rows = reader.rows(
+        f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE {condition} AND p.calls > 0 ORDER BY p.run, p.started, p.id"
+    )
+    among = reader.row("SELECT count(*) FROM main.captures WHERE calls > 0")
+    return AnswerOf(tuple(map(capture_row, rows)), counted, 0 if among is None else among[0], about_place, has_others)

@@ -1,0 +1,95 @@
+"""The lines nearest to one of which nothing is known, and what is known of the reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from framedex.index.ask.line.programs import program_marks
+from framedex.index.ask.line.recorded import recorded_lines
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.asked import AskedLine
+from framedex.model import How, Location, Nearby, NearLine
+from framedex.regularfile import read_regular_text
+
+_LARGEST = 1 << 20  # bytes of a file that is parsed
+
+
+def nearby(line: AskedLine) -> Nearby:
+    """Why nothing is known of a line, and the nearest lines above and below of which something is."""
+    calls = recorded_lines(line)
+    ops = {mark.line: mark for mark in program_marks(line)}
+    known = sorted(calls.keys() | ops.keys())
+    above = [number for number in known if number < line.line][-1:]
+    below = [number for number in known if number > line.line][:1]
+    found = [
+        NearLine(
+            Location(line.path, number, How.EXACT),
+            calls.get(number, 0),
+            ops[number].ops if number in ops else 0,
+            ops[number].programs if number in ops else (),
+        )
+        for number in (*above, *below)
+    ]
+    return Nearby(_why(line, known), tuple(found))
+
+
+def _why(line: AskedLine, known: list[int]) -> str:
+    if not known:
+        return "nothing was recorded in this file"
+    text = _text(line)
+    lines = text.splitlines()
+    if line.line > len(lines):
+        return f"the file has {len(lines):,} lines" if lines else "its file is not here"
+    written = lines[line.line - 1].strip()
+    if not written:
+        return "the line is empty"
+    if written.startswith("#") and line.path.endswith(".py"):
+        return "the line is a comment"
+    function = next(_functions_around(text, line.line), None) if line.path.endswith(".py") else None
+    if function is None:
+        return "it made no call of the runtime itself, or was not reached"
+    name, first, last = function
+    inside = [number for number in known if first <= number <= last]
+    if not inside:
+        return f"nothing of {name} was recorded: it was not reached, or what it computes is not used"
+    if program := _program_name(line, inside):
+        return (
+            f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"
+            " or it was not reached"
+        )
+    return "it made no call of the runtime itself, or was not reached"
+
+
+def _program_name(line: AskedLine, lines: list[int]) -> str:
+    """The latest program that has ops of one of these lines, which nothing else passed; empty where none has."""
+    row = line.reader.row(
+        "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
+        f" ON p.id = l.program WHERE fr.file = ? AND fr.line {IN_JSON} ORDER BY p.id DESC LIMIT 1",
+        line.id,
+        json_list(lines),
+    )
+    return "" if row is None else str(row[0])
+
+
+def _text(line: AskedLine) -> str:
+    file = line.reader.memory.file(line.path)
+    try:
+        return "" if file is None or file.size > _LARGEST else read_regular_text(Path(line.path))
+    except OSError:
+        return ""
+
+
+def _functions_around(text: str, line: int) -> Iterator[tuple[str, int, int]]:
+    """The functions that a line is in with their first and last lines, the innermost first."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    around = [
+        (node.name, node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    yield from sorted((each for each in around if each[1] <= line <= each[2]), key=lambda each: each[2] - each[1])

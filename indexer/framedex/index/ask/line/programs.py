@@ -1,0 +1,306 @@
+"""The programs that have ops of a line, and those that were run from it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from framedex.index.ask.call.pythonlines import python_lines
+from framedex.index.ask.line.stacks import longest_stacks_of_line
+from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.read.asked import AskedFile, AskedLine
+from framedex.index.read.rows import Reader
+from framedex.model import (
+    Compilation,
+    How,
+    ProgramLine,
+    ProgramMark,
+    ProgramRun,
+    ProgramRuns,
+    ProgramUse,
+    PythonLine,
+)
+
+MOST_USES = 20
+"""Names of programs that are told of one line: those that ran most."""
+
+MOST_PROGRAMS = 1_000
+"""Programs that are looked at for one line: the latest."""
+
+MOST_COMPILATIONS = 20
+"""Compilations that are told of a name: the latest."""
+
+MOST_LINES = 20
+"""Lines inside a program that are told, and of its neighbours."""
+
+_PLACE = "f.path, fr.line, v.modified, v.size, v.blob"
+_TABLES = "JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
+_PLAIN = {"constant", "broadcast_in_dim", "convert", "reshape"}  # what ops bring with them: told after the others
+
+
+def program_uses(line: AskedLine) -> list[ProgramUse]:
+    """The programs that have ops of the line, or of functions that it called; those with most runs first."""
+    frames = _frames(line)
+    if not frames:
+        return []
+    programs = _programs(line.reader, [frame for frame, _ in frames], line.capture)
+    by_name: dict[str, list[int]] = {}
+    for program, name in programs:
+        by_name.setdefault(name, []).append(program)
+    found = (_use(line, name, numbers, frames) for name, numbers in by_name.items())
+    uses = [use for use in found if use.ops or use.inward]
+    return sorted(uses, key=lambda use: (not use.ops, -use.calls, use.name))[:MOST_USES]
+
+
+def program_marks(file: AskedFile) -> list[ProgramMark]:
+    """The lines of the file, as it is now, that ops of programs come from; those that are gone are left out."""
+    rows = file.reader.rows(
+        "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
+        " JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program WHERE fr.file = ?"
+        f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{_counted(file.reader, 'c')})"
+        " GROUP BY fr.line ORDER BY fr.line",
+        file.id,
+    )
+    moved = file.moved_lines()
+    marks = []
+    for then, ops, names in rows:
+        now = None if moved is None else moved.forward(then)
+        if now is None or not now.is_gone:
+            line = then if now is None else now.line
+            marks.append(ProgramMark(line, ops, tuple(sorted(json.loads(names)))))
+    return marks
+
+
+def programs_run(line: AskedLine) -> list[ProgramRun]:
+    """The programs that calls through the line ran or compiled, what took longest first."""
+    reader = line.reader
+    hits = longest_stacks_of_line(line)
+    stacks = sorted({hit.stack for hit in hits})
+    counted = _counted(reader, "k", line.capture)
+    ran = reader.rows(
+        "SELECT p.id, p.name, c.problem, sum(e.calls), sum(e.duration), max(e.latest_call) FROM call_kinds k"
+        " CROSS JOIN executions e ON e.kind = k.id JOIN compilations c ON c.executable = e.executable"
+        f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}"
+        " GROUP BY c.call",
+        json_list(stacks),
+    )
+    compiled = reader.rows(
+        "SELECT p.id, p.name, c.problem, c.call FROM call_kinds k JOIN call_spans s ON s.kind = k.id"
+        " CROSS JOIN compilations c ON c.call BETWEEN s.first_call AND s.last_call"
+        " CROSS JOIN call_rows r ON r.id = c.call AND r.kind = k.id"
+        f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}",
+        json_list(stacks),
+    )
+    return _grouped(line, ran, compiled)
+
+
+def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> list[ProgramRun]:
+    found: dict[tuple[str, str], list[int]] = {}
+    programs: dict[tuple[str, str], set[int]] = {}
+    rows = [(*row, 0) for row in ran] + [(*row[:3], 0, 0, row[3], 1) for row in compiled]
+    for program, name, problem, *numbers in rows:
+        key = name or "", problem
+        total = found.setdefault(key, [0, 0, 0, 0])
+        for place, number in enumerate(numbers):
+            total[place] = max(total[place], number) if place == 2 else total[place] + number
+        programs.setdefault(key, set()).update({program} - {None})
+    runs = [
+        ProgramRun(
+            name=name,
+            compiled=total[3],
+            calls=total[0],
+            total_duration=total[1],
+            latest_call=total[2],
+            lines=tuple(_lines_inside(line, programs[name, problem])),
+            problem=problem,
+        )
+        for (name, problem), total in found.items()
+    ]
+    return sorted(runs, key=lambda run: (-run.total_duration, -run.calls, run.name))
+
+
+def _frames(line: AskedLine) -> list[tuple[int, str]]:
+    """The lines of programs that the line is, or others of its statement, each with its function."""
+    own = _frames_on(line, line.then)
+    file = line.reader.memory.file(line.path)
+    if own or file is None or line.reader.row("SELECT 1 FROM program_frames WHERE file = ? LIMIT 1", line.id) is None:
+        return own
+    moved = line.moved_lines()
+    around = line.reader.statements.lines_with(file, line.line, lambda: "")
+    return _frames_on(line, around if moved is None else [moved.backward(each).line for each in around])
+
+
+def _frames_on(line: AskedLine, lines: Collection[int]) -> list[tuple[int, str]]:
+    query = f"SELECT id, function FROM program_frames WHERE file = ? AND line {IN_JSON}"
+    return [(frame, function) for frame, function in line.reader.rows(query, line.id, json_list(lines))]
+
+
+def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
+    """The programs that name these frames, each with its name, the latest first."""
+    counted = _counted(reader, "c", capture)
+    rows = reader.rows(
+        "SELECT p.id, p.name FROM (SELECT program FROM program_lines WHERE frame IN (SELECT value FROM json_each(?1))"
+        " UNION SELECT program FROM program_steps WHERE origin IN (SELECT value FROM json_each(?1))) n"
+        " JOIN programs p ON p.id = n.program"
+        f" WHERE EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{counted})"
+        " ORDER BY p.id DESC LIMIT ?",
+        json_list(frames),
+        MOST_PROGRAMS,
+    )
+    return [(program, name) for program, name in rows]
+
+
+def _counted(reader: Reader, table: str, capture: int | None = None) -> str:
+    """The condition for a table's rows that count: of this capture, else of the latest run where that counts."""
+    if capture is not None:
+        return f" AND {table}.capture = {capture}"
+    run = reader.scope.run
+    return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {run})" if run else ""
+
+
+def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
+    reader, of_them = line.reader, json_list(programs)
+    compiled, calls = _compilations(reader, programs, line.capture)
+    outside = _functions_outside(line, [each.call for each in calls])
+    # Of a lambda on the line of its call the one is inside, the other is not; older releases of JAX name no functions.
+    inside = [frame for frame, function in on_line if not outside or (function and function not in outside)]
+    frames = inside or [frame for frame, _ in on_line]
+    here = json_list(frames)
+    ops = reader.rows(
+        "SELECT o.kind, o.name, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
+        f" WHERE l.frame {IN_JSON} AND l.program {IN_JSON} GROUP BY o.id ORDER BY o.id",
+        here,
+        of_them,
+    )
+    kinds: Counter[str] = Counter()
+    for kind, _, count in ops:
+        kinds[kind] += count
+    names = tuple(dict.fromkeys(name for kind, name, _ in sorted(ops, key=lambda op: op[0] in _PLAIN) if name))
+    problems = reader.rows(f"SELECT DISTINCT problem FROM programs WHERE id {IN_JSON} AND problem <> ''", of_them)
+    return ProgramUse(
+        name=name,
+        programs=len(programs),
+        root=_root(reader, names, programs),
+        ops=tuple(sorted(kinds.items(), key=lambda item: (item[0] in _PLAIN, -item[1], item[0]))),
+        names=names,
+        inward=tuple(_neighbours(reader, programs, frames, here="origin")),
+        outward=tuple(_neighbours(reader, programs, frames, here="target")),
+        compiled=compiled,
+        compilations=tuple(calls),
+        runs=tuple(_runs(reader, programs, line.capture)),
+        is_outside=not inside,
+        problem="; ".join(problem for (problem,) in problems),
+    )
+
+
+def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
+    """What was transformed: the outermost part of the ops' names; those of functions in functions do not begin so."""
+    roots = dict.fromkeys(name.split("/", 1)[0] for name in names)
+    for root in roots:
+        if root.endswith(")"):
+            return root
+    row = reader.row(
+        f"SELECT o.name FROM program_lines l JOIN program_ops o ON o.id = l.op WHERE l.program {IN_JSON}"
+        " AND (o.name LIKE 'jit(%' OR o.name LIKE 'pjit(%' OR o.name LIKE 'pmap(%') LIMIT 1",
+        json_list(programs),
+    )
+    return "" if row is None else str(row[0]).split("/", 1)[0]
+
+
+def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], here: str) -> Iterator[ProgramLine]:
+    there = "target" if here == "origin" else "origin"
+    rows = reader.rows(
+        f"SELECT fr.function, sum(s.ops) AS total, {_PLACE} FROM program_steps s"
+        f" JOIN program_frames fr ON fr.id = s.{there} {_TABLES}"
+        f" WHERE s.{here} {IN_JSON} AND s.{there} NOT {IN_JSON} AND s.program {IN_JSON}"
+        " GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
+        json_list(frames),
+        json_list(frames),
+        json_list(programs),
+        MOST_LINES,
+    )
+    return _located(reader, rows)
+
+
+def _lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[ProgramLine]:
+    """The other lines of programs that have most ops of their own."""
+    rows = line.reader.rows(
+        f"SELECT fr.function, sum(l.ops) AS total, {_PLACE} FROM program_lines l"
+        f" JOIN program_frames fr ON fr.id = l.frame {_TABLES} WHERE l.program {IN_JSON}"
+        f" AND NOT (fr.file IS ? AND fr.line {IN_JSON}) GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
+        json_list(programs),
+        line.id,
+        json_list(line.then),
+        MOST_LINES,
+    )
+    return _located(line.reader, rows)
+
+
+def _located(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
+    """Lines from rows of a function, a number of ops, and `_PLACE`."""
+    for function, ops, path, line, *state in rows:
+        location = reader.location(path, line, How.EXACT, *state)
+        if location is not None:
+            yield ProgramLine(location, function, ops)
+
+
+def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
+    """How many calls compiled these programs, and the latest of them, the latest first."""
+    counted = _counted(reader, "x", capture)
+    (total,) = reader.rows(
+        f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)
+    )
+    rows = reader.rows(
+        "SELECT c.id, x.capture, c.duration, k.stack FROM compilations x JOIN call_rows c ON c.id = x.call"
+        f" JOIN call_kinds k ON k.id = c.kind WHERE x.program {IN_JSON}{counted} ORDER BY c.id DESC LIMIT ?",
+        json_list(programs),
+        MOST_COMPILATIONS,
+    )
+    lines = python_lines(reader, {call: stack for call, _, _, stack in rows})
+    return total[0], [Compilation(call, of, duration, lines.get(call)) for call, of, duration, _ in rows]
+
+
+def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
+    """The runs of these programs by the line that led to them, most calls first."""
+    counted = _counted(reader, "x", capture)
+    rows = reader.rows(
+        "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
+        " JOIN executions e ON e.executable = x.executable JOIN call_kinds k ON k.id = e.kind"
+        f" WHERE x.program {IN_JSON} AND e.calls > 0{counted} GROUP BY k.stack ORDER BY sum(e.calls) DESC",
+        json_list(programs),
+    )
+    lines = python_lines(reader, {latest: stack for stack, _, _, latest in rows})
+    found: dict[PythonLine | None, ProgramRuns] = {}
+    for _, calls, duration, latest in rows:
+        line = lines.get(latest)
+        known = found.get(line)
+        found[line] = (
+            ProgramRuns(line, calls, duration, latest)
+            if known is None
+            else replace(
+                known,
+                calls=known.calls + calls,
+                total_duration=known.total_duration + duration,
+                latest_call=max(known.latest_call, latest),
+            )
+        )
+    return sorted(found.values(), key=lambda runs: -runs.calls)
+
+
+def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
+    """The functions by whose frames the stacks of these compilations, or of what had them made, pass the line: tracing
+    was begun from there."""
+    wanted = "(SELECT value FROM json_each(?1))"
+    query = (
+        "WITH RECURSIVE up(node) AS ("
+        " SELECT coalesce(nullif(s.python_leaf, 0), s.leaf) FROM call_rows c JOIN call_kinds k ON k.id = c.kind"
+        f" JOIN stacks s ON s.id = k.stack WHERE c.id IN {wanted}"
+        f" UNION SELECT node FROM call_links WHERE call IN {wanted}"
+        " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
+        ") SELECT DISTINCT fn.name FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
+        " JOIN functions fn ON fn.id = fr.function"
+        " WHERE fr.file = ?2 AND fr.line IN (SELECT value FROM json_each(?3))"
+    )
+    return {name for (name,) in line.reader.rows(query, json_list(calls), line.id, json_list(line.then))}

@@ -1,0 +1,86 @@
+"""Removing captures: their folders on the disk, and what the index has of them.
+
+Whoever is interrupted leaves captures whole, or an index that lists them as gone; doing the same again removes the
+rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.capturefolder import folder_now
+from framedex.captures import capture_state, is_over
+from framedex.captures.removal import clear_aside, make_none, put_aside, put_back
+from framedex.errors import FramedexError
+from framedex.index import Store
+from framedex.index.write.records import KnownCapture
+from framedex.ingest.marks import is_followed
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How many folders were removed, and what is free now: bytes of the disk, and of the index, which others fill."""
+
+    folders: int
+    on_disk: int
+    in_index: int
+
+
+def remove_captures(store: Store, ids: Collection[int]) -> Removed:
+    """Remove captures by their ids; a folder that is no capture any more, or another one, is left.
+
+    Raises FramedexError, and nothing is removed, where one is still being recorded or read, or cannot be removed.
+    """
+    captures = [capture for capture in store.remembered()[1] if capture.id in ids]
+    folders = list(_folders(captures))
+    freed = sum(folder_now(str(folder)).size for folder in folders)
+    aside: list[Path] = []
+    try:
+        for folder in folders:
+            aside.append(put_aside(folder))
+        with store.transaction():
+            in_index = store.remove_captures(ids)
+            for each in aside:
+                make_none(each)
+    except BaseException as error:
+        for each in aside:
+            put_back(each)
+        if isinstance(error, OSError):
+            raise _unremovable(error) from error
+        raise
+    for parent in dict.fromkeys(folder.parent for folder in folders):
+        try:
+            clear_aside(parent)
+        except OSError as error:
+            raise _unremovable(error) from error
+    return Removed(len(folders), freed, in_index)
+
+
+def _folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
+    """The folders of the captures that are still there. Raises FramedexError where one is not to be removed now."""
+    for capture in captures:
+        if is_followed(capture.reading):
+            raise FramedexError(
+                f"Capture {capture.id} is being read into the index as it is recorded.", "Stop that first."
+            )
+        if not folder_now(str(capture.path)).is_here:
+            continue
+        try:
+            is_same = capture_state(capture.path).identity == capture.identity
+        except FramedexError:
+            continue
+        if is_same:
+            if not is_over(capture.path):
+                raise FramedexError(
+                    f"Capture {capture.id} is still being recorded.", "Remove it when its program has ended."
+                )
+            yield capture.path
+
+
+def _unremovable(error: OSError) -> FramedexError:
+    return FramedexError(
+        f"{error.filename} cannot be removed: {error.strerror or error}.",
+        "Check the permissions of that folder, then run the command again.",
+    )

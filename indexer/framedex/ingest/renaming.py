@@ -1,0 +1,33 @@
+"""Which captures are read again because more is known of their binaries: one was put back, or has a debug file now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from framedex.captures import recorded_modules
+from framedex.index import Store
+from framedex.index.file.values import storable
+from framedex.index.write.records import NamesFrom
+from framedex.ingest.marks import is_followed
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import BinaryId
+
+
+def owe_better_names(store: Store, binaries: RecordedBinaries) -> Sequence[Path]:
+    """Have those captures read again whose frames would get better names now; where they are.
+
+    A capture whose folder is gone keeps the names that it has.
+    """
+    lacking = [known for known in store.binaries() if known.named_from is not NamesFrom.DEBUG_INFORMATION]
+    better = {known.id for known in lacking if binaries.named_from(binaries.module(known.id)) > known.named_from}
+    owed = []
+    for capture in store.captures() if better else ():
+        if capture.signature and not is_followed(capture.reading) and _has_any(capture.path, better):
+            store.owe_capture(capture.id)
+            owed.append(capture.path)
+    return owed
+
+
+def _has_any(capture: Path, wanted: set[BinaryId]) -> bool:
+    return any(module.id._replace(path=storable(module.path)) in wanted for module in recorded_modules(capture))

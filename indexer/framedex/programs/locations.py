@@ -1,0 +1,107 @@
+"""MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that made it.
+
+The name of the op is the outermost; a name right around a line is that of the function which the line is in; a call
+site is a line and the lines that called it. JAX leaves frames of its own files out, and those beyond the ten innermost
+(`jax_traceback_in_locations_limit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from framedex.model.programs import ProgramFrame
+
+MOST_FRAMES = 100
+"""Frames of an op that are looked at."""
+
+_MOST_STEPS = 1_000  # of one op; locations of a damaged program may be in each other
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A place in a file."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name around a location."""
+
+    name: str
+    inner: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Locations one after the other, the innermost first: a call site, or what was fused."""
+
+    parts: tuple[int, ...]
+
+
+Node = Line | Named | Joined | None
+"""A location by its number in the program; None where it is not known."""
+
+
+class Locations:
+    """The names and lines of ops by the number of their location."""
+
+    def __init__(self, node: Callable[[int], Node]) -> None:
+        """`node` gives a location by its number; it raises nothing."""
+        self._node = node
+        self._known: dict[int, tuple[str, tuple[ProgramFrame, ...]]] = {}
+
+    def of_op(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
+        """The name of an op, and its lines, the innermost first."""
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = self._found(number)
+        return known
+
+    def _found(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
+        name, at = "", number
+        for _ in range(MOST_FRAMES):
+            node = self._node(at)
+            if not isinstance(node, Named) or (name and isinstance(self._node(node.inner), Line)):
+                break
+            # `reduce_sum:` only repeats what kind of op it is.
+            name = node.name if not name or name.endswith(":") else name
+            at = node.inner
+        return _without_scopes(name.rstrip(":"), self._frames(at))
+
+    def _frames(self, number: int) -> list[ProgramFrame]:
+        found: list[ProgramFrame] = []
+        pending = [(number, "")]  # with the function that is named around it
+        for _ in range(_MOST_STEPS):
+            if not pending or len(found) == MOST_FRAMES:
+                break
+            at, function = pending.pop()
+            node = self._node(at)
+            if isinstance(node, Line):
+                found.append(ProgramFrame(node.path, node.line, function))
+            elif isinstance(node, Named):
+                pending.append((node.inner, node.name))
+            elif isinstance(node, Joined):
+                pending += [(part, "") for part in reversed(node.parts)]
+        return found
+
+
+def _without_scopes(name: str, frames: list[ProgramFrame]) -> tuple[str, tuple[ProgramFrame, ...]]:
+    """The name and the lines of an op where JAX writes no functions around lines, but what was transformed.
+
+    That is `jit(f)/jvp()` (`jax_include_full_tracebacks_in_locations` is off): no function of Python is called so. Of
+    lines that are joined the innermost then has the name of the op.
+    """
+    scopes = [frame.function for frame in frames if _is_scope(frame.function)]
+    if not scopes:
+        return name, tuple(frames)
+    if not name and not _is_scope(frames[0].function):
+        name = frames[0].function
+    lines = tuple(ProgramFrame(frame.path, frame.line, "") for frame in frames)
+    return (name if _is_scope(name) else f"{scopes[-1]}/{name}".rstrip("/")), lines
+
+
+def _is_scope(name: str) -> bool:
+    return "(" in name or "/" in name

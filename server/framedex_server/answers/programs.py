@@ -1,0 +1,119 @@
+"""Compiled programs in answers: a line inside `jit` makes no call of its own, but ops of programs come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.whereabouts.files import is_here
+from framedex.words import count, duration
+from framedex_server.answers.session import Place, Session
+from framedex_server.markup import Markup
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import Location, Nearby, ProgramLine, ProgramRun, ProgramUse, PythonLine
+
+MOST_SHOWN = 4
+"""Programs, ops and lines that are listed; what is left out is counted."""
+
+
+def lines_inside(session: Session, place: Place, index: Index, word: str = "") -> list[Location]:
+    """Where a line inside a program leads: lines of functions that it called as it was traced, else where it is run.
+
+    Of a line outside, the first lines of functions of this name that ran from it in programs.
+    """
+    line = index.line(place.path, place.line, session.chosen.capture_in(index))
+    inward: list[ProgramLine] = []
+    run_from: list[Location] = []
+    for use in line.program_uses():
+        inward += use.inward
+        run_from += [] if use.is_outside else [runs.line.location for runs in use.runs if runs.line is not None]
+    if not word:
+        return _here([each.location for each in inward] or run_from)
+    runs = [each for run in line.programs_run() for each in run.lines]
+    named = (each.location for each in (*inward, *runs) if each.function.rpartition(".")[2] == word)
+    return _here(sorted(named, key=lambda each: (each.path, each.line)))[:1]
+
+
+def lines_outside(session: Session, place: Place, index: Index) -> list[Location]:
+    """The lines that had the function of a line inside a program traced, and from which that is run."""
+    found: list[Location] = []
+    for use in index.line(place.path, place.line, session.chosen.capture_in(index)).program_uses():
+        if not use.is_outside:
+            found += [each.location for each in use.outward]
+            found += [runs.line.location for runs in use.runs if runs.line is not None]
+    return _here(found)
+
+
+def use_lines(markup: Markup, uses: Sequence[ProgramUse]) -> Iterator[str]:
+    """What a hover says of a line inside programs."""
+    inside = [use for use in uses if not use.is_outside]
+    for use in inside[:MOST_SHOWN]:
+        yield f"{markup.strong('framedex: inside')} {markup.code(use.root or use.name)}: {_ops(markup, use)}"
+        several = f" as {count(use.programs, 'different program')}" if use.programs > 1 else ""
+        latest = use.compilations[0] if use.compilations else None
+        took = f", {'at last ' if use.compiled > 1 else ''}{duration(latest.duration)}" if latest is not None else ""
+        origin = _from(markup, latest.line) if latest is not None else ""
+        yield f"compiled into {markup.code(use.name)} {_times(use.compiled)}{several}{origin}{took}"
+        for runs in use.runs[:MOST_SHOWN]:
+            each = f"{duration(runs.total_duration // max(runs.calls, 1))}{' each' if runs.calls > 1 else ''}"
+            yield f"→ run {_times(runs.calls)}{_from(markup, runs.line)}, {each}"
+        if len(use.runs) > MOST_SHOWN:
+            yield f"and from {count(len(use.runs) - MOST_SHOWN, 'more line')}"
+        if not use.runs:
+            yield "→ never run in what was recorded"
+        if use.problem:
+            yield f"of this program not all is known: {use.problem}"
+    if len(inside) > MOST_SHOWN:
+        yield f"and inside {count(len(inside) - MOST_SHOWN, 'more program')}"
+
+
+def run_lines(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[str]:
+    """What a hover says of the programs that a line ran."""
+    for run in runs[:MOST_SHOWN]:
+        compiled = f", compiled {_times(run.compiled)}" if run.compiled else ""
+        inside = ", ".join(_place(markup, each.location) for each in run.lines[:MOST_SHOWN])
+        more = f" and {len(run.lines) - MOST_SHOWN} more" if len(run.lines) > MOST_SHOWN else ""
+        lines = f", with lines {inside}{more}" if inside else f": {run.problem}" if run.problem else ""
+        name = markup.code(run.name or "an unknown program")
+        yield f"runs {name} {_times(run.calls)}, {duration(run.total_duration)}{compiled}{lines}"
+    if len(runs) > MOST_SHOWN:
+        yield f"and runs {count(len(runs) - MOST_SHOWN, 'more program')}"
+
+
+def nearby_text(near: Nearby) -> str:
+    """Why no call went through a line, and which lines near it some did."""
+    text = f"No recorded call went through this line: {near.why}."
+    shown = [
+        f"{each.location.line} ({count(each.calls, 'call') if each.calls else count(each.ops, 'op')})"
+        for each in near.lines
+    ]
+    return f"{text} Nearest: line {' and line '.join(shown)}." if shown else text
+
+
+def _ops(markup: Markup, use: ProgramUse) -> str:
+    if not use.ops:
+        return "calls what has its ops"
+    shown = [f"{markup.code(kind)}{f' x {ops:,}' if ops > 1 else ''}" for kind, ops in use.ops[:MOST_SHOWN]]
+    more = f" and {len(use.ops) - MOST_SHOWN} more" if len(use.ops) > MOST_SHOWN else ""
+    return f"{'op' if sum(ops for _, ops in use.ops) == 1 else 'ops'} {', '.join(shown)}{more}"
+
+
+def _from(markup: Markup, line: PythonLine | None) -> str:
+    return "" if line is None else f" from {_place(markup, line.location)} in {markup.code(line.function)}"
+
+
+def _place(markup: Markup, location: Location) -> str:
+    return markup.code(f"{Path(location.path).name}:{location.line}")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else "twice" if number == 2 else f"{number:,} times"
+
+
+def _here(locations: Sequence[Location]) -> list[Location]:
+    """The locations whose files are here, each once."""
+    found = {(each.path, each.line): each for each in reversed(locations) if is_here(each.path)}
+    return list(reversed(found.values()))

@@ -1,0 +1,30 @@
+"""What pages say that commands print is what they print."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SESSIONS: dict[str, Any] = runpy.run_path(str(DOCS / "make_sessions.py"))
+
+
+@pytest.mark.parametrize("page", SESSIONS["pages"](), ids=lambda page: page.name)
+def test_the_sessions_of_a_page_are_as_it_says(page: Path, tmp_path: Path) -> None:
+    folder = tmp_path / page.stem
+    folder.mkdir()
+    _, differences = SESSIONS["play"](page, folder)
+    assert not differences, "\n\n".join(map(str, differences)) + f"\n\nrun: python docs/make_sessions.py {page.name}"
+
+
+def test_times_may_differ_and_all_else_is_compared() -> None:
+    taken_over = SESSIONS["taken_over"]
+    printed = ["id  seconds   duration", " 1  0.015963   4.83 µs  main", "", "two", "three"]
+    assert taken_over(["id seconds duration", " 1  0.2 s main", "..."], printed) is None
+    assert taken_over(["id seconds duration", " 1  0.999999   7 ns  main", "..."], printed) == [*printed[:2], "..."]
+    assert taken_over(["...", "tw...", "three"], printed) == ["...", "tw...", "three"]
+    assert taken_over(["...", "two"], printed) is None
+    assert taken_over(printed[:-1], printed) is None

@@ -1,0 +1,18 @@
+"""Programs as they are given to the runtime: what is read of them is whole, or the problem is said."""
+
+from __future__ import annotations
+
+from framedex.programs import read_program
+from framedex.programs.bytecode import MOST_LINE
+from framedex.programs.locations import MOST_FRAMES
+
+LONGEST = 1 << 14
+
+
+def run(data: bytes) -> None:
+    """Read a program, and look at each op."""
+    for content in (data, b"ML\xefR" + data):
+        program = read_program(content)
+        for op, count in program.ops.items():
+            assert count > 0 and len(op.frames) <= MOST_FRAMES
+            assert all(0 <= frame.line <= MOST_LINE for frame in op.frames)

@@ -1,0 +1,85 @@
+"""The status of every verb: 1 where nothing of what was asked for is found, 0 where something is, 2 for wrong use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import _VERBS, cli
+from tests.indexer.recorded import Project
+
+Run = Callable[..., Result]
+
+# What each verb is asked for that is there, and what is not; verbs that look for nothing are named below.
+FOUND_AND_NOT = {
+    "calls": (("--function", "Buffer"), ("--function", "no_such")),
+    "summary": (("--function", "Buffer"), ("--function", "no_such")),
+    "trace": (("1",), ("no_such",)),
+    "where": (("demo.py:2",), ("demo.py:7",)),
+    "find": (("transfer",), ("no_such",)),
+    "callers": (("transfer",), ("no_such",)),
+    "callees": (("transfer",), ("no_such",)),
+    "explain": (("stack.txt",), ("demo.py",)),
+}
+# These list what there is, make something, or pass on what they are given; `ffi` needs what no fixture here has.
+LOOK_FOR_NOTHING = {
+    *("demo", "run", "index", "captures", "ffi", "check", "resolve", "open", "cmake", "doctor", "serve"),
+    *(verb for verb in _VERBS if verb.startswith("sources")),
+}
+WITH_JSON = ("calls", "summary", "where", "find", "explain")
+
+
+@pytest.fixture
+def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a verb in the folder of the project, which is indexed."""
+    project.ingest(project.library.parent).close()
+    monkeypatch.chdir(project.folder)
+    Path("stack.txt").write_text(
+        f'Traceback (most recent call last):\n  File "{project.program}", line 2, in transfer\n'
+    )
+    return lambda *arguments: CliRunner().invoke(cli, arguments)
+
+
+def test_every_verb_is_asked_or_said_to_look_for_nothing() -> None:
+    assert FOUND_AND_NOT.keys() | LOOK_FOR_NOTHING == _VERBS.keys()
+
+
+@pytest.mark.parametrize("verb", FOUND_AND_NOT)
+def test_the_status_says_whether_something_was_found(run: Run, verb: str) -> None:
+    found, missed = (run(verb, *arguments) for arguments in FOUND_AND_NOT[verb])
+
+    assert found.exit_code == 0, found.output
+    assert missed.exit_code == 1
+    assert missed.stderr.strip()
+
+
+@pytest.mark.parametrize("verb", WITH_JSON)
+def test_a_program_gets_a_document_and_the_status(run: Run, verb: str) -> None:
+    result = run(verb, *FOUND_AND_NOT[verb][1], "--json")
+
+    assert result.exit_code == 1
+    assert isinstance(json.loads(result.stdout), dict)
+    assert result.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("calees", "f"), "'callees'"),
+        (("SUMARY",), "'summary'"),
+        (("calls", "--captrue", "1"), "--capture"),
+        (("summary", "--sort", "mena"), "'mean'"),
+        (("check", "--only", "Leek"), "'leak'"),
+        (("demo.py",), "`framedex run demo.py`"),
+        (("xyzzy",), "`framedex --help`"),
+    ],
+)
+def test_who_mistypes_is_told_what_was_meant(run: Run, arguments: tuple[str, ...], meant: str) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert meant in result.stderr

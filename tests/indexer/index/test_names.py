@@ -1,0 +1,125 @@
+"""What a name means: that name, then the user's own functions, then whole words, then any part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from framedex.index import Index
+from framedex.index.ask.name.fits import Fit, fit, fit_of_function
+from framedex.index.read.installed import is_own
+from tests.indexer.recorded import Project
+
+
+@pytest.fixture
+def index(project: Project) -> Iterator[Index]:
+    """The recorded program, indexed."""
+    with project.ingest() as index:
+        yield index
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "expected"),
+    [
+        ("Buffer", "Buffer", Fit.NAME),
+        ("Buffer", "buffer", Fit.ANY_CASE),
+        ("PJRT_Buffer_Destroy", "Buffer", Fit.WORDS),
+        ("CopyBuffer", "buffer", Fit.WORDS),
+        ("PJRT_Client_BufferFromHostBuffer", "fromhost", Fit.WORDS),
+        ("xla_ffi_call", "ffi_call", Fit.WORDS),
+        ("HTTPServer", "server", Fit.WORDS),
+        ("bufferpool", "buffer", Fit.BEGINNING),
+        ("PJRT_LoadedExecutable_Execute", "exec", Fit.WORD_BEGINNING),
+        ("rebuffered", "buffer", Fit.PART),
+        ("buffer", "pool", None),
+        ("buffer", "", None),
+        ("İstanbul_put", "put", Fit.WORDS),
+    ],
+)
+def test_how_well_a_text_fits_a_name(name: str, wanted: str, expected: Fit | None) -> None:
+    assert fit(name, wanted) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "short", "wanted", "expected"),
+    [
+        ("Trainer.step", "step", "step", Fit.NAME),
+        ("xla::Client::Compile", "Compile", "Client::Compile", Fit.NAME),
+        ("timed.<locals>.inner", "inner", "timed.inner", Fit.NAME),
+        ("timed.<locals>.inner", "inner", "timed.<locals>.inner", Fit.NAME),
+        ("Trainer.step", "step", "TRAINER.STEP", Fit.ANY_CASE),
+        ("Trainer.step", "step", "Trainer", Fit.WORDS),
+        ("Trainer.step", "step", "iner.step", Fit.PART),
+    ],
+)
+def test_the_last_parts_of_a_functions_name_are_its_name(name: str, short: str, wanted: str, expected: Fit) -> None:
+    assert fit_of_function(name, short, wanted) is expected
+
+
+def test_what_is_named_so_goes_before_what_has_it_in_its_name(index: Index) -> None:
+    found = index.functions.meant("put")
+
+    assert found.is_name
+    assert [function.name for function in found.functions] == ["put"]
+
+
+def test_the_last_part_of_a_qualified_name_is_a_name(index: Index) -> None:
+    assert [function.name for function in index.functions.named("convert")] == ["glue::convert"]
+    assert [function.name for function in index.functions.named("glue::convert")] == ["glue::convert"]
+
+
+def test_a_part_is_no_name_but_means_what_has_it(index: Index) -> None:
+    found = index.functions.meant("UNTIME::ALL")
+
+    assert not found.is_name
+    assert [function.name for function in found.functions] == ["runtime::allocate"]
+    assert index.functions.named("UNTIME::ALL") == []
+
+
+def test_of_parts_the_users_own_functions_go_first(index: Index) -> None:
+    found = index.functions.meant("a")  # runtime::allocate and PJRT_Client_BufferFromHostBuffer have one, too
+
+    assert not found.is_name
+    own = [is_own(function.module) for function in found.functions]
+    assert own == sorted(own, reverse=True)
+
+
+def test_a_pattern_asks_for_every_part(index: Index) -> None:
+    found = index.functions.meant("*a*")
+
+    assert found.is_name
+    assert {"main", "transfer", "runtime::allocate"} <= {function.name for function in found.functions}
+
+
+@pytest.mark.parametrize("name", ["no such function", "", "%", "*zz*", "[", "\ud800"])
+def test_what_nothing_is_named_means_nothing(index: Index, name: str) -> None:
+    found = index.functions.meant(name)
+
+    assert (found.functions, found.count, found.likely) == ((), 0, 0)
+
+
+def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> None:
+    found = index.calls.latest("transfer")
+
+    assert found is not None
+    chains = index.calls.chains_of_stack(found.stack)
+    assert any(frame.function.name == "transfer" for chain in chains for frame in chain)
+
+
+@pytest.mark.parametrize(
+    ("path", "own"),
+    [
+        ("/home/me/train.py", True),
+        ("/home/me/kernels/build/libkernels.so", True),
+        ("/usr/local/lib/libkernels.so", True),
+        ("/home/me/env/lib/python3.12/site-packages/jax/_src/api.py", False),
+        ("/usr/lib/python3.13/runpy.py", False),
+        ("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", False),
+        ("/lib64/ld-linux-x86-64.so.2", False),
+        ("<frozen runpy>", False),
+        ("", False),
+    ],
+)
+def test_what_is_the_users_own(path: str, own: bool) -> None:
+    assert is_own(path) is own

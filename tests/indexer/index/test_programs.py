@@ -1,0 +1,120 @@
+"""Which lines programs come from, what compiled them, and what ran them, of programs of many shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.model import ProgramUse
+from tests.gitrepository import commit_all
+from tests.shapes_of_programs import SHAPES, Marked, framedex, record, recorded_shapes
+
+RUNS = {"plain": 3, "generator": 3}
+"""How often a program was run, where it was more than once."""
+
+
+@pytest.fixture(scope="module")
+def shapes() -> Marked:
+    """The recorded program."""
+    return recorded_shapes()
+
+
+@pytest.fixture
+def index(shapes: Marked) -> Iterator[Index]:
+    """Its index."""
+    with Index.open(shapes.index) as opened:
+        yield opened
+
+
+def use_of(index: Index, shapes: Marked, line: int) -> ProgramUse:
+    """The one name of programs that a line is in."""
+    (use,) = index.line(str(shapes.path), line).program_uses()
+    return use
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_line_inside_knows_its_ops_and_the_line_that_runs_them(shapes: Marked, index: Index, shape: str) -> None:
+    use = use_of(index, shapes, shapes.line(shape, "sine", "both"))
+    kinds = dict(use.ops)
+    assert "sine" in kinds or (shape == "grad" and "cosine" in kinds)  # a gradient needs no sine
+    assert (use.is_outside, use.problem) == (False, "")
+    assert use.root.endswith(")")
+    (runs,) = use.runs if shape != "static" else use.runs[:1]
+    assert runs.line is not None and runs.calls == RUNS.get(shape, 1)
+    ran_at = {shapes.line(shape, "runs", "both")} | (
+        {shapes.line("static", "runs") + 1} if shape == "static" else set()
+    )
+    assert runs.line.location.line in ran_at
+    assert runs.total_duration > 0
+
+
+def test_another_static_argument_is_another_program_of_the_name(shapes: Marked, index: Index) -> None:
+    use = use_of(index, shapes, shapes.line("static", "sine"))
+    assert (use.programs, use.compiled, use.calls) == (2, 2, 2)
+
+
+def test_ahead_of_time_a_program_is_compiled_by_one_line_and_run_by_another(shapes: Marked, index: Index) -> None:
+    use = use_of(index, shapes, shapes.line("aot", "sine"))
+    (compilation,) = use.compilations
+    assert compilation.line is not None
+    assert compilation.line.location.line == shapes.line("aot", "compiles")
+    assert use.runs[0].line is not None and use.runs[0].line.location.line == shapes.line("aot", "runs")
+
+
+def test_a_call_inside_leads_to_the_lines_it_was_traced_through(shapes: Marked, index: Index) -> None:
+    calling = use_of(index, shapes, shapes.line("helper", "calls"))
+    assert [each.location.line for each in calling.inward] == [shapes.line("helper", "sine")]
+    inner = use_of(index, shapes, shapes.line("helper", "sine"))
+    assert [each.location.line for each in inner.outward] == [shapes.line("helper", "calls")]
+
+
+def test_the_line_that_runs_a_program_knows_the_lines_inside(shapes: Marked, index: Index) -> None:
+    for shape in ("plain", "scan", "aot", "shard_map"):
+        runs = index.line(str(shapes.path), shapes.line(shape, "runs")).programs_run()
+        assert shapes.line(shape, "sine") in {line.location.line for run in runs for line in run.lines}, shape
+
+
+def test_every_line_of_a_statement_answers(shapes: Marked, index: Index) -> None:
+    first = use_of(index, shapes, shapes.line("lines", "sine"))
+    assert use_of(index, shapes, shapes.line("lines", "same")) == first
+
+
+def test_an_eager_line_is_outside_of_the_program_that_it_runs(shapes: Marked, index: Index) -> None:
+    assert use_of(index, shapes, shapes.line("eager", "both")).is_outside
+
+
+def test_a_line_of_which_nothing_is_known_names_its_neighbours(shapes: Marked, index: Index) -> None:
+    near = index.line(str(shapes.path), shapes.line("here", "nothing")).nearby()
+    assert near.why == "nothing of never was recorded: it was not reached, or what it computes is not used"
+    assert near.lines[0].location.line == shapes.line("generator", "runs")
+
+
+def test_a_capture_answers_for_itself(shapes: Marked, index: Index) -> None:
+    (capture,) = index.captures()
+    path, line = str(shapes.path), shapes.line("plain", "sine")
+    assert index.line(path, line, capture.id).program_uses() == index.line(path, line).program_uses()
+    assert not index.line(path, line, capture.id + 1).program_uses()
+
+
+def test_the_same_program_of_two_captures_is_there_once(tmp_path: Path) -> None:
+    marked = record(tmp_path / "inside_jit.py")
+    framedex(tmp_path, "run", "--device", "v5e:2x2", "inside_jit.py")
+    framedex(tmp_path, "index")
+    with Index.open(marked.index) as index:
+        use = use_of(index, marked, marked.line("plain", "sine"))
+        assert (use.programs, use.compiled, use.calls) == (1, 2, 6)
+        assert {each.capture for each in use.compilations} == {capture.id for capture in index.captures()}
+
+
+def test_lines_follow_the_file_when_it_is_edited(tmp_path: Path) -> None:
+    marked = record(tmp_path / "inside_jit.py")
+    commit_all(tmp_path)
+    line = marked.line("plain", "sine")
+    marked.path.write_text("# above\n\n" + marked.path.read_text())
+    with Index.open(marked.index) as index:
+        use = use_of(index, marked, line + 2)
+        assert dict(use.ops) == {"sine": 1}
+        assert not [each for each in index.line(str(marked.path), line).program_uses() if "sine" in dict(each.ops)]

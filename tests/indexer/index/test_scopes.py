@@ -1,0 +1,214 @@
+"""Of which captures an answer is: the latest run that has what is asked for, chosen ones, or all; and without some."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from framedex.index import Index, Store
+from framedex.index.write.records import CaptureRecord
+from framedex.model import Counted, Metadata
+from tests.indexer.index.busy import busy_capture, record_of
+from tests.indexer.recorded import Project
+from tests.oracle.whole_captures import add_whole
+
+OLD, NEW, BESIDE = 1, 2, 3
+"""The captures: all stacks in an older run; one stack in two processes of a newer one."""
+
+# What tables hold, told by names, as ids depend on what was read before.
+CONTENTS = {
+    "calls": "SELECT b.name, t.label, k.error, c.start, c.duration, a.json, s.outcome FROM call_rows c"
+    " JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread"
+    " JOIN arguments a ON a.id = c.arguments JOIN stacks s ON s.id = k.stack",
+    "kinds": "SELECT b.name, t.label, k.error, k.calls, k.duration, k.own_duration, k.longest FROM call_kinds k"
+    " JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread",
+    "nodes": "SELECT n.depth, fn.name, fr.line, n.calls, n.longest, n.makes_client, n.run_calls,"
+    " n.run_longest FROM nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn"
+    " ON fn.id = fr.function WHERE n.calls",  # a capture has stacks of no call, too
+    "stacks": "SELECT s.outcome, b.name, x.calls, x.duration, x.run_calls, x.run_duration FROM stack_calls x"
+    " JOIN stacks s ON s.id = x.stack JOIN boundaries b ON b.id = x.boundary",
+    "lines": "SELECT f.path, l.line, b.name, l.calls, l.duration, l.run_calls, l.run_duration FROM line_calls l"
+    " JOIN files f ON f.id = l.file JOIN boundaries b ON b.id = l.boundary",
+    "links": "SELECT l.line, b.name, l.how, l.calls, l.duration, l.run_calls FROM line_links l"
+    " JOIN boundaries b ON b.id = l.boundary",
+    "functions": "SELECT name, calls, run_calls FROM functions WHERE calls",
+    "objects": "SELECT type, number, born, uses FROM objects",
+    "sites": "SELECT key, target FROM ffi_sites",
+    **{
+        table: f"SELECT a.name, b.name, x.calls, x.run_calls FROM {table} x JOIN functions a ON a.id = x.caller"
+        " JOIN functions b ON b.id = x.callee"
+        for table in ("edges", "code_edges")
+    },
+    **{
+        table: f"SELECT o.line, t.line, x.calls, x.run_calls FROM {table} x JOIN frames o ON o.id = x.origin"
+        " JOIN frames t ON t.id = x.target"
+        for table in ("steps", "code_steps", "readable_steps")
+    },
+}
+
+
+@pytest.fixture
+def records(project: Project) -> list[CaptureRecord]:
+    """An older run, and the two captures of a newer one."""
+    whole = busy_capture(project, "old")
+    one_stack = replace(whole.calls, stack=np.zeros_like(whole.calls.stack))
+    launched = Metadata.parse(json.dumps({"launcher": json.dumps({"run": "of two processes"})}))
+    newer = [
+        replace(whole, path=whole.path.with_name(name), calls=one_stack, metadata=launched)
+        for name in ("new", "beside")
+    ]
+    return [
+        record_of(whole),
+        *(replace(record_of(capture), started=started) for capture, started in zip(newer, (2.0, 2.5), strict=True)),
+    ]
+
+
+@pytest.fixture
+def indexed(project: Project, records: Sequence[CaptureRecord]) -> Path:
+    """The index of all three."""
+    return _written(project.index, records)
+
+
+def _written(path: Path, records: Sequence[CaptureRecord]) -> Path:
+    with Store(path) as store:
+        for record in records:
+            add_whole(store, record, 500)
+    return path
+
+
+def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
+    there = index.line(path, line)
+    summary = there.summary()
+    return {
+        "summary": summary and replace(summary, arguments=()),
+        "stacks": there.stacks(),
+        "inward": there.inward(),
+        "outward": there.outward_readable(),
+        "roads": [(road.nodes, road.calls, road.longest) for road in there.roads_inward(lambda frame: True)],
+        "roads outward": [(road.nodes, road.calls) for road in there.roads_outward(lambda frame: True)],
+        "ends": there.ends(),
+        "linked": there.linked_calls(),
+        "from": there.program_lines(),
+        "runs": [(use.target, use.runs) for use in there.ffi_uses()],
+    }
+
+
+def _lines(project: Project) -> Iterator[tuple[str, int]]:
+    for path in (project.program, project.library_source):
+        yield from ((str(path), line) for line in range(1, len(path.read_text().splitlines()) + 1))
+
+
+def test_a_line_is_answered_of_the_latest_run_that_passed_it_as_of_its_captures_alone(
+    project: Project, indexed: Path
+) -> None:
+    with Index.open(indexed, counted=Counted.LATEST) as latest:
+        ids = {}
+        for path, line in _lines(project):
+            answer = latest.line(path, line).answer_of()
+            ids[path, line] = [capture.id for capture in answer.captures]
+            with latest.within(ids[path, line]) as alone:
+                assert _asked(latest, path, line) == _asked(alone, path, line), (path, line)
+    program = str(project.program)
+    assert ids[program, project.line("transfer(2)")] == [OLD]
+    assert ids[program, project.line("transfer(1)")] == [NEW, BESIDE]
+
+
+def test_who_comes_by_an_older_stack_goes_on_along_it(project: Project, indexed: Path) -> None:
+    program = str(project.program)
+    with Index.open(indexed, counted=Counted.LATEST) as index, index.within([OLD]) as old:
+        (road, *_) = index.line(program, project.line("transfer(2)")).roads_inward(lambda frame: True)
+        assert road.target.location is not None
+        at = program, road.target.location.line
+        further = index.line(*at).roads_inward(lambda frame: True, road.nodes)
+        assert further and [each.calls for each in further] == [
+            each.calls for each in old.line(*at).roads_inward(lambda frame: True, road.nodes)
+        ]
+        back = index.line(*at).roads_outward(lambda frame: True, road.nodes)
+        assert [each.target.location and each.target.location.line for each in back] == [project.line("transfer(2)")]
+
+
+def test_an_answer_says_of_which_captures_it_is_and_whether_others_have_some(project: Project, indexed: Path) -> None:
+    program = str(project.program)
+    with Index.open(indexed, counted=Counted.LATEST) as index:
+        newer = index.line(program, project.line("transfer(1)")).answer_of()
+        older = index.line(program, project.line("transfer(2)")).answer_of()
+        assert (newer.counted, newer.among, newer.has_others) == (Counted.LATEST, 3, True)
+        assert (older.counted, older.has_others) == (Counted.LATEST, False)
+        assert [capture.id for capture in index.file(program).answer_of().captures] == [NEW, BESIDE]
+    with Index.open(indexed) as index:
+        assert [capture.id for capture in index.line(program, 1).answer_of().captures] == [OLD, NEW, BESIDE]
+
+
+def test_marks_are_of_the_latest_run_at_each_line(project: Project, indexed: Path) -> None:
+    with Index.open(indexed, counted=Counted.LATEST) as index:
+        marks = {mark.line: mark.calls for mark in index.file(str(project.program)).marks(1, 99)}
+        for line, calls in marks.items():
+            summary = index.line(str(project.program), line).summary()
+            assert summary is not None and summary.calls == calls
+        assert {project.line("transfer(1)"), project.line("transfer(2)")} <= marks.keys()
+
+
+def test_functions_of_a_name_are_those_of_the_latest_run_that_has_any(indexed: Path) -> None:
+    with Index.open(indexed, counted=Counted.LATEST) as index, index.within([NEW, BESIDE]) as alone:
+        asked, functions = index.functions.in_latest_run(index.functions.named("transfer"))
+        assert [capture.id for capture in asked.answer_of(functions).captures] == [NEW, BESIDE]
+        (function,) = functions
+        assert asked.callers(function.id) == alone.functions.callers(function.id)
+        assert asked.callees(function.id) == alone.functions.callees(function.id)
+        assert asked.mark(function.id) == alone.functions.mark(function.id)
+
+
+def test_in_whatever_order_captures_are_read_the_latest_is_by_time(
+    project: Project, records: list[CaptureRecord], tmp_path: Path
+) -> None:
+    in_order, reverse = (
+        Index.open(_written(tmp_path / name, these), counted=Counted.LATEST)
+        for name, these in (("a.db", records), ("b.db", [records[1], records[2], records[0]]))
+    )
+    with in_order, reverse:
+        for path, line in _lines(project):
+            first, second = (index.line(path, line).summary() for index in (in_order, reverse))
+            assert (first and (first.calls, first.boundaries)) == (second and (second.calls, second.boundaries))
+
+
+def test_chosen_captures_are_as_an_index_of_them_alone(
+    project: Project, records: list[CaptureRecord], indexed: Path, tmp_path: Path
+) -> None:
+    alone = _written(tmp_path / "alone.db", records[1:])
+    with Index.open(indexed) as whole, whole.within([NEW, BESIDE]) as chosen, Index.open(alone) as fresh:
+        assert [capture.id for capture in chosen.captures()] == [NEW, BESIDE]
+        for path, line in _lines(project):
+            first, second = (index.line(path, line).summary() for index in (chosen, fresh))
+            assert (first and (first.calls, first.boundaries)) == (second and (second.calls, second.boundaries))
+        assert [(each.name, each.totals.runs) for each in chosen.ffi.targets()] == [
+            (each.name, each.totals.runs) for each in fresh.ffi.targets()
+        ]
+        with pytest.raises(Exception, match="readonly"):
+            chosen._reader.connection.execute("DELETE FROM main.captures")
+
+
+@pytest.mark.parametrize("gone", [[OLD], [NEW], [NEW, BESIDE], [OLD, BESIDE], [OLD, NEW, BESIDE]])
+def test_without_removed_captures_an_index_is_as_if_they_had_never_been_read(
+    records: list[CaptureRecord], indexed: Path, tmp_path: Path, gone: list[int]
+) -> None:
+    fresh = _written(tmp_path / "fresh.db", [record for each, record in enumerate(records, 1) if each not in gone])
+    with Store(indexed) as store:
+        store.remove_captures(gone)
+        removed = _contents(store)
+        for record in records:  # and can be read anew
+            add_whole(store, record, 500)
+        again = _contents(store)
+    with Store(fresh) as store:
+        assert removed == _contents(store)
+    with Store(_written(tmp_path / "all.db", records)) as store:
+        assert again == _contents(store)
+
+
+def _contents(store: Store) -> dict[str, list[Any]]:
+    return {name: sorted(store._connection.execute(query), key=repr) for name, query in CONTENTS.items()}

@@ -1,0 +1,66 @@
+"""Numbers with their nouns: one of a thing is never called several, in any text of the sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framedex import words
+
+_ROOT = Path(__file__).parents[2]
+_SOURCES = ("indexer/framedex", "server/framedex_server", "native/framedex_native")
+# What texts count. Not bytes and characters: of those there are hardly ever one, and then it is an error anyway.
+_COUNTED = re.compile(
+    r"\s+(?:more |other |named |new |recorded )?"
+    r"(?:call|capture|thread|frame|stack|line|file|folder|function|definition|name|time|run|target|error|object|buffer"
+    r"|finding|candidate|place|process|program|device|step|second|minute|day|kind|commit|version|symbol|note)(?:s|es)\b"
+)
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 calls"), (1, "1 call"), (2, "2 calls"), (1_200, "1,200 calls")])
+def test_a_number_and_its_noun(number: int, text: str) -> None:
+    assert words.count(number, "call") == text
+
+
+@pytest.mark.parametrize("folder", _SOURCES)
+def test_no_text_puts_a_plural_after_any_number(folder: str) -> None:
+    """Given `f"{calls:,} calls"`, then one call is "1 calls": `words.count` is for that."""
+    found = [
+        f"{file.relative_to(_ROOT)}:{line}: {text}"
+        for file in sorted((_ROOT / folder).rglob("*.py"))
+        for line, text in _plurals(ast.parse(file.read_text()))
+    ]
+
+    assert found == []
+
+
+def _plurals(module: ast.Module) -> Iterator[tuple[int, str]]:
+    """The line and the text of every f-string with a number before a plural: of one that may be one."""
+    for several in ast.walk(module):
+        if isinstance(several, ast.IfExp):  # `... if count > 1 else ...`: asked already
+            for inner in ast.walk(several):
+                inner.is_asked = True  # type: ignore[attr-defined]
+    for joined in ast.walk(module):
+        if not isinstance(joined, ast.JoinedStr) or hasattr(joined, "is_asked"):
+            continue
+        for value, after in zip(joined.values, joined.values[1:], strict=False):
+            text = after.value if isinstance(after, ast.Constant) else None
+            if not isinstance(value, ast.FormattedValue) or not isinstance(text, str) or _is_constant(value.value):
+                continue
+            if _COUNTED.match(text) and _is_number(value):
+                yield joined.lineno, ast.unparse(joined)
+
+
+def _is_constant(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id.strip("_").isupper()
+
+
+def _is_number(value: ast.FormattedValue) -> bool:
+    """Whether it is written as one: with commas, or as a length."""
+    call = value.value
+    is_length = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("len", "sum")
+    return is_length or value.format_spec is not None

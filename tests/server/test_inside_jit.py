@@ -1,0 +1,84 @@
+"""Lines inside `jit`: hover, the ways in and out, and why nothing is there on others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+from lsprotocol import types
+
+from tests.server.asking import Connect, at, definition, hover, own, places
+from tests.shapes_of_programs import Marked, recorded_shapes
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture(scope="module")
+def shapes() -> Marked:
+    """The recorded program."""
+    return recorded_shapes()
+
+
+async def test_hover_inside_tells_ops_compilation_and_runs(shapes: Marked, connect: Connect) -> None:
+    client = await connect(shapes.path.parent)
+    text = await hover(client, shapes.path, shapes.line("plain", "sine")) or ""
+    first, compiled, run = text.split("  \n")
+    runs = f"`{shapes.path.name}:{shapes.line('plain', 'runs')}` in `main`"
+    assert first == "**framedex: inside** `jit(plain)`: op `sine`"
+    assert compiled.startswith(f"compiled into `jit_plain` once from {runs}, ")
+    assert run.startswith(f"→ run 3 times from {runs}, ") and run.endswith(" each")
+
+
+async def test_hover_on_the_line_that_runs_a_program_names_it_and_its_lines(shapes: Marked, connect: Connect) -> None:
+    client = await connect(shapes.path.parent)
+    text = await hover(client, shapes.path, shapes.line("plain", "runs")) or ""
+    (told,) = [line for line in text.split("  \n") if line.startswith("runs ")]
+    assert told.startswith("runs `jit_plain` 3 times, ")
+    assert told.endswith(f"compiled once, with lines `{shapes.path.name}:{shapes.line('plain', 'sine')}`")
+
+
+async def test_definition_goes_inward_as_it_was_traced_and_then_to_what_runs_it(
+    shapes: Marked, connect: Connect
+) -> None:
+    client = await connect(shapes.path.parent)
+    name = shapes.path.name
+    inner = shapes.line("helper", "sine")
+    assert await definition(client, shapes.path, shapes.line("helper", "calls")) == [(name, inner)]
+    assert await definition(client, shapes.path, inner) == [(name, shapes.line("helper", "runs"))]
+
+
+async def test_the_name_of_a_jitted_function_leads_to_its_line_inside(shapes: Marked, connect: Connect) -> None:
+    client = await connect(shapes.path.parent)
+    number = shapes.line("plain", "runs")
+    column = shapes.path.read_text().splitlines()[number - 1].index("plain")
+    document, position = at(shapes.path, number, column + 1)
+    answer = await client.text_document_definition_async(types.DefinitionParams(document, position))
+    assert places(answer)[0] == (shapes.path.name, shapes.line("plain", "sine"))
+
+
+async def test_declaration_goes_back_to_the_line_that_called_it_while_it_was_traced(
+    shapes: Marked, connect: Connect
+) -> None:
+    client = await connect(shapes.path.parent)
+    document, position = at(shapes.path, shapes.line("helper", "sine"))
+    answer = await client.text_document_declaration_async(types.DeclarationParams(document, position))
+    lines = [(shapes.path.name, shapes.line("helper", mark)) for mark in ("calls", "runs")]
+    assert places(answer) == lines
+
+
+async def test_references_of_a_line_inside_are_those_that_run_it(shapes: Marked, connect: Connect) -> None:
+    client = await connect(shapes.path.parent)
+    document, position = at(shapes.path, shapes.line("scan", "sine"))
+    params = types.ReferenceParams(types.ReferenceContext(True), document, position)
+    found = cast("list[types.Location]", await client.text_document_references_async(params))
+    assert shapes.line("scan", "runs") in {each.range.start.line + 1 for each in found}
+
+
+async def test_why_nothing_names_the_nearest_lines(shapes: Marked, connect: Connect) -> None:
+    client = await connect(shapes.path.parent)
+    line = shapes.line("here", "nothing")
+    answer = await own(client, "why", shapes.path, line, request="textDocument/definition")
+    assert answer["text"].startswith("No recorded call went through this line: nothing of never was recorded")
+    assert f"Nearest: line {shapes.line('generator', 'runs')} (" in answer["text"]
+    assert Path(shapes.path).is_file()

@@ -1,0 +1,83 @@
+"""`tests/programs/inside_jit.py`, recorded and indexed once, with the lines that its marks name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.once import made_once
+from tests.running import PROGRAMS, plain_environment
+
+FRAMEDEX = (sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')")
+
+SHAPES = [
+    "plain",
+    "static",
+    "grad",
+    "vmap",
+    "scan",
+    "fori",
+    "cond",
+    "remat",
+    "nested",
+    "helper",
+    "lines",
+    "custom",
+    "method",
+    "lambda",
+    "pmap",
+    "shard_map",
+    "aot",
+    "generator",
+]
+"""The programs of which a line with a sine is inside."""
+
+_MARK = re.compile(r"# (?P<what>sine|both|runs|compiles|calls|same|nothing) (?P<name>\w+)$")
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A recorded program, whose index is in its folder, and its marked lines."""
+
+    path: Path
+    lines: dict[tuple[str, str], int]
+
+    @property
+    def index(self) -> Path:
+        """The index."""
+        return self.path.parent / ".framedex" / "index.db"
+
+    def line(self, name: str, *marks: str) -> int:
+        """The line that has one of these marks for a name."""
+        return next(self.lines[mark, name] for mark in marks if (mark, name) in self.lines)
+
+
+def recorded_shapes() -> Marked:
+    """The program as it was recorded on four devices; nobody may change it."""
+    return made_once("inside_jit", lambda folder: record(folder / "inside_jit.py"))
+
+
+def record(path: Path, *options: str, **environment: str) -> Marked:
+    """Record and index `inside_jit.py` as `path`."""
+    path.write_text((PROGRAMS / "inside_jit.py").read_text())
+    framedex(path.parent, "run", "--device", "v5e:2x2", *options, path.name, **environment)
+    framedex(path.parent, "index")
+    found = ((number, _MARK.search(line)) for number, line in enumerate(path.read_text().splitlines(), 1))
+    return Marked(path, {(mark["what"], mark["name"]): number for number, mark in found if mark})
+
+
+def framedex(folder: Path, *arguments: str, **environment: str) -> str:
+    """What a verb prints in a folder; it has to succeed."""
+    done = subprocess.run(
+        [*FRAMEDEX, *arguments],
+        cwd=folder,
+        env=plain_environment() | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
