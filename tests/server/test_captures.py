@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ async def test_captures_are_listed_latest_first(twice: Recording, connect: Conne
 async def test_a_picked_capture_narrows_the_hover_until_none_is_picked(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
     line = twice.main_calls_make_input
-    assert "10 recorded calls**" in (await hover(client, twice.demo, line) or "")
+    assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
     picked = await own(client, "selectCapture", twice.demo, line, capture=1)
     assert picked["id"] == 1
     narrowed = await hover(client, twice.demo, line) or ""
@@ -52,7 +53,27 @@ async def test_a_picked_capture_narrows_the_hover_until_none_is_picked(twice: Re
     assert "into `make_input`" in narrowed
     assert "; capture " in narrowed
     assert await own(client, "selectCapture", twice.demo, line, capture=None) is None
-    assert "10 recorded calls**" in (await hover(client, twice.demo, line) or "")
+    assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
+
+
+async def test_of_which_captures_a_hover_is_follows_the_setting_and_is_said_first(
+    twice: Recording, connect: Connect
+) -> None:
+    (twice.root / "framedex.toml").write_text('captures = "all"\n')
+    client = await connect(twice.root, experimental={"framedex": {"indexChanges": True}})
+    told = asyncio.Event()
+    client.feature("framedex/didChangeIndex")(lambda _: told.set())
+    first, second, *_ = (await hover(client, twice.demo, twice.main_calls_make_input) or "").splitlines()
+    assert first.startswith("Captures 1 and 2 of `demo.py`, ") and "(all 2)" in first
+    assert "10 recorded calls**" in second
+    client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"framedex": {"captures": "latest"}}))
+    async with asyncio.timeout(20):
+        while "10 recorded calls**" in second:  # it is told of more than this change
+            await told.wait()
+            told.clear()
+            first, second, *_ = (await hover(client, twice.demo, twice.main_calls_make_input) or "").splitlines()
+    assert first.startswith("Capture 2 of `demo.py`, ") and 'captures = "all" in the settings' in first
+    assert "7 recorded calls**" in second
 
 
 async def test_a_capture_that_did_not_pass_a_line_has_nothing_there(tmp_path: Path, connect: Connect) -> None:
