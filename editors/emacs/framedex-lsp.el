@@ -23,7 +23,12 @@
   "Show what the step that was just taken went over, as TOLD."
   (message "%s" (if (hash-table-p told) (gethash "text" told) (plist-get told :text))))
 
-;; Frames lead out of the project: what is opened elsewhere belongs to its server, too.
+(defun framedex-lsp--library (_workspace)
+  "The folder of this buffer's file, if that is one of a Python environment.
+Frames lead there: lsp-mode is not to ask what project the file is of."
+  (when (string-match-p "/lib\\(64\\)?/python[0-9.]*/" (buffer-file-name))
+    (list (file-name-directory (buffer-file-name)))))
+
 (when (featurep 'lsp-mode)
   (lsp-register-client
    (make-lsp-client
@@ -32,7 +37,7 @@
     :major-modes '(python-mode python-ts-mode c-mode c-ts-mode c++-mode c++-ts-mode framedex-trace-mode)
     :add-on? t
     :multi-root t
-    :library-folders-fn (lambda (_workspace) '("/"))
+    :library-folders-fn #'framedex-lsp--library
     :custom-capabilities '((experimental . ((framedex . ((led . t))))))
     :notification-handlers (let ((handlers (make-hash-table :test #'equal)))
                              (puthash "framedex/led" #'framedex-lsp--led handlers)

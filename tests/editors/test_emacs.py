@@ -17,9 +17,14 @@ SCRIPT = Path(__file__).with_name("emacs_session.el")
 
 def has_eglot() -> bool:
     """Whether there is an Emacs with eglot."""
+    return has_package("eglot")
+
+
+def has_package(name: str) -> bool:
+    """Whether there is an Emacs with this package."""
     if shutil.which("emacs") is None:
         return False
-    probe = ["emacs", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
+    probe = ["emacs", "--batch", "--eval", f"(progn (package-initialize) (require '{name}))"]
     return subprocess.run(probe, capture_output=True).returncode == 0
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.editors.demo_checkout import make_checkout, readme_line
 from tests.editors.helix import show_places, shown_place
 from tests.editors.screen import HAS_TMUX, Screen
-from tests.editors.test_emacs import has_eglot
+from tests.editors.test_emacs import has_eglot, has_package
 from tests.server.raw_client import RawClient
 
 STEPS = 10
@@ -32,9 +32,27 @@ set laststatus=2 statusline=<%t:%l>%{v:lua.state()}
 """
 
 
+WITH_LSP_MODE = """
+(setq inhibit-startup-screen t)
+(package-initialize)
+(add-to-list 'load-path (expand-file-name "editors/emacs"))
+(require 'framedex)
+(with-eval-after-load 'lsp-mode (require 'framedex-lsp))
+(setq framedex-command (list (expand-file-name ".venv/bin/framedex") "serve")
+      lsp-auto-guess-root t)
+(setq-default mode-line-format (list "<%b:%l>"))
+(require 'lsp-mode)
+(mapc (lambda (hook) (add-hook hook #'lsp)) '(python-mode-hook c++-mode-hook))
+(find-file "framedex-demo/device_put.py")
+(goto-char (point-min))
+(forward-line 7)
+(back-to-indentation)
+"""
+
+
 @dataclass(frozen=True)
 class Editor:
-    """How one walks in an editor: its README line begins with `program`, `more` has it show `<file:line>`.
+    """How one walks in an editor: its README line, if any, begins with `program`; `more` has it show `<file:line>`.
 
     `ready` is on the screen once `wake`, where that is not empty, was typed and the server answers.
     """
@@ -51,11 +69,13 @@ NEOVIM = Editor("nvim ", " -S shown.vim", "F12", "C-o", ">ready")
 EMACS = Editor(
     "emacs ", """ -nw --eval '(setq-default mode-line-format (list "<%b:%l>"))'""", "M-.", "M-,", "Connected!"
 )
+LSP_MODE = Editor("", "emacs -nw -l lsp.el", "M-.", "M-,", "initialized successfully")
 HELIX = Editor("PATH=", "", "gd", "C-o", "PJRT_Client", ("Space", "k"))
 
 HAS = {
     NEOVIM: shutil.which("nvim") is not None,
     EMACS: has_eglot(),
+    LSP_MODE: has_package("lsp-mode"),
     HELIX: shutil.which("hx") is not None,
 }
 
@@ -64,6 +84,7 @@ HAS = {
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout in which the demo has run; Neovim and Helix show where they are."""
     root = make_checkout(tmp_path_factory.mktemp("checkout"))
+    (root / "lsp.el").write_text(WITH_LSP_MODE)
     (root / "shown.vim").write_text(SHOWN_BY_NEOVIM)
     show_places(root / "editors" / "helix")
     return root
@@ -86,13 +107,14 @@ def way(checkout: Path) -> list[Place]:
 
 
 @pytest.mark.skipif(not HAS_TMUX, reason="needs tmux")
-@pytest.mark.parametrize("editor", [NEOVIM, EMACS, HELIX], ids=["neovim", "emacs", "helix"])
-def test_ten_steps_in_and_out_are_twenty_keys(checkout: Path, way: list[Place], editor: Editor) -> None:
+@pytest.mark.parametrize("editor", [NEOVIM, EMACS, LSP_MODE, HELIX], ids=["neovim", "eglot", "lsp-mode", "helix"])
+def test_ten_steps_in_and_out_are_twenty_keys(checkout: Path, way: list[Place], tmp_path: Path, editor: Editor) -> None:
     if not HAS[editor]:
         pytest.skip("this editor is not installed")
-    home = checkout / f"home-{editor.inward}"
+    home = tmp_path / "home"
     home.mkdir()
-    with Screen(readme_line(checkout, editor.program) + editor.more, checkout, {"HOME": str(home)}) as screen:
+    command = (readme_line(checkout, editor.program) if editor.program else "") + editor.more
+    with Screen(command, checkout, {"HOME": str(home)}) as screen:
         screen.wait_until(lambda: _is_ready(screen, editor))
         came_by = [way[0]]
         for key in [editor.inward] * STEPS + [editor.back] * STEPS:
