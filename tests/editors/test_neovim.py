@@ -145,13 +145,13 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
 
 
 def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
-    assert seen["nowhere_further"][:4] == [
+    assert seen["nowhere_further"][:2] == [
         "framedex: No frame with source is further inward from here; the trace has the whole stack."
         " (:Framedex open_trace)",
         "framedex: No frame with source is further inward on this stack.",
-        "framedex: No recorded call went through this line.",
-        "framedex: No recorded call went through this line.",
     ]
+    nothing = "framedex: No recorded call went through this line"
+    assert [text.startswith(nothing) for text in seen["nowhere_further"][2:4]] == [True, True]
 
 
 def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[str, Any]) -> None:

@@ -123,7 +123,8 @@ async def test_the_trace_of_a_call_opens_as_a_document(twice: Recording, connect
     assert await command(client, "framedex.openTrace", document) is not None
     elsewhere = {**document, "textDocument": {"uri": (twice.root / "other.py").as_uri()}}
     assert await command(client, "framedex.openTrace", elsewhere) is None
-    assert client.messages[-1].message == "framedex: No recorded call went through this line."
+    nothing = "framedex: No recorded call went through this line: nothing was recorded in this file."
+    assert client.messages[-1].message == nothing
 
 
 async def test_a_trace_is_never_written_through_a_link(twice: Recording, connect: Connect) -> None:

@@ -64,7 +64,7 @@ async def test_declaration_goes_back_to_the_line_that_called_it_while_it_was_tra
     document, position = at(shapes.path, shapes.line("helper", "sine"))
     answer = await client.text_document_declaration_async(types.DeclarationParams(document, position))
     lines = [(shapes.path.name, shapes.line("helper", mark)) for mark in ("calls", "runs")]
-    assert places(answer) == lines
+    assert places(answer) == lines[:1]
 
 
 async def test_references_of_a_line_inside_are_those_that_run_it(shapes: Marked, connect: Connect) -> None:

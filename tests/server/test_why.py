@@ -49,7 +49,11 @@ async def test_a_line_through_which_no_call_went_says_so(
 ) -> None:
     client = await connect(recording.root)
     told = await why(client, request_name, recording.demo, recording.nothing_recorded)
-    assert told == {"text": "No recorded call went through this line.", "action": None}
+    assert told == {
+        "text": "No recorded call went through this line: it made no call, or was not reached."
+        " Nearest: line 5 (5 calls).",
+        "action": None,
+    }
 
 
 async def test_a_frame_without_source_says_so(recording: Recording, connect: Connect) -> None:

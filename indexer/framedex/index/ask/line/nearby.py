@@ -49,7 +49,7 @@ def _why(line: AskedLine, known: list[int]) -> str:
         return "the line is a comment"
     function = next(_functions_around(text, line.line), None) if line.path.endswith(".py") else None
     if function is None:
-        return "it made no call of the runtime itself, or was not reached"
+        return "it made no call, or was not reached"
     name, first, last = function
     inside = [number for number in known if first <= number <= last]
     if not inside:
@@ -59,7 +59,7 @@ def _why(line: AskedLine, known: list[int]) -> str:
             f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"
             " or it was not reached"
         )
-    return "it made no call of the runtime itself, or was not reached"
+    return "it made no call, or was not reached"
 
 
 def _program_name(line: AskedLine, lines: list[int]) -> str:
