@@ -15,6 +15,7 @@ ELSEWHERE = {
     "indexer/framedex": {
         "binaries/contents.py": "binaries",
         "binaries/debuginfod.py": "what its cache has",
+        "binaries/kept.py": "what it keeps",
         "binaries/line_tables.py": "what it keeps",
         "captures/folders.py": "captures",
         "commands/checking/surroundings.py": "the cache",
@@ -37,7 +38,8 @@ ELSEWHERE = {
         "index/file/log_space.py": "the index",
         "index/file/seal.py": "the index",
         "index/write/store.py": "the index",
-        "index/write/versions.py": "binaries",
+        "index/write/versions.py": "binaries, and when a file was put where it is",
+        "ingest/absent.py": "environments",
         "ingest/map_import.py": "source maps",
         "ingest/placing.py": "source folders",
         "ingest/rebuild.py": "captures",
@@ -52,6 +54,7 @@ ELSEWHERE = {
         "settings.py": "settings",
         "sources/files.py": "folders, while a tree is walked",
         "whereabouts/files.py": "source files: the owner",
+        "whereabouts/moves.py": "files and folders of any kind that may have moved",
     },
     "server/framedex_server": {
         "admission.py": "folders for secrets",

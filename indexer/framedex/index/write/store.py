@@ -62,7 +62,7 @@ class Store:
                             create(self._connection)
                         check_version(self._connection, path)
                         self._check_tree()
-                        follow_project(self._connection, path)
+                        self.moved_from = follow_project(self._connection, path)
                         return
             except BaseException as error:
                 self._leave(error)
@@ -89,6 +89,8 @@ class Store:
             self._seal.close(is_same=True, is_complete=False, at_most=0)
             raise
         prepare(self._connection)
+        self.moved_from = None
+        """Where its project was, if that was moved since the index was last opened."""
         self._depth = 0
         self._tree: Tree | None = None
         self._state: int | None = None  # SQLite's number of what others have written
