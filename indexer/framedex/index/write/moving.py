@@ -10,7 +10,7 @@ from framedex.index.file.project import PROJECT, project_here
 from framedex.index.file.values import storable
 from framedex.index.write.aggregates import rebuild_lines
 from framedex.index.write.source_files import forget_definitions
-from framedex.whereabouts.moves import Move, Moves
+from framedex.whereabouts.moves import Move
 
 _PATHS = (
     ("files", "path"),
@@ -49,12 +49,6 @@ def follow_project(connection: sqlite3.Connection, path: Path) -> str | None:
         return None
     _lead(connection, Move(known[0], storable(here), is_whole=True))
     return str(known[0])
-
-
-def former_places(connection: sqlite3.Connection) -> Moves:
-    """What has moved with the project, from wherever it was."""
-    *before, here = [path for (path,) in connection.execute("SELECT path FROM project_folders ORDER BY id")] or [""]
-    return Moves(Move(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here)
 
 
 def _lead(connection: sqlite3.Connection, move: Move) -> None:

@@ -24,6 +24,7 @@ from framedex.index.file.database import (
     translated,
 )
 from framedex.index.file.log_space import check_room, is_written_back, remove_index, shorten_log
+from framedex.index.file.project import PLACES, former_places
 from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.source_map_rows import RELEASED_FILES
@@ -32,7 +33,7 @@ from framedex.index.write import sources
 from framedex.index.write.binaries import known_binaries
 from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
-from framedex.index.write.moving import follow_project, former_places
+from framedex.index.write.moving import follow_project
 from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary
 from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
@@ -279,7 +280,7 @@ class Store:
     def former_places(self) -> Moves:
         """What lies where its project was before that was moved is where it is now."""
         with translated(self.path):
-            return former_places(self._connection)
+            return former_places([path for (path,) in self._connection.execute(PLACES)])
 
     def totals(self) -> Totals:
         """How much of what was recorded is known."""
