@@ -59,7 +59,8 @@ class Report:
     """What one run did.
 
     `refused` are captures that could not be read at all, with the reason; `moved` are known captures in new places;
-    `gone` are those that a rebuild had to leave out, as their folders are no longer there.
+    `gone` are those that a rebuild had to leave out, as their folders are no longer there. `moved_from` is where the
+    project was, if it was moved since the index was last opened.
     """
 
     captures: tuple[CaptureReport, ...]
@@ -68,3 +69,4 @@ class Report:
     totals: Totals
     moved: tuple[Path, ...] = ()
     gone: tuple[GoneCapture, ...] = ()
+    moved_from: str | None = None

@@ -77,7 +77,8 @@ def ingest_captures(
     troubles = list(import_maps_of_wheels(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
     sources.problems.extend(troubles)
-    return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
+    totals = store.totals()
+    return Report(tuple(added), tuple(refused.items()), sources, totals, tuple(moved), moved_from=store.moved_from)
 
 
 def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from framedex.model.places import is_local, path_in_repository  # without the rows: `framedex open` waits for this
 from framedex.recall import Recall
 from framedex.whereabouts.files import is_here
+from framedex.whereabouts.moves import Moves
 from framedex.whereabouts.rules import BUILD_FOLDER, PathMap, PathRule
 from framedex.whereabouts.tails import TreeFiles, files_below
 
@@ -39,6 +40,9 @@ class KnownSources(Protocol):
 
     def roots(self) -> Sequence[SourceRoot]:
         """The source folders."""
+
+    def former_places(self) -> Moves:
+        """What lies where the project was before it was moved is where it is now."""
 
 
 class KnownFiles(Protocol):
@@ -99,6 +103,10 @@ class Whereabouts:
         roots = [root.path for root in self._index.sources.roots()] if self._index is not None else []
         return list(dict.fromkeys(map(os.path.realpath, (*map(str, self._sources), *roots))))
 
+    @cached_property
+    def _former_places(self) -> Moves:
+        return self._index.sources.former_places() if self._index is not None else Moves()
+
     def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
         if "\0" in name:
             return ()
@@ -110,6 +118,8 @@ class Whereabouts:
         literal = self._literally(name)
         if literal and not is_shortened:
             return (literal,)
+        if not literal and is_here(moved := self._former_places.now(name)):
+            return (moved,)
         named = self._of_that_name(name)
         here = [path for path in named if is_here(path)]
         name = path_in_repository(name)  # a source map's own path: the file may be here meanwhile

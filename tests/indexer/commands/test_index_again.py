@@ -97,7 +97,8 @@ def test_a_moved_project_has_its_captures_once(project: Path, monkeypatch: pytes
     assert result.exit_code == 0, result.stderr
     (capture,) = _captures(elsewhere)
     assert Path(capture["path"]).parent == captures_below(elsewhere)
-    assert ("it has moved here" in result.stdout) is (how == "as it was")
+    told = f"The project was moved here from {project}: what was recorded there is looked for here."
+    assert (told in result.stdout) is (how == "as it was")
     assert "are gone" not in result.stdout
 
 

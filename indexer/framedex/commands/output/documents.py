@@ -36,7 +36,8 @@ them or null, "counted": "latest" | "all" | "chosen"}`.
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "renamed",
                 "still_written"}],
-                "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
+                "refused": [{"path", "message"}], "moved": [path], "moved_from": path | null,
+                "gone": [{"path", "calls"}],
                 "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
     doctor     {"captures": [capture], "sources": {"roots": [path], "totals": [{"language", "files", ...}], "macros",
                 "problems": [{"message", "count", "examples": [path]}]}}
@@ -237,6 +238,7 @@ def index_document(path: Path, report: Report) -> Document:
         "index": str(path),
         "captures": [asdict(capture) | {"path": str(capture.path)} for capture in report.captures],
         "moved": [str(path) for path in report.moved],
+        "moved_from": report.moved_from,
         "gone": [asdict(capture) | {"path": str(capture.path)} for capture in report.gone],
         "refused": [{"path": str(capture), "message": error.message} for capture, error in report.refused],
         "sources": asdict(report.sources),

@@ -29,6 +29,10 @@ def report_lines(report: Report) -> Iterator[Line]:
         if capture.still_written:
             yield proposing("     still being written: run `framedex index` again when the program has ended")
         yield from _problems(capture.problems)
+    if report.moved_from is not None:
+        yield text_line(
+            f"The project was moved here from {report.moved_from}: what was recorded there is looked for here."
+        )
     for path in report.moved:
         yield text_line(f"{path}: known already; it has moved here")
     if report.gone:

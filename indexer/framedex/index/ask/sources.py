@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from framedex.index.file.project import PLACES, former_places
 from framedex.index.file.source_map_rows import known_maps
 from framedex.index.read.rows import Reader
 from framedex.index.read.urls import builds
@@ -16,6 +17,7 @@ from framedex.releases import Build
 
 if TYPE_CHECKING:
     from framedex.model import ComponentFrames
+    from framedex.whereabouts.moves import Moves
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
@@ -42,6 +44,10 @@ class Sources:
             " GROUP BY r.id ORDER BY r.id"
         )
         return [SourceRoot(path, files) for path, files in rows]
+
+    def former_places(self) -> Moves:
+        """What lies where the project was before it was moved is where it is now."""
+        return former_places([path for (path,) in self.reader.rows(PLACES)])
 
     def files(self) -> frozenset[str]:
         """The paths of the source files of this machine that were read."""

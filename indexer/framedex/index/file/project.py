@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.index.file.values import storable
-from framedex.whereabouts.moves import project_of
+from framedex.whereabouts.moves import Move, Moves, project_of
 
 PROJECT = "SELECT path FROM project_folders ORDER BY id DESC LIMIT 1"
 """Where the project was when the index was last written."""
@@ -22,3 +23,13 @@ def has_moved(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether the project of an index was elsewhere when it was last written."""
     here, known = project_here(path), connection.execute(PROJECT).fetchone()
     return here is not None and known is not None and known[0] != storable(here)
+
+
+PLACES = "SELECT path FROM project_folders ORDER BY id"
+"""Where the project was, one place after the other."""
+
+
+def former_places(places: Sequence[str]) -> Moves:
+    """What has moved with the project, which was in these places one after the other."""
+    *before, here = places or [""]
+    return Moves(Move(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here)

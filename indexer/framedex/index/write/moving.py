@@ -10,7 +10,7 @@ from framedex.index.file.project import PROJECT, project_here
 from framedex.index.file.values import storable
 from framedex.index.write.aggregates import rebuild_lines
 from framedex.index.write.source_files import forget_definitions
-from framedex.whereabouts.moves import Move, Moves
+from framedex.whereabouts.moves import Move
 
 _PATHS = (
     ("files", "path"),
@@ -35,23 +35,20 @@ _FILES = (
 """The columns with the ids of files, but for those of source files that were read and of totals."""
 
 
-def follow_project(connection: sqlite3.Connection, path: Path) -> None:
-    """Lead what an index at `path` has of its project to where that is now. Runs inside the caller's transaction.
+def follow_project(connection: sqlite3.Connection, path: Path) -> str | None:
+    """Lead what an index at `path` has of its project to where that is now; where it was, None if it has not moved.
 
-    What is neither here nor there was removed, and is said to be missing where the project is.
+    Runs inside the caller's transaction. What is neither here nor there was removed, and is said to be missing where
+    the project is.
     """
     here, known = project_here(path), connection.execute(PROJECT).fetchone()
     if here is None or (known is not None and known[0] == storable(here)):
-        return
-    if known is not None:
-        _lead(connection, Move(known[0], storable(here), is_whole=True))
+        return None
     connection.execute("INSERT INTO project_folders(path) VALUES (?)", (storable(here),))
-
-
-def former_places(connection: sqlite3.Connection) -> Moves:
-    """What has moved with the project, from wherever it was."""
-    *before, here = [path for (path,) in connection.execute("SELECT path FROM project_folders ORDER BY id")] or [""]
-    return Moves(Move(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here)
+    if known is None:
+        return None
+    _lead(connection, Move(known[0], storable(here), is_whole=True))
+    return str(known[0])
 
 
 def _lead(connection: sqlite3.Connection, move: Move) -> None:

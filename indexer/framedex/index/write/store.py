@@ -24,6 +24,7 @@ from framedex.index.file.database import (
     translated,
 )
 from framedex.index.file.log_space import check_room, is_written_back, remove_index, shorten_log
+from framedex.index.file.project import PLACES, former_places
 from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.source_map_rows import RELEASED_FILES
@@ -32,7 +33,7 @@ from framedex.index.write import sources
 from framedex.index.write.binaries import known_binaries
 from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
-from framedex.index.write.moving import follow_project, former_places
+from framedex.index.write.moving import follow_project
 from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary
 from framedex.index.write.removal import remove_captures
 from framedex.index.write.totals import Totals
@@ -63,7 +64,7 @@ class Store:
                             create(self._connection)
                         check_version(self._connection, path)
                         self._check_tree()
-                        follow_project(self._connection, path)
+                        self.moved_from = follow_project(self._connection, path)
                         return
             except BaseException as error:
                 self._leave(error)
@@ -90,6 +91,8 @@ class Store:
             self._seal.close(is_same=True, is_complete=False, at_most=0)
             raise
         prepare(self._connection)
+        self.moved_from = None
+        """Where its project was, if that was moved since the index was last opened."""
         self._depth = 0
         self._tree: Tree | None = None
         self._state: int | None = None  # SQLite's number of what others have written
@@ -291,7 +294,7 @@ class Store:
     def former_places(self) -> Moves:
         """What lies where its project was before that was moved is where it is now."""
         with translated(self.path):
-            return former_places(self._connection)
+            return former_places([path for (path,) in self._connection.execute(PLACES)])
 
     def totals(self) -> Totals:
         """How much of what was recorded is known."""
