@@ -158,7 +158,7 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["compared"].startswith("demo.py:8, before → after:")
     assert seen["without_captures"].startswith("Nothing has been recorded here yet")
     assert seen["without_captures"].endswith(" (M-x framedex-record)")
-    assert seen["unpicked"] == "Answers are of all captures"
+    assert seen["unpicked"] == "Answers are as the project has it"
 
 
 def test_every_file_is_compiled_without_a_warning(tmp_path: Path) -> None:
@@ -204,5 +204,5 @@ def test_steps_go_along_one_stack_out_of_the_project_too(seen: dict[str, Any]) -
 
 def test_captures_are_offered_and_a_trace_is_opened(seen: dict[str, Any]) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", seen["captures"][0])
-    assert (seen["captures"][1:], seen["capture"]) == (["all captures"], 1)
+    assert (seen["captures"][1:], seen["capture"]) == (["as the project has it"], 1)
     assert seen["opened_trace"]["file"] == "call-3.fdtrace"

@@ -137,7 +137,7 @@ def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     picked, *compared = seen["captures"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", picked[1])
-    assert picked[0] == "all captures"
+    assert picked[0] == "as the project has it"
     assert compared == [picked[1:], picked[1:]]
     assert seen["picked"] == "framedex: answers are of demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
