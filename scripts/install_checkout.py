@@ -18,6 +18,7 @@ import tomllib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Thread
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,39 +101,75 @@ def compile_checkout() -> bool:
         command, env=environment, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert process.stdout is not None
-    said = deque(watched(process.stdout, sys.stdout.isatty()), _SHOWN)
+    counter = Counter(sys.stdout.isatty())
+    said = deque(counter.watched(with_silences(process.stdout)), _SHOWN)
     if process.wait() == 0:
+        counter.end()
         return True
     print(*said, sep="", file=sys.stderr)
     print("set-up: framedex could not be compiled; see above", file=sys.stderr)
     return False
 
 
-def watched(
-    lines: Iterable[str], on_terminal: bool, clock: Callable[[], float] = time.monotonic, who: str = "set-up"
-) -> Iterator[str]:
-    """The lines of a build but for Ninja's of what went well, of which it is told how far they are, and what they took.
+class Counter:
+    """Tells how far Ninja is: in one place on a terminal; in a log by a line for each tenth, and each ten seconds.
 
-    On a terminal the counter stands in one place. In a log each tenth is a line, and each ten seconds; `clock` is in
-    seconds. Nothing is said where nothing is to do.
+    Nothing is said where nothing is to do. `who` begins each line; `clock` is in seconds.
     """
-    began = told = clock()
-    tenth = done = total = 0
-    for line in lines:
-        counted = _NINJA.match(line)
-        if not counted:
-            yield line
+
+    def __init__(self, on_terminal: bool, who: str = "set-up", clock: Callable[[], float] = time.monotonic) -> None:
+        self._on_terminal, self._who, self._clock = on_terminal, who, clock
+        self._began = self._told = clock()
+        self._done = self._total = self._tenth = 0
+
+    def watched(self, lines: Iterable[str | None]) -> Iterator[str]:
+        """The lines of a build but for Ninja's of what went well; None stands for ten seconds without one."""
+        for line in lines:
+            counted = _NINJA.match(line) if line is not None else None
+            if counted:
+                self._done, self._total = int(counted[1]), int(counted[2])
+            elif line is not None:
+                yield line
+                continue
+            if 0 < self._done < self._total:
+                self._tell()
+        if self._on_terminal and self._total:
+            print(_CLEAR, end="", flush=True)
+
+    def _tell(self) -> None:
+        now, tenth = self._clock(), 10 * self._done // self._total
+        if self._on_terminal:
+            print(f"{_CLEAR}{self._who}: compiling, {self._done} of {self._total}", end="", flush=True)
+        elif tenth > self._tenth or now - self._told >= _SILENCE:
+            self._tenth, self._told = tenth, now
+            after = duration(now - self._began)
+            print(f"{self._who}: compiling, {self._done} of {self._total} ({after})", flush=True)
+
+    def end(self) -> None:
+        """Tell that all went well, and how long it took."""
+        if self._total:
+            print(f"{self._who}: compiled in {duration(self._clock() - self._began)}", flush=True)
+
+
+def with_silences(lines: Iterable[str]) -> Iterator[str | None]:
+    """The lines as they come, and None for each ten seconds in which none does."""
+    arrived: SimpleQueue[str | None] = SimpleQueue()
+
+    def listen() -> None:
+        for line in lines:
+            arrived.put(line)
+        arrived.put(None)
+
+    Thread(target=listen, daemon=True).start()
+    while True:
+        try:
+            line = arrived.get(timeout=_SILENCE)
+        except Empty:
+            yield None
             continue
-        done, total = int(counted[1]), int(counted[2])
-        if on_terminal:
-            print(f"{_CLEAR}{who}: compiling, {done} of {total}", end="", flush=True)
-        elif 0 < done < total and (10 * done // total > tenth or clock() - told >= _SILENCE):
-            tenth, told = 10 * done // total, clock()
-            print(f"{who}: compiling, {done} of {total} ({duration(told - began)})", flush=True)
-    if on_terminal and total:
-        print(_CLEAR, end="", flush=True)
-    if total and done == total:
-        print(f"{who}: compiled {done} of {total} in {duration(clock() - began)}", flush=True)
+        if line is None:
+            return
+        yield line
 
 
 def duration(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,24 +61,24 @@ def recorded_shapes() -> Marked:
     return made_once("inside_jit", lambda folder: record(folder / "inside_jit.py"))
 
 
-def record(path: Path, *options: str, **environment: str) -> Marked:
+def record(path: Path) -> Marked:
     """Record and index `inside_jit.py` as `path`."""
     path.write_text((PROGRAMS / "inside_jit.py").read_text())
-    framedex(path.parent, "run", "--device", "v5e:2x2", *options, path.name, **environment)
+    framedex(path.parent, "run", "--device", "v5e:2x2", path.name)
     framedex(path.parent, "index")
     found = ((number, _MARK.search(line)) for number, line in enumerate(path.read_text().splitlines(), 1))
     return Marked(path, {(mark["what"], mark["name"]): number for number, mark in found if mark})
 
 
-def framedex(folder: Path, *arguments: str, **environment: str) -> str:
-    """What a verb prints in a folder; it has to succeed."""
+def framedex(folder: Path, *arguments: str, status: int = 0, environment: Mapping[str, str] | None = None) -> str:
+    """What a verb that ends with this status prints in a folder."""
     done = subprocess.run(
         [*FRAMEDEX, *arguments],
         cwd=folder,
-        env=plain_environment() | environment,
+        env=plain_environment() | dict(environment or {}),
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return done.stdout + done.stderr

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pybind11
 
-from scripts.install_checkout import watched
+from scripts.install_checkout import Counter, with_silences
 from scripts.wheels.assemble import information_of, read_folder, read_wheel, with_licences, write_wheel
 from scripts.wheels.epoch import ROOT, epoch
 from scripts.wheels.linked import bill_of_materials, linked_in
@@ -104,10 +104,12 @@ def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
     build = ["cmake", "--build", str(folder)]
     process = subprocess.Popen(build, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
-    for line in watched(process.stdout, sys.stdout.isatty(), who="wheels"):
+    counter = Counter(sys.stdout.isatty(), "wheels")
+    for line in counter.watched(with_silences(process.stdout)):
         print(line, end="", flush=True)
     if process.wait():
         sys.exit("wheels: it could not be compiled; see above")
+    counter.end()
     return folder
 
 

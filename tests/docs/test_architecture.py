@@ -259,6 +259,9 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/verbs/run.py",  # the same
         "indexer/framedex/commands/verbs/doctor.py",  # the same
         "indexer/framedex/commands/checking/software.py",  # in the commands that mend things
+        "indexer/framedex/commands/checking/recording.py",  # whether a command has to name the other one
+        "indexer/framedex/commands/completing/installing.py",  # whose command a shell is to ask
+        "indexer/framedex/commands/output/proposals.py",  # how the user has called it
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)

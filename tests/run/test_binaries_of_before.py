@@ -43,6 +43,19 @@ def everything(project: Passing) -> list[tuple[object, ...]]:
         ]
 
 
+def test_python_files_of_another_version_are_marked_whatever_their_time(project: Passing, tmp_path: Path) -> None:
+    """Given that an installer links a file of another version there, which was written before the recording began."""
+    project.framedex("run", "program.py")
+    other = tmp_path / "other.py"
+    other.write_text("# of another version\n" + project.program.read_text())
+    os.utime(other, (1_500_000_000, 1_500_000_000))
+    project.program.unlink()
+    project.program.hardlink_to(other)
+    project.framedex("index")
+
+    assert "program.py:9 [file changed since]" in project.framedex("trace", "PJRT_Client_BufferFromHostBuffer").stdout
+
+
 @pytest.mark.parametrize("change", ["rebuilt", "removed", "stripped"])
 def test_names_and_lines_are_those_of_the_library_that_ran(project: Passing, change: str) -> None:
     source = (project.folder / "through.cc").read_text()

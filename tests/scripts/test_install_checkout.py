@@ -66,7 +66,7 @@ def test_modules_are_compiled_by_pip_only_where_imports_keep_nothing(monkeypatch
 def test_a_terminal_sees_ninjas_counter_in_one_place(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["  Configuring\n", "  [1/12] Building a.o\n", "  [2/12] Building b.o\n", "  error: no\n"]
 
-    assert list(install_checkout.watched(lines, True)) == ["  Configuring\n", "  error: no\n"]
+    assert list(install_checkout.Counter(True).watched(lines)) == ["  Configuring\n", "  error: no\n"]
     assert capsys.readouterr().out.split("\r\x1b[K") == [
         "",
         "set-up: compiling, 1 of 12",
@@ -75,30 +75,40 @@ def test_a_terminal_sees_ninjas_counter_in_one_place(capsys: pytest.CaptureFixtu
     ]
 
 
-def test_a_log_gets_a_line_for_each_tenth_or_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    """Given 60 files, of which the last six take eight seconds each, then nobody waits long for a line of the log."""
+def test_a_log_gets_a_line_for_each_tenth_and_each_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    """Given 60 files, of which one takes half a minute, then nobody waits long for a line of the log."""
     now = 0.0
 
-    def built() -> Iterator[str]:
+    def built() -> Iterator[str | None]:
         nonlocal now
         for number in range(1, 61):
-            now += 8.0 if number > 54 else 0.1
+            for _ in range(3 if number == 58 else 0):
+                now += 10.0
+                yield None
+            now += 0.1
             yield f"  [{number}/60] Building {number}.o\n"
 
-    assert list(install_checkout.watched(built(), False, lambda: now)) == []
+    counter = install_checkout.Counter(False, "wheels", lambda: now)
+    assert list(counter.watched(built())) == []
+    counter.end()
     assert capsys.readouterr().out.splitlines() == [
-        *(f"set-up: compiling, {done} of 60 ({round(done / 10)} s)" for done in range(6, 55, 6)),
-        "set-up: compiling, 56 of 60 (21 s)",
-        "set-up: compiling, 58 of 60 (37 s)",
-        "set-up: compiled 60 of 60 in 53 s",
+        *(f"wheels: compiling, {done} of 60 ({round(done / 10)} s)" for done in range(6, 55, 6)),
+        *(f"wheels: compiling, 57 of 60 ({seconds} s)" for seconds in (16, 26, 36)),
+        "wheels: compiled in 36 s",
     ]
+
+
+def test_lines_come_as_they_are_written() -> None:
+    assert list(install_checkout.with_silences(["one\n", "two\n"])) == ["one\n", "two\n"]
 
 
 @pytest.mark.parametrize("on_terminal", [True, False])
 def test_nothing_is_said_where_nothing_is_to_do(on_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["  Configuring\n", "  ninja: no work to do.\n"]
+    counter = install_checkout.Counter(on_terminal)
 
-    assert list(install_checkout.watched(lines, on_terminal)) == lines
+    assert list(counter.watched(lines)) == lines
+    counter.end()
     assert capsys.readouterr().out == ""
 
 

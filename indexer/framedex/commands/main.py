@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shlex
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from framedex.commands.output.proposals import called_as
+from framedex.commands.output.proposals import as_typed, called_as
 from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ class Verbs(click.Group):
 
         near = nearest(args[0], self.list_commands(ctx))
         advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
-        if args[0].endswith(".py"):
-            advice = f"`framedex run {shlex.quote(args[0])}` records a program."
+        if Path(args[0]).is_file():
+            advice = f"`framedex run {shell_word(args[0])}` records a program."
         raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -194,6 +194,10 @@ class Verbs(click.Group):
 
             print_error(error)
             ctx.exit(1)
+        except click.UsageError as error:
+            if type(error) is click.UsageError:  # the other kinds have no words of ours
+                raise click.UsageError(as_typed(error.message), error.ctx) from error
+            raise
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
 

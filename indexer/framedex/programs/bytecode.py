@@ -265,20 +265,19 @@ class _Reader:
         location, at = _varint(data, at + 1)
         self.ops[kind, location] += 1
         if mask & _HAS_ATTRIBUTES:
-            _, at = _varint(data, at)
+            at = _past(data, at, 1)
         if mask & _HAS_PROPERTIES:
-            _, at = _varint(data, at)
+            at = _past(data, at, 1)
         results = 0
-        for part in (_HAS_RESULTS, _HAS_OPERANDS, _HAS_SUCCESSORS):
-            if mask & part:
-                count, at = self._count(at, end)
-                if part == _HAS_RESULTS:
-                    results = count
-                for _ in range(count):
-                    if data[at] & 1:  # a number of one byte, as most are
-                        at += 1
-                    else:
-                        _, at = _varint(data, at)
+        if mask & _HAS_RESULTS:
+            results, at = self._count(at, end)
+            at = _past(data, at, results)
+        if mask & _HAS_OPERANDS:
+            count, at = self._count(at, end)
+            at = _past(data, at, count)
+        if mask & _HAS_SUCCESSORS:
+            count, at = self._count(at, end)
+            at = _past(data, at, count)
         if mask & _HAS_USE_LISTS:
             at = self._past_use_lists(at, end, results)
         if not mask & _HAS_REGIONS:
@@ -311,8 +310,7 @@ class _Reader:
             count, at = _varint(self.data, at)
             if count >> 1 > end - at:
                 raise ValueError("a list is cut off")
-            for _ in range(count >> 1):
-                _, at = _varint(self.data, at)
+            at = _past(self.data, at, count >> 1)
         return at
 
 
@@ -326,6 +324,14 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     if end > len(data):
         raise ValueError("an integer is cut off")
     return int.from_bytes(data[at:end], "little") >> (more + 1), end
+
+
+def _past(data: bytes, at: int, count: int) -> int:
+    """Where so many integers end."""
+    for _ in range(count):
+        first = data[at]
+        at += (first & -first).bit_length() if first else 9
+    return at
 
 
 def _or(read: Callable[[], _T], otherwise: _T) -> _T:

@@ -15,7 +15,7 @@ from framedex.model.programs import ProgramFrame
 MOST_FRAMES = 100
 """Frames of an op that are looked at."""
 
-_MOST_STEPS = 1_000  # of one op; locations of a damaged program may be in each other
+_DEEPEST = 200  # locations in each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,9 @@ class Locations:
 
     def __init__(self, node: Callable[[int], Node]) -> None:
         """`node` gives a location by its number; it raises nothing."""
-        self._node = node
+        self._make = node
+        self._nodes: dict[int, Node] = {}
+        self._frames_of: dict[int, tuple[ProgramFrame, ...]] = {}
         self._known: dict[int, tuple[str, tuple[ProgramFrame, ...]]] = {}
 
     def of_op(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
@@ -59,6 +61,11 @@ class Locations:
         if known is None:
             known = self._known[number] = self._found(number)
         return known
+
+    def _node(self, number: int) -> Node:
+        if number not in self._nodes:
+            self._nodes[number] = self._make(number)
+        return self._nodes[number]
 
     def _found(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
         name, at = "", number
@@ -71,24 +78,32 @@ class Locations:
             at = node.inner
         return _without_scopes(name.rstrip(":"), self._frames(at))
 
-    def _frames(self, number: int) -> list[ProgramFrame]:
-        found: list[ProgramFrame] = []
-        pending = [(number, "")]  # with the function that is named around it
-        for _ in range(_MOST_STEPS):
-            if not pending or len(found) == MOST_FRAMES:
-                break
-            at, function = pending.pop()
-            node = self._node(at)
-            if isinstance(node, Line):
-                found.append(ProgramFrame(node.path, node.line, function))
-            elif isinstance(node, Named):
-                pending.append((node.inner, node.name))
-            elif isinstance(node, Joined):
-                pending += [(part, "") for part in reversed(node.parts)]
-        return found
+    def _frames(self, number: int, depth: int = 0) -> tuple[ProgramFrame, ...]:
+        known = self._frames_of.get(number)
+        if known is None:
+            self._frames_of[number] = ()  # of a location that is in itself
+            known = self._frames_of[number] = self._made(self._node(number), depth) if depth < _DEEPEST else ()
+        return known
+
+    def _made(self, node: Node, depth: int) -> tuple[ProgramFrame, ...]:
+        if isinstance(node, Line):
+            return (ProgramFrame(node.path, node.line, ""),)
+        if isinstance(node, Named):
+            frames = self._frames(node.inner, depth + 1)
+            if not frames or frames[0].function:
+                return frames
+            return (ProgramFrame(frames[0].path, frames[0].line, node.name), *frames[1:])
+        if isinstance(node, Joined):
+            found: list[ProgramFrame] = []
+            for part in node.parts:
+                found += self._frames(part, depth + 1)
+                if len(found) >= MOST_FRAMES:
+                    break
+            return tuple(found[:MOST_FRAMES])
+        return ()
 
 
-def _without_scopes(name: str, frames: list[ProgramFrame]) -> tuple[str, tuple[ProgramFrame, ...]]:
+def _without_scopes(name: str, frames: tuple[ProgramFrame, ...]) -> tuple[str, tuple[ProgramFrame, ...]]:
     """The name and the lines of an op where JAX writes no functions around lines, but what was transformed.
 
     That is `jit(f)/jvp()` (`jax_include_full_tracebacks_in_locations` is off): no function of Python is called so. Of
@@ -96,7 +111,7 @@ def _without_scopes(name: str, frames: list[ProgramFrame]) -> tuple[str, tuple[P
     """
     scopes = [frame.function for frame in frames if _is_scope(frame.function)]
     if not scopes:
-        return name, tuple(frames)
+        return name, frames
     if not name and not _is_scope(frames[0].function):
         name = frames[0].function
     lines = tuple(ProgramFrame(frame.path, frame.line, "") for frame in frames)

@@ -82,7 +82,7 @@ def test_paths_are_mapped_as_the_settings_say(tmp_path: Path, monkeypatch: pytes
 def test_a_text_without_stacks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = explain(text="all is well\n")
-    assert (result.exit_code, result.stdout) == (0, "")
+    assert (result.exit_code, result.stdout) == (1, "")
     assert "No stack of a format that framedex knows" in result.stderr
 
 

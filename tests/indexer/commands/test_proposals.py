@@ -108,6 +108,8 @@ def _is_accepted(words: str) -> bool:
                 name, below, rest = command.resolve_command(context, context._protected_args + context.args)
                 assert below is not None
                 command, context = below, below.make_context(name, rest, parent=context)
+        except click.exceptions.Exit:  # --help
+            return True
         except click.UsageError:
             return False
         return command is not cli and not (command.name == "run" and not context.params["program"])
@@ -190,7 +192,14 @@ def test_an_index_that_could_not_be_made_hides_none(folder: Path) -> None:
 # Commands that have nothing to say, or something to go on from, in a project that is indexed.
 SITUATIONS = (
     *("captures", "calls", "summary", "check", "ffi", "sources", "doctor", "index", "trace 1", "where demo.py:2"),
-    *("trace 999", "trace nonsense", "calls --capture 9", "calls --object nonsense", "calls --object buffer#99"),
+    *(
+        "trace 999",
+        "trace nonsense",
+        "calls --capture 9",
+        "cals",
+        "calls --object nonsense",
+        "calls --object buffer#99",
+    ),
     *("where nonsense.py", "find ''", "find nonsense", "callers nonsense", "callees nonsense", "open nonsense"),
     *(
         "open /nonsense/x.cc:1",

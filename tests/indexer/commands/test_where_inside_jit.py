@@ -29,24 +29,25 @@ def shapes() -> Marked:
     return recorded_shapes()
 
 
-def where(shapes: Marked, line: int, *options: str) -> str:
+def where(shapes: Marked, line: int, *options: str, status: int = 0) -> str:
     """What `framedex where` prints for a line."""
-    return framedex(shapes.path.parent, "where", f"{shapes.path.name}:{line}", *options)
+    return framedex(shapes.path.parent, "where", f"{shapes.path.name}:{line}", *options, status=status)
 
 
 def test_a_line_inside_is_answered_in_a_few_lines(shapes: Marked) -> None:
-    first, program, compiled, run = where(shapes, shapes.line("plain", "sine")).splitlines()
+    heading, first, program, compiled, run = where(shapes, shapes.line("plain", "sine")).splitlines()
     runs = f"{shapes.path}:{shapes.line('plain', 'runs')}"
+    assert heading.startswith("Capture 1 of inside_jit.py, ")
     assert first == f"{shapes.path}:{shapes.line('plain', 'sine')}  is inside jit(plain)"
     assert program == "  in       jit_plain: op sine"
     assert compiled.startswith(f"  compiled once from main  {runs}  ")
-    assert run.startswith(f"  run      3 times from main  {runs}  ") and " each  framedex trace " in run
+    assert run.startswith(f"  run      3 times from main  {runs}  ") and " each  " in run and "framedex trace " in run
 
 
 def test_the_line_that_runs_it_names_the_program_and_its_lines(shapes: Marked) -> None:
     told = where(shapes, shapes.line("plain", "runs"))
     assert "programs run from here, longest first:" in told
-    assert "       3  jit_plain  " in told and ", compiled once  framedex trace " in told
+    assert "       3  jit_plain  " in told and ", compiled once  " in told
     assert f"          {shapes.path}:{shapes.line('plain', 'sine')} in plain  1 op" in told
 
 
@@ -87,7 +88,7 @@ def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
 def test_a_line_without_calls_says_why_and_names_the_nearest(shapes: Marked, text: str, why: str) -> None:
     lines = shapes.path.read_text().splitlines()
     number = next(at for at, line in enumerate(lines, 1) if line == text and at > 10)
-    told = where(shapes, number)
+    told = where(shapes, number, status=1)
     assert f"No recorded call passes {shapes.path.name}:{number}: {why}. Nearest: {shapes.path.name}:" in told
 
 
@@ -98,17 +99,17 @@ def test_what_came_from_the_compilation_cache_has_no_program_and_says_so(tmp_pat
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
     }
-    framedex(tmp_path, "run", "-o", str(tmp_path / "first"), "cached.py", **cache)
-    framedex(tmp_path, "run", "cached.py", **cache)
+    framedex(tmp_path, "run", "-o", str(tmp_path / "first"), "cached.py", environment=cache)
+    framedex(tmp_path, "run", "cached.py", environment=cache)
     framedex(tmp_path, "index")
     told = framedex(tmp_path, "where", "cached.py:10")
     assert "Which program it is is not known: it was loaded as an executable, from a compilation cache" in told
-    assert "No recorded call passes cached.py:7" in framedex(tmp_path, "where", "cached.py:7")
+    assert "No recorded call passes cached.py:7" in framedex(tmp_path, "where", "cached.py:7", status=1)
 
 
 def test_programs_that_were_not_kept_are_said(tmp_path: Path) -> None:
     (tmp_path / "cached.py").write_text(CACHED)
-    framedex(tmp_path, "run", "cached.py", FRAMEDEX_PROGRAMS="0")
+    framedex(tmp_path, "run", "cached.py", environment={"FRAMEDEX_PROGRAMS": "0"})
     framedex(tmp_path, "index")
     told = framedex(tmp_path, "where", "cached.py:10")
     assert "Which program it is is not known: it was not kept: FRAMEDEX_PROGRAMS=0" in told

@@ -53,7 +53,6 @@ def test_a_callback_has_the_line_of_the_program_that_asked_for_it(index: Index) 
 
 
 def test_a_callback_is_a_target_by_its_name(index: Index) -> None:
-    (capture,) = index.captures()
     used = {each.name: each.totals.runs for each in index.ffi.targets() if each.totals.runs}
 
     assert used == {"jax.pure_callback": 2, "jax.experimental.io_callback": 2, "jax.debug.callback": 4}

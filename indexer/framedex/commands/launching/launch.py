@@ -122,7 +122,8 @@ def launch(what: Launch) -> Outcome:
             status = process.wait()
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
-    _keep_binaries(made)
+    with suppress(KeyboardInterrupt):  # whoever is in a hurry does without
+        _keep_binaries(made)
     return Outcome(status, made, what.plugin, what.captures, told)
 
 

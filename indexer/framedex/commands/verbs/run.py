@@ -16,7 +16,6 @@ from framedex.commands.launching.plugins import find_plugin
 from framedex.commands.launching.program import Program, program_of
 from framedex.commands.launching.quantities import Bytes
 from framedex.commands.launching.runtimes import Runtime
-from framedex.commands.output.proposals import as_typed
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def run(
     """
     if not program:
         raise click.UsageError(
-            as_typed("Name a script, a command, a module with -m, or code with -c: `framedex run SCRIPT [ARGS]...`.")
+            "Name a script, a command, a module with -m, or code with -c: `framedex run SCRIPT [ARGS]...`."
         )
     if is_module and is_code:
         raise click.UsageError("-m names a module, -c gives code: choose one.")

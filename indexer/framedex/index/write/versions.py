@@ -7,11 +7,14 @@ about the file as it was when it was indexed.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.model import FileState
+from framedex.regularfile import read_regular_text
 from framedex.sources.changes import file_state
 
 # Archives that are to be the same every time give their files a time before this, which means nothing.
@@ -31,7 +34,9 @@ def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], beg
         (wanted,),
     ).fetchall()
     for file, path, module, binary in rows:
-        version = version_of(connection, file, path, min(filter(None, (began, _made(binary))), default=None))
+        until = min(filter(None, (began, _made(binary))), default=None)
+        is_other = module is None and _contradicts(connection, wanted, file, path, began)
+        version = version_of(connection, file, path, until, is_other)
         connection.execute(
             f"UPDATE frames SET version = ? WHERE id {IN_JSON} AND file = ? AND module IS ? AND how = 'exact'",
             (version, wanted, file, module),
@@ -57,12 +62,14 @@ def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> No
             connection.execute("UPDATE source_files SET blob = ? WHERE file = ?", (state.blob, file))
 
 
-def version_of(connection: sqlite3.Connection, file: int, path: str, until: int | None) -> int | None:
+def version_of(
+    connection: sqlite3.Connection, file: int, path: str, until: int | None, is_other: bool = False
+) -> int | None:
     """The id of the state that a file is in, or of an unknown one if that is not what it was; None for no file."""
     state = file_state(path)
     if state is None:
         return None
-    if until is not None and state.modified > until:
+    if is_other or (until is not None and state.modified > until):
         state = FileState(0, 0, "")
     connection.execute(
         "INSERT INTO file_versions(file, modified, size, blob) VALUES (?1, ?2, ?3, ?4)"
@@ -71,6 +78,34 @@ def version_of(connection: sqlite3.Connection, file: int, path: str, until: int 
     )
     key = file, state.blob
     return int(connection.execute("SELECT id FROM file_versions WHERE file = ? AND blob = ?", key).fetchone()[0])
+
+
+def _contradicts(connection: sqlite3.Connection, frames: str, file: int, path: str, began: int | None) -> bool:
+    """Whether a Python file that was put where it is after a recording began lacks functions of these frames there.
+
+    uv links files of other versions there, whose content was written long before.
+    """
+    try:
+        if began is None or os.stat(path).st_ctime_ns <= began:  # noqa: PTH116
+            return False
+        lines = read_regular_text(Path(path)).split("\n")
+    except (OSError, ValueError):
+        return False
+    functions = connection.execute(
+        "SELECT DISTINCT fn.name, fn.first_line FROM frames fr JOIN functions fn ON fn.id = fr.function"
+        f" WHERE fr.id {IN_JSON} AND fr.file = ?",
+        (frames, file),
+    )
+    return any(not _begins(name, first_line, lines) for name, first_line in functions)
+
+
+def _begins(name: str, first_line: int, lines: Sequence[str]) -> bool:
+    """Whether a function or class, or a decorator of one, can begin on its line; of what has no name anything can."""
+    name = name.rpartition(".")[2]
+    if name.startswith("<"):
+        return first_line <= len(lines)
+    text = lines[first_line - 1].lstrip() if 0 < first_line <= len(lines) else ""
+    return text.startswith("@") or re.match(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", text) is not None
 
 
 def _made(binary: str | None) -> int | None:
