@@ -139,7 +139,8 @@ def test_beside_another_server_framedex_is_asked(seen: dict[str, Any]) -> None:
 
 
 def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
-    assert seen["nothing_there"] == ["No recorded call went through this line."] * 2
+    nothing = "No recorded call went through this line: the line is empty. Nearest: line 5 (5 calls)."
+    assert seen["nothing_there"] == [nothing] * 2
     assert seen["at_the_end"] == "No frame with source is further inward on this stack."
 
 
