@@ -8,7 +8,8 @@
 ;;
 ;;     (with-eval-after-load 'lsp-mode (require 'framedex-lsp))
 ;;
-;; M-. goes one frame inward and M-, back; where there were several ways, M-x lsp-execute-code-action lists them.
+;; M-. goes one frame inward and M-, back; where another server answers too, both answers are listed.  Where there were
+;; several ways, M-x lsp-execute-code-action lists them.
 
 ;;; Code:
 

@@ -71,10 +71,10 @@ first of these, without any the latest capture."
 
 ;;;###autoload
 (defun framedex-pick-capture (capture)
-  "Have answers be about CAPTURE alone, an id; nil for all."
-  (interactive (list (framedex--read-capture "Answers are about: " '("all captures"))))
+  "Have answers be about CAPTURE alone, an id; nil for none in particular."
+  (interactive (list (framedex--read-capture "Answers are about: " '("as the project has it"))))
   (let ((picked (framedex--ask :framedex/selectCapture (list :textDocument (framedex--document) :capture capture))))
-    (message "Answers are of %s" (if picked (concat (plist-get picked :name) " alone") "all captures"))))
+    (message "Answers are %s" (if picked (format "of %s alone" (plist-get picked :name)) "as the project has it"))))
 
 ;;;###autoload
 (defun framedex-compare-captures (before after)

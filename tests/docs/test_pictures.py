@@ -16,8 +16,12 @@ picture = (DOCS / "trace.svg").read_text(encoding="utf-8")
 
 
 def frames(lines: Iterable[str]) -> list[str]:
-    """The lines of frames: those of the interpreter, which are counted alone, are Python's and not the trace's."""
-    return [re.sub(r" {2,}", "  ", line) for line in lines if re.match(r" +[PN] ", line)]
+    """The lines of frames: those of the interpreter, which are counted alone, are Python's and not the trace's.
+
+    A checkout may have been edited since the native part was built of it, or be another one by now.
+    """
+    shown = [line.removesuffix(" [file changed since]") for line in lines if re.match(r" +[PN] ", line)]
+    return [re.sub(r" {2,}", "  ", line) for line in shown]
 
 
 def ours(lines: Iterable[str]) -> list[str]:

@@ -96,7 +96,7 @@
 (cl-letf (((symbol-function 'completing-read) (lambda (_ choices &rest _)
                                                 (push (cons 'captures (vconcat (mapcar #'car choices))) report)
                                                 (caar choices))))
-  (push (cons 'capture (framedex--read-capture "Which: " '("all captures"))) report))
+  (push (cons 'capture (framedex--read-capture "Which: " '("as the project has it"))) report))
 (framedex-open-trace)
 (push (cons 'opened_trace (here)) report)
 

@@ -139,8 +139,8 @@ def test_beside_another_server_framedex_is_asked(seen: dict[str, Any]) -> None:
 
 
 def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
-    assert len(seen["nothing_there"]) == 2
-    assert all(text.startswith("No recorded call went through this line") for text in seen["nothing_there"])
+    nothing = "No recorded call went through this line: the line is empty. Nearest: line 5 (5 calls)."
+    assert seen["nothing_there"] == [nothing] * 2
     assert seen["at_the_end"] == "No frame with source is further inward on this stack."
 
 
@@ -159,7 +159,7 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["compared"].startswith("demo.py:8, before → after:")
     assert seen["without_captures"].startswith("Nothing has been recorded here yet")
     assert seen["without_captures"].endswith(" (M-x framedex-record)")
-    assert seen["unpicked"] == "Answers are of all captures"
+    assert seen["unpicked"] == "Answers are as the project has it"
 
 
 def test_every_file_is_compiled_without_a_warning(tmp_path: Path) -> None:
@@ -205,5 +205,5 @@ def test_steps_go_along_one_stack_out_of_the_project_too(seen: dict[str, Any]) -
 
 def test_captures_are_offered_and_a_trace_is_opened(seen: dict[str, Any]) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", seen["captures"][0])
-    assert (seen["captures"][1:], seen["capture"]) == (["all captures"], 1)
+    assert (seen["captures"][1:], seen["capture"]) == (["as the project has it"], 1)
     assert seen["opened_trace"]["file"] == "call-3.fdtrace"

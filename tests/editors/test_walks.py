@@ -39,7 +39,8 @@ WITH_LSP_MODE = """
 (require 'framedex)
 (with-eval-after-load 'lsp-mode (require 'framedex-lsp))
 (setq framedex-command (list (expand-file-name ".venv/bin/framedex") "serve")
-      lsp-auto-guess-root t)
+      lsp-auto-guess-root t
+      lsp-disabled-clients '(clangd))
 (setq-default mode-line-format (list "<%b:%l>"))
 (require 'lsp-mode)
 (mapc (lambda (hook) (add-hook hook #'lsp)) '(python-mode-hook c++-mode-hook))

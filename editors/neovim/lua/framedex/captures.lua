@@ -22,7 +22,7 @@ local function choose(prompt, extra, take)
     vim.ui.select(choices, {
       prompt = prompt,
       format_item = function(capture)
-        if not capture.started then -- the choice of all captures
+        if not capture.started then -- the choice of no one capture
           return capture.name
         end
         local started = vim.fn.strftime("%Y-%m-%d %H:%M:%S", math.floor(capture.started))
@@ -38,7 +38,7 @@ end
 
 --- Choose the capture that answers are about, or all of them.
 function M.pick_capture()
-  choose("Answers are about:", { { id = vim.NIL, name = "all captures" } }, function(capture)
+  choose("Answers are about:", { { id = vim.NIL, name = "as the project has it" } }, function(capture)
     local document = { uri = vim.uri_from_bufnr(0) }
     request.execute("framedex.selectCapture", { textDocument = document, capture = capture.id })
   end)

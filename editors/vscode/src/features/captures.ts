@@ -29,10 +29,10 @@ export function register(framedex: Framedex): vscode.Disposable {
   });
 }
 
-/** The item of all captures has none. */
+/** The item of no one capture has none. */
 function items({ captures, selected }: Captures): (vscode.QuickPickItem & Partial<CaptureItem>)[] {
   const listed = captures.map(captureItem).map((item) =>
     item.capture.id === selected ? { ...item, description: `${item.description}, picked` } : item,
   );
-  return [{ label: "All captures", description: selected === null ? "picked" : "" }, ...listed];
+  return [{ label: "As the project has it", description: selected === null ? "picked" : "" }, ...listed];
 }
