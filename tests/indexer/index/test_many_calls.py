@@ -80,6 +80,7 @@ def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wante
 
     assert index.calls.find(of_capture) == expected
     assert index.calls.find(of_capture, 7) == expected[-7:]
+    assert list(index.calls.each(of_capture, 7)) == expected[-7:]
     assert index.calls.count(of_capture) == len(expected)
     found = index.calls.totals(of_capture)
     assert sum(each.calls for each in found) == len(expected)

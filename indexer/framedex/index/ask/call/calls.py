@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from framedex.index.read.spans import Ids, calls_in
 from framedex.model import Role
 
 if TYPE_CHECKING:
+    from framedex.index.ask.call.filters import Passing
     from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
 
 
@@ -56,15 +57,29 @@ class Calls:
                     break
         return [call_row(row) for row in reversed(found)]
 
-    def each(self, wanted: CallFilter) -> Iterator[CallRow]:
+    def each(self, wanted: CallFilter, limit: int | None = None) -> Iterator[CallRow]:
         """All calls that pass the filter, by start time, as they are read: there may be more than memory holds.
 
-        Their objects have no names yet.
+        With a limit the latest ones of them. Their objects have no names yet.
         """
         chosen = list(passing(self.reader, wanted))
+        if limit is not None:
+            chosen = list(self._latest_passing(chosen, limit))
         with self.reader.looking.through(sum(len(some.ids) for some in chosen)):
             for some in reversed(chosen):
                 yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
+
+    def _latest_passing(self, chosen: Iterable[Passing], limit: int) -> Iterator[Passing]:
+        """The latest of the calls that pass, by capture: from the id of the first of them on."""
+        for some in chosen:
+            first = None
+            for row in islice(some.rows(self.reader, "c.id", backwards=True), limit):
+                first = row[0]
+                limit -= 1
+            if first is not None:
+                yield replace(some, ids=replace(some.ids, first=first))
+            if not limit:
+                return
 
     def with_stacks(self, stacks: Iterable[int], limit: int, capture: int | None = None) -> list[CallRow]:
         """The latest `limit` calls with one of the stacks, latest first, in a capture or in all.
