@@ -21,12 +21,15 @@ from framedex.index import Index
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 _VERBS = (
     *("captures", "summary", "summary --by-thread", "summary --function Buffer --slower 1us", "check", "ffi --all"),
-    *("calls", "calls --all", "calls --limit 0", "calls --all --limit 0", "calls --all --limit 3000000"),
-    *("calls --group --limit 0", "calls --group --all --limit 0", "calls --group --all --stack line --limit 0"),
-    *("calls --slower 100us --limit 0", "calls --object buffer#7 --limit 0", "calls --through device_put --limit 0"),
-    *("calls --json --limit 0", "calls --json --limit 0 --stack line", "trace BufferFromHostBuffer", "trace <module>"),
-    *("where loop.py", "where loop.py:5", "find Buffer", "callers device_put", "callees device_put", "callees '*e*'"),
-    *("sources", "doctor"),
+    *("calls", "calls --all", "trace BufferFromHostBuffer", "trace <module>", "where loop.py", "where loop.py:5"),
+    *("find Buffer", "callers device_put", "callees device_put", "callees '*e*'", "sources", "doctor"),
+    *("calls --slower 100us --limit 0", "calls --object buffer#7 --limit 0", "calls --group --limit 0"),
+    *(
+        "calls --limit 0",
+        "calls --all --limit 1000000",
+        "calls --json --function BufferFromHost --limit 0 --stack line",
+    ),
+    *("calls --group --all --limit 0", "calls --all --limit 0", "calls --json --limit 0"),
 )
 
 
@@ -38,7 +41,9 @@ def main() -> None:
     print(f"{calls:,} calls", "", "| verb | MiB | s | MB written |", "|---|---|---|---|", sep="\n")
     most = 0
     for verb in options.only or _VERBS:
-        memory, seconds, written = _taken([*FRAMEDEX, "--index", str(options.index.resolve()), *_words(verb)], options.folder)
+        memory, seconds, written = _taken(
+            [*FRAMEDEX, "--index", str(options.index.resolve()), *_words(verb)], options.folder
+        )
         most = max(most, memory)
         print(f"| {verb} | {memory:,} | {seconds:.1f} | {written / 1e6:,.1f} |", flush=True)
     sys.exit(most > options.limit_mib)
@@ -55,7 +60,7 @@ def _taken(command: Sequence[str], folder: Path) -> tuple[int, float, int]:
     _, status, usage = os.wait4(started.pid, 0)
     started.returncode = os.waitstatus_to_exitcode(status)
     if started.returncode:
-        sys.exit(f"{' '.join(command[4:])} ended with status {started.returncode}")
+        sys.exit(f"{' '.join(command[3:])} ended with status {started.returncode}")
     return usage.ru_maxrss // 1024, time.monotonic() - began, written
 
 

@@ -52,6 +52,7 @@ _VARYING = (
     (re.compile(r"\+0x[0-9a-f]+"), "+OFFSET"),
     (re.compile(r"\b0x[0-9a-f]{8,}"), "ADDRESS"),
     (re.compile(r"\b[\d.]+ [KMG]iB\b"), "SIZE"),
+    (re.compile(r"<\d+ bytes>"), "BYTES"),
 )
 
 

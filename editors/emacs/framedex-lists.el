@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; RET on a stack picks it and lists its frames, on a frame goes to its source (to its public page where that is not
-;; here), on a call opens its trace.
+;; RET on a stack picks it and lists its frames, on a frame, a callee or a caller goes to its source (on a frame that is not
+;; here to its public page), on a call opens its trace.
 
 ;;; Code:
 
@@ -109,6 +109,28 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
   (format "%s:%d%s" (file-name-nondirectory (framedex--path (plist-get location :uri)))
           (1+ (framedex--line location))
           (if (equal how "exact") "" (format " [%s]" how))))
+
+(defun framedex-list--ways (method name)
+  "List the functions that METHOD answers with, in a buffer called NAME."
+  (framedex-list--through-line
+   method name
+   [("Function" 50 nil) ("Place" 30 nil) ("Calls" 0 nil)]
+   (lambda (way)
+     (list (plist-get way :location)
+           (vector (plist-get way :function) (plist-get way :place) (plist-get way :detail))))
+   (lambda (_here location) (framedex--visit-location location))))
+
+;;;###autoload
+(defun framedex-list-callees ()
+  "List the functions to which this line led, the likeliest first."
+  (interactive)
+  (framedex-list--ways :framedex/waysIn "*framedex callees*"))
+
+;;;###autoload
+(defun framedex-list-callers ()
+  "List the functions from which this line was reached, most calls first."
+  (interactive)
+  (framedex-list--ways :framedex/waysOut "*framedex callers*"))
 
 ;;;###autoload
 (defun framedex-list-calls ()

@@ -14,6 +14,7 @@
                 "M-x package-install RET eglot (Debian: apt-get install elpa-eglot)")))
 
 (require 'browse-url)
+(require 'cl-lib)
 (require 'jsonrpc)
 (require 'subr-x)
 (require 'url-util)
@@ -28,12 +29,25 @@
   "The program and arguments that start the language server."
   :type '(repeat string))
 
+(defclass framedex-eglot-server (eglot-lsp-server) ()
+  :documentation "Framedex as a server of eglot's.")
+
+(cl-defmethod eglot-client-capabilities ((_server framedex-eglot-server))
+  "What eglot can do, and that where a step has led is shown in the echo area."
+  (plist-put (cl-call-next-method) :experimental '(:framedex (:led t))))
+
+(cl-defmethod eglot-handle-notification
+  ((_server framedex-eglot-server) (_method (eql framedex/led)) &key text &allow-other-keys)
+  "Show TEXT, what the step that was just taken went over."
+  (message "%s" text))
+
 (defun framedex--contact (&rest _)
-  "The command that starts the server, as eglot takes it.
+  "The class and the command that start the server, as eglot takes them.
 Empty and relative entries of PATH and PYTHONPATH stand for the folder of the
 buffer, which may be anybody's: neither framedex nor a module of Python is taken
 from there.  The user's own programs get their PYTHONPATH back."
-  (if (file-remote-p default-directory) framedex-command (framedex--local-contact)))
+  (cons 'framedex-eglot-server
+        (if (file-remote-p default-directory) framedex-command (framedex--local-contact))))
 
 (defun framedex--local-contact ()
   "The command that starts the server on this machine."

@@ -20,7 +20,8 @@
 ;;
 ;; Eglot runs one server per buffer.  In Python, C, C++ and CUDA buffers, and in those with a log or a crash text,
 ;; M-x framedex-eglot starts framedex as that server; to have it beside pyright or clangd, give eglot an LSP multiplexer
-;; that runs both.  M-. then goes one frame inward, and M-, back.  The commands below ask a framedex that runs anywhere.
+;; that runs both.  M-. then goes one frame inward, and M-, back; where there were other callees, M-x framedex-list-callees
+;; lists them.  The commands below ask a framedex that runs anywhere.
 ;;
 ;; M-x framedex-step-in, -step-out, -next-stack and -previous-stack go along one recorded stack, whose lines are
 ;; highlighted; M-x framedex-list-stacks and -list-calls list what went through a line.  M-x framedex- TAB lists all.

@@ -23,7 +23,7 @@ _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list
 _FEW = 3  # values of arguments in a few words
 _FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=1e-05, how="x"`
-_NO_VALUES = {"error_message", "more_values_not_recorded"}
+_NO_VALUES = {"error_message", "more_values_not_recorded", "program.kept"}  # the last names a file of the capture
 
 
 def call_text(call: CallRow) -> str:

@@ -37,7 +37,7 @@ def stale_labels(location: Location) -> list[str]:
     if location.stale is Stale.UNKNOWN:
         return ["file changed since"]
     return [
-        f"moved from {location.moved_from}"
+        f"moved from line {location.moved_from}"
         if location.stale is Stale.MOVED
-        else f"was {location.moved_from} and changed"
+        else f"was line {location.moved_from}, edited since"
     ]

@@ -9,6 +9,7 @@
 #include "ffi/crash_report.h"
 #include "ffi/error_code.h"
 #include "ffi/instances.h"
+#include "ffi/run_functions.h"
 #include "recorder/recorder.h"
 
 namespace framedex::ffi {
@@ -26,18 +27,22 @@ void start_recording_once() {
   if (!is_started.exchange(true)) recorder::start_from_environment();
 }
 
-void write_text(recorder::ArgumentWriter& writer, const CallText& text) {
+// Of a callback the attributes are ours: they tell how the mock TPU moves its data.
+void write_text(recorder::ArgumentWriter& writer, const CallText& text, bool is_of_callback) {
   writer.text(kArguments, text.arguments);
   writer.text(kResults, text.results);
-  if (!text.attributes.empty()) writer.text(kAttributes, text.attributes);
+  if (!text.attributes.empty() && !is_of_callback) writer.text(kAttributes, text.attributes);
 }
 
 // The shapes of an instance hardly ever change: its text is made once.
 void write_text(recorder::ArgumentWriter& writer, Instance* instance, const XLA_FFI_CallFrame& frame) {
+  bool is_of_callback = instance != nullptr && instance->is_of_callback;
   const CallText* known = instance != nullptr ? instance->text.load(std::memory_order_acquire) : nullptr;
-  if (known != nullptr && known->shapes == shapes_of(frame)) return write_text(writer, *known);
+  if (known != nullptr && known->shapes == shapes_of(frame)) {
+    return write_text(writer, *known, is_of_callback);
+  }
   CallText text = describe_call(frame);
-  write_text(writer, text);
+  write_text(writer, text, is_of_callback);
   if (instance == nullptr || known != nullptr) return;
   const CallText* expected = nullptr;
   const auto* made = new CallText(std::move(text));
@@ -117,7 +122,9 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   bool is_instantiation = slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE;
   Instance* instance = is_instantiation ? nullptr : instance_of(slot, *frame);
   RunningScope running(*slot.registration, slot.stage, instance);
-  Call call(slot.function);
+  bool is_of_callback = instance != nullptr && instance->is_of_callback;
+  if (is_of_callback && !instance->callback) return slot.handler(frame);
+  Call call(is_of_callback ? *instance->callback : slot.function);
   if (call.is_recording()) {
     write_inputs(call.arguments(), slot, instance, *frame);
     call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));

@@ -7,11 +7,15 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string_view>
 
+#include "ffi/run_functions.h"
 #include "ffi/state.h"
 
 namespace framedex::ffi {
 namespace {
+
+constexpr std::string_view kCallback = "framedex_callback";
 
 void destroy_instance(void* instance);
 
@@ -31,13 +35,28 @@ struct State {
   }
 };
 
+// A text among the attributes of a custom call; nothing where it has none of that name.
+std::optional<std::string> text_attribute(const XLA_FFI_CallFrame& frame, std::string_view name) {
+  const XLA_FFI_Attrs& attributes = frame.attrs;
+  for (int64_t i = 0; i < attributes.size; ++i) {
+    if (std::string_view(attributes.names[i]->ptr, attributes.names[i]->len) != name) continue;
+    if (attributes.types[i] != XLA_FFI_AttrType_STRING) return std::nullopt;
+    const auto& text = *static_cast<const XLA_FFI_ByteSpan*>(attributes.attrs[i]);
+    return std::string(text.ptr, text.len);
+  }
+  return std::nullopt;
+}
+
 Instance* create_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   std::string attributes = describe_call(frame).attributes;
+  std::optional<std::string> callback = text_attribute(frame, kCallback);
+  std::optional<uint32_t> function;
+  if (callback && !callback->empty()) function = run_function(*callback, reinterpret_cast<const void*>(slot.handler));
   auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   const char* kept = state.attributes.insert(std::move(attributes)).first->c_str();
-  auto* instance = new Instance(++state.last, slot.registration->target, thread, kept);
+  auto* instance = new Instance(++state.last, slot.registration->target, thread, kept, callback.has_value(), function);
   state.live.emplace(instance->id, instance);
   return instance;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,19 @@ struct Instance {
   std::atomic<const char*> line{nullptr};  // of the site, for a report
   std::atomic<const CallText*> text{nullptr};
   bool is_joined = false;
+  // A part of a host callback, to which its caller gave the attribute `framedex_callback`: runs of the part in which
+  // Python is called are recorded under the callback's name, those of the others not at all.
+  const bool is_of_callback;
+  const std::optional<uint32_t> callback;  // the recorder's number of its function
 
-  Instance(uint64_t id, const char* target, uint64_t thread, const char* attributes)
-      : id(id), target(target), thread(thread), attributes(attributes) {}
+  Instance(uint64_t id, const char* target, uint64_t thread, const char* attributes, bool is_of_callback,
+           std::optional<uint32_t> callback)
+      : id(id),
+        target(target),
+        thread(thread),
+        attributes(attributes),
+        is_of_callback(is_of_callback),
+        callback(callback) {}
   ~Instance() { delete text.load(); }
 };
 

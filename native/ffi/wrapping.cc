@@ -3,12 +3,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <tuple>
 
-#include "ffi/handler_run.h"
+#include "ffi/run_functions.h"
 #include "ffi/trampolines.h"
-#include "recorder/recorder.h"
 
 namespace framedex::ffi {
 namespace {
@@ -35,15 +33,6 @@ const char* keep(const std::string& text) { return strdup(text.c_str()); }
 // The name of a boundary function: its target's; for stages other than `execute`, followed by the stage.
 std::string function_name(const std::string& target, const char* stage) {
   return std::strcmp(stage, "execute") == 0 ? target : target + "." + stage;
-}
-
-std::optional<uint32_t> register_function(const std::string& name, const void* handler) {
-  try {
-    recorder::Function function{"ffi", keep(name), kRunValues.data(), kRunValues.size(), handler};
-    return recorder::register_functions(&function, 1);
-  } catch (const std::length_error&) {
-    return std::nullopt;
-  }
 }
 
 struct Stage {
@@ -79,7 +68,7 @@ std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_
     XLA_FFI_Handler* handler = handlers.*stage.member;
     if (handler == nullptr) continue;
     if (state.slots_used == kSlots) return std::nullopt;
-    auto function = register_function(function_name(target, stage.name), reinterpret_cast<const void*>(handler));
+    auto function = run_function(function_name(target, stage.name), reinterpret_cast<const void*>(handler));
     if (!function) return std::nullopt;
     size_t index = state.slots_used++;
     slots[index] = {handler, registration, *function, stage.stage};
@@ -98,7 +87,7 @@ std::optional<UntypedHandler*> wrap_untyped(const std::string& target, UntypedHa
   auto key = std::make_pair(target, reinterpret_cast<const void*>(handler));
   if (auto known = state.wrapped_untyped.find(key); known != state.wrapped_untyped.end()) return known->second;
   if (state.untyped_slots_used == kUntypedSlots) return std::nullopt;
-  auto function = register_function(target, reinterpret_cast<const void*>(handler));
+  auto function = run_function(target, reinterpret_cast<const void*>(handler));
   if (!function) return std::nullopt;
   size_t index = state.untyped_slots_used++;
   untyped_slots[index] = {handler, new_registration(state, target), *function};

@@ -272,6 +272,7 @@ void Session::write_metadata() {
   metadata.text("executable", executable());
   metadata.texts("argv", command_line());
   metadata.text("cwd", working_folder());
+  metadata.text("folder", folder_);
   metadata.text("host", host.nodename);
   metadata.text("system", std::string(host.sysname) + " " + host.release + " " + host.machine);
   metadata.text("python", python_.version());

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.index.file.conventions import MAKES_CLIENT
+from framedex.model import Role
 from framedex_server.inward import can_be_shown, locations
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ LOOKED_AT = 8
 class StackPosition:
     """A frame of a recorded stack: `frames` are the whole chain, outermost first, `position` counts from its start.
 
-    `boundary` is the function that was called with the stack, `call` its latest call, `calls` how many there were.
+    `boundary` is the function that was called with the stack, `call` its latest call, `calls` how many there were, and
+    `passed` the frames of code, without source here, over which a step has just come.
     """
 
     index: Path
@@ -33,6 +35,7 @@ class StackPosition:
     calls: int
     frames: tuple[FrameRow, ...]
     position: int
+    passed: int = 0
 
     @staticmethod
     def of(index: Index, hit: StackHit) -> StackPosition | None:
@@ -61,11 +64,11 @@ class StackPosition:
 
     def inward(self) -> StackPosition | None:
         """The next frame inward that a reader can be shown."""
-        return next(self._readable(range(self.position + 1, len(self.frames))), None)
+        return self._next(range(self.position + 1, len(self.frames)))
 
     def outward(self) -> StackPosition | None:
         """The next frame outward that a reader can be shown."""
-        return next(self._readable(range(self.position - 1, -1, -1)), None)
+        return self._next(range(self.position - 1, -1, -1))
 
     def on(self, position: int) -> StackPosition | None:
         """The frame at a position of the chain, glue and the interpreter's too; None if its source is not here."""
@@ -76,7 +79,7 @@ class StackPosition:
         """The same frame as the index has it now; None if it no longer has this stack."""
         for frames in index.calls.chains_of_stack(self.stack):
             if [frame.id for frame in frames] == [frame.id for frame in self.frames]:
-                return replace(self, frames=frames)
+                return replace(self, frames=frames, passed=0)
         return None
 
     def lines_in(self, path: str) -> list[int]:
@@ -84,11 +87,17 @@ class StackPosition:
         lines = (location.line for frame in self.frames for location in locations(frame) if location.path == path)
         return list(dict.fromkeys(lines))
 
-    def _readable(self, positions: range) -> Iterator[StackPosition]:
-        return (self._to(position) for position in positions if can_be_shown(self.frames[position]))
+    def _next(self, positions: range) -> StackPosition | None:
+        passed = 0
+        for position in positions:
+            frame = self.frames[position]
+            if can_be_shown(frame):
+                return replace(self, position=position, passed=passed)
+            passed += frame.function.role is Role.CODE
+        return None
 
     def _to(self, position: int) -> StackPosition:
-        return replace(self, position=position)
+        return replace(self, position=position, passed=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from framedex.model.places import path_in_repository
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
+from framedex.words import count
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -65,6 +66,11 @@ def roads_inward(
 
     # A boundary function's own call ends its stack there; beside one of its lines that leads on it adds nothing.
     return sorted((road for road in roads if road.goes_on or road.target.function.id not in going_on), key=order)
+
+
+def passed_text(frames: int) -> list[str]:
+    """What is said of the frames of code that a step goes over, if there are any."""
+    return [f"{count(frames, 'frame')} skipped, source not here"] if frames else []
 
 
 def can_be_shown(frame: FrameRow) -> bool:

@@ -27,10 +27,14 @@ OWN_REQUESTS = "framedex/"
 INDEX_CHANGED = "framedex/didChangeIndex"
 """The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""
 
+LED = "framedex/led"
+"""The notification of where a step has led, for clients that show it quietly (`experimental.framedex.led`)."""
+
 INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
-OPEN_TRACE, OPEN_PUBLIC, SELECT_CAPTURE, COMPARE_CAPTURES = (
+OPEN_TRACE, OPEN_PUBLIC, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
     "framedex.openTrace",
     "framedex.openPublic",
+    "framedex.goTo",
     "framedex.selectCapture",
     "framedex.compareCaptures",
 )
@@ -73,6 +77,9 @@ class AnsweringProtocol(LanguageServerProtocol):
     leave: Callable[[], None]
     """Ends the session, as its transport does."""
 
+    client_name = ""
+    """What the client calls itself."""
+
     was_initialized = False
     was_shut_down = False
     """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
@@ -80,6 +87,7 @@ class AnsweringProtocol(LanguageServerProtocol):
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
         """What pygls answers, with the capability that it does not know: the content of virtual documents."""
+        self.client_name = params.client_info.name if params.client_info is not None else ""
         result = yield from super().lsp_initialize(params)
         options = self.fm.feature_options.get(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
         if options is not None and result.capabilities.workspace is not None:
@@ -114,7 +122,7 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """The type of a message: pygls would turn the parameters of our own requests into anonymous tuples."""
-        if method == INDEX_CHANGED:
+        if method in (INDEX_CHANGED, LED):
             return OwnNotification
         return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 

@@ -46,6 +46,9 @@ class EditorSettings:
     fold_glue: bool = True
     """Fold the interpreter's and glue frames of trace documents."""
 
+    all_places: bool = False
+    """Answer definition and declaration with every place, the likeliest first, not with that alone."""
+
     limit: int = 500
     """The most places that one list answers with."""
 

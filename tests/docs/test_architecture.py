@@ -55,9 +55,9 @@ NATIVE_ROOMS = {
 # The rooms within a big package, and modules that stand above them: each may import those of the lines before its own.
 ROOMS = {
     "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
-    "framedex.index": (("file",), ("write", "read"), ("ask",), ("reader",)),
+    "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",)),
     "framedex.index.ask": (
-        *(("name",), ("ffi_sites",), ("ffi",), ("call",)),
+        *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
         *(("line", "capture", "frame_sources"), ("sources",)),
     ),
     "framedex.commands": (
@@ -259,6 +259,9 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/verbs/run.py",  # the same
         "indexer/framedex/commands/verbs/doctor.py",  # the same
         "indexer/framedex/commands/checking/software.py",  # in the commands that mend things
+        "indexer/framedex/commands/checking/recording.py",  # whether a command has to name the other one
+        "indexer/framedex/commands/completing/installing.py",  # whose command a shell is to ask
+        "indexer/framedex/commands/output/proposals.py",  # how the user has called it
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)

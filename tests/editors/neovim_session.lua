@@ -148,6 +148,12 @@ local function play()
   vim.fn.search("P device_put", "w")
   report.from_trace_of_call = moved_by(press_return)
 
+  edit(session.demo, session.lines.main_calls_make_input + 1)
+  report.callees = listed_by(framedex.callees, true)
+  vim.cmd("2")
+  report.from_callees = moved_by(press_return)
+  vim.cmd("cclose")
+
   local project = vim.fn.fnamemodify(vim.uri_from_fname(session.roads), ":h"):gsub("^file", "framedex-trace")
   vim.cmd("edit " .. vim.fn.fnameescape(project .. "/call-3.fdtrace"))
   report.virtual = { name = vim.api.nvim_buf_get_name(0), modifiable = vim.bo.modifiable }

@@ -108,6 +108,13 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
     assert (seen["from_frames"]["file"], seen["from_frames"]["line"]) == ("library.py", 4)
 
 
+def test_the_ways_on_are_listed_by_their_functions(seen: dict[str, Any]) -> None:
+    rows = [re.split(r" {2,}", row.strip()) for row in seen["callees"]]
+    assert rows == [["make_input", "demo.py:5", "2 calls"], ["devices", "library.py:7", "1 call"]]
+    assert (seen["from_callees"]["file"], seen["from_callees"]["line"]) == ("library.py", 7)
+    assert [row.split()[:2] for row in seen["callers"]] == [["<module>", "demo.py:11"]]
+
+
 def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
     assert [row.split()[0] for row in seen["calls"]] == ["3", "2", "1"]
     assert seen["from_calls"]["file"] == "call-2.fdtrace"

@@ -104,6 +104,14 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
     assert seen["frames"][5]["text"] == "xla::Client::BufferFromHost [definition]"
 
 
+def test_the_ways_on_are_listed_by_their_functions(seen: dict[str, Any]) -> None:
+    assert [(entry["file"], entry["line"], entry["text"]) for entry in seen["callees"]] == [
+        ("demo.py", 5, "make_input  2 calls"),
+        ("library.py", 7, "devices  1 call"),
+    ]
+    assert (seen["from_callees"]["file"], seen["from_callees"]["line"]) == ("library.py", 7)
+
+
 def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
     """Given that another project, with an index of its own, is the server's workspace."""
     assert [entry["text"].split()[:2] for entry in seen["calls"]] == [

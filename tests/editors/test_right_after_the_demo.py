@@ -6,38 +6,21 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.editors.sessions import EDITORS
+from tests.editors.demo_checkout import make_checkout, readme_line
 from tests.editors.test_emacs import has_eglot
 
-DEMO = EDITORS.parent / "indexer" / "framedex" / "demo" / "device_put.py"
-FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 SCRIPTS = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the commands name: editors/, the recorded framedex-demo/, and .venv/bin/framedex."""
-    root = tmp_path_factory.mktemp("checkout").resolve()
-    (root / ".git").mkdir()
-    (root / "framedex-demo").mkdir()
-    shutil.copy(DEMO, root / "framedex-demo")
-    shutil.copytree(EDITORS, root / "editors", ignore=shutil.ignore_patterns("node_modules"))
-    framedex = root / ".venv" / "bin" / "framedex"
-    framedex.parent.mkdir(parents=True)
-    framedex.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", FRAMEDEX])} "$@"\n')
-    framedex.chmod(0o755)
-    for arguments in (["run", DEMO.name], ["index"]):
-        done = subprocess.run(
-            [framedex, *arguments], cwd=root / "framedex-demo", capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-    return root
+    """A checkout in which the demo has run."""
+    return make_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
@@ -60,8 +43,7 @@ def assert_reaches_the_allocator(places: Sequence[str]) -> None:
 
 def walk(checkout: Path, editor: str, headless: Sequence[str]) -> list[str]:
     """The places that the README's line for an editor, and going to definition again and again, come by."""
-    lines = (checkout / "editors" / "README.md").read_text().splitlines()
-    (line,) = (line for line in lines if line.startswith(editor))
+    line = readme_line(checkout, editor)
     report = checkout / f"{editor.strip()}.txt"
     environment = {**os.environ, "FRAMEDEX_REPORT": str(report), "HOME": str(checkout)}
     environment |= {f"XDG_{kind}_HOME": str(checkout) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}

@@ -79,6 +79,8 @@ SILENT = {
     "sources remove",
     "sources export",
     "sources import",
+    "captures rm",
+    "captures keep",
     "completion install",
     "completion remove",
     "cmake",

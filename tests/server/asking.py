@@ -76,6 +76,12 @@ async def own(client: LanguageClient, method: str, path: Path, line: int, **more
     return plain(await ask(client, method, params))
 
 
+async def ways(client: LanguageClient, method: str, path: Path, line: int) -> list[tuple[str, int]]:
+    """All places that `waysIn` or `waysOut` lists for a line, as (file name, 1-based line)."""
+    found = [way["location"] for way in await own(client, method, path, line)]
+    return [(Path(each["uri"]).name, each["range"]["start"]["line"] + 1) for each in found]
+
+
 async def ask(client: LanguageClient, method: str, params: Any) -> Any:
     """What a request of framedex's own is answered with, as pygls' client has it."""
     return await client.protocol.send_request_async(f"framedex/{method}", params)

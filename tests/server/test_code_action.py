@@ -61,3 +61,27 @@ def test_a_frame_of_a_text_has_its_page(client: RawClient, recording: Recording)
 
     (action,) = actions(client, log, 1)
     assert action["command"]["arguments"] == [URL]
+
+
+def test_where_a_line_led_to_several_places_each_is_offered_by_its_function(recording: Recording) -> None:
+    with RawClient() as client:
+        client.initialize(recording.root, capabilities={"window": {"showDocument": {"support": True}}})
+        both = actions(client, recording.demo, recording.main_calls_both)
+        assert [each["title"] for each in both] == [
+            "Go to make_input, demo.py:5: 2 calls",
+            "Go to devices, library.py:7: 1 call",
+        ]
+        assert actions(client, recording.demo, recording.main_calls_both, only=["source.framedex.openPublic"]) is None
+        assert (
+            actions(client, recording.demo, recording.main_calls_make_input) is None
+        )  # one way: definition leads there
+        command = both[1]["command"]
+        client.send({"id": "go", "method": "workspace/executeCommand", "params": command})
+        asked = client.wait_for("window/showDocument")
+        assert asked["params"]["uri"] == recording.library.as_uri()
+        assert asked["params"]["selection"]["start"]["line"] == 6
+
+
+def test_a_client_that_shows_no_documents_is_offered_no_ways(client: RawClient, recording: Recording) -> None:
+    found = actions(client, recording.demo, recording.main_calls_both) or []
+    assert not [each for each in found if each["kind"] == "source.framedex.goTo"]

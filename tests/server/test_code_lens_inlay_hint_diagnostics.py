@@ -95,7 +95,7 @@ async def test_hints_on_lines_that_git_has_followed_stand_there(recording: Recor
     _edit(recording.demo)
     (hint,) = await hints(client, recording.demo, 6, 7)
     assert (hint.position.line + 1, hint.label) == (6, "5 calls, 10 µs")
-    assert hint.tooltip == "moved from 5\nPJRT_Client_BufferFromHostBuffer"
+    assert hint.tooltip == "moved from line 5\nPJRT_Client_BufferFromHostBuffer"
 
 
 async def pulled(client: LanguageClient, path: Path) -> list[types.Diagnostic]:

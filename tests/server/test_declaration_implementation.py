@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import EDITORS, Connect, at, definition, places
+from tests.server.asking import EDITORS, Connect, at, definition, places, ways
 from tests.server.recording import Recording
 from tests.server.roads import Roads, record_roads
 
@@ -42,10 +42,9 @@ async def test_declaration_leads_one_readable_frame_outward_across_languages(
     client = await connect(recording.root, editor)
     assert await declaration(client, recording.mock, recording.mock_allocates) == [("client.cc", 4)]
     assert await declaration(client, recording.client, recording.client_definition) == [("library.py", 4)]
-    assert await declaration(client, recording.demo, recording.make_input_calls_device_put) == [
-        ("demo.py", recording.main_calls_make_input),
-        ("demo.py", recording.main_calls_both),
-    ]
+    both = [("demo.py", recording.main_calls_make_input), ("demo.py", recording.main_calls_both)]
+    assert await declaration(client, recording.demo, recording.make_input_calls_device_put) == both[:1]
+    assert await ways(client, "waysOut", recording.demo, recording.make_input_calls_device_put) == both
 
 
 async def test_declaration_targets_the_whole_function_for_clients_with_links(

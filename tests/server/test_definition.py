@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from framedex.index import Index
 from framedex.tracetext import format_trace
-from tests.server.asking import EDITORS, Connect, at, definition, links, open_document
+from tests.server.asking import EDITORS, Connect, at, definition, links, open_document, settled, ways
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -38,8 +38,19 @@ async def test_leads_on_within_cpp(recording: Recording, connect: Connect) -> No
     assert await definition(client, recording.client, recording.client_definition) == [("mock.cc", 4)]
 
 
-async def test_several_callees_come_longest_first(recording: Recording, connect: Connect) -> None:
+async def test_of_several_callees_it_leads_to_the_longest(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
+    assert await definition(client, recording.demo, recording.main_calls_both) == [("demo.py", 5)]
+    assert await ways(client, "waysIn", recording.demo, recording.main_calls_both) == [
+        ("demo.py", 5),
+        ("library.py", 7),
+    ]
+
+
+async def test_all_callees_where_the_settings_ask_for_them(recording: Recording, connect: Connect) -> None:
+    (recording.root / "framedex.toml").write_text("[editor]\nall-places = true\n")
+    client = await connect(recording.root)
+    await settled(client, recording.root)
     found = await definition(client, recording.demo, recording.main_calls_both)
     assert found == [("demo.py", 5), ("library.py", 7)]
 

@@ -78,7 +78,7 @@ async def test_at_another_commit_the_line_is_found_again(recording: Recording, c
 
     assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 21)]
     told = await hover(client, recording.library, recording.device_put_enters_cpp)
-    assert told is not None and "[followed, moved from 20]" in told
+    assert told is not None and "[followed, moved from line 20]" in told
 
 
 async def test_a_folder_of_the_workspace_may_be_the_checkout(recording: Recording, connect: Connect) -> None:

@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 
 from tests.gitrepository import commit_all
-from tests.server.asking import EDITORS, Connect, at, definition, hover, open_document, own, places
+from tests.server.asking import EDITORS, Connect, at, definition, hover, open_document, own, places, ways
 from tests.server.spread import CPP, FOO, INNER, RUN, WITH_X, WITH_Y, Spread, record_spread
 
 pytestmark = pytest.mark.asyncio
@@ -41,7 +41,7 @@ async def test_of_chained_calls_a_line_has_its_own_and_the_others_have_all(sprea
     assert await definition(client, spread.cpp, 8) == [("callee.cc", WITH_X)]
     assert await definition(client, spread.cpp, 10) == [("callee.cc", WITH_Y)]
     for line in (7, 9, 11):
-        assert await definition(client, spread.cpp, line) == [("callee.cc", WITH_X), ("callee.cc", WITH_Y)]
+        assert await ways(client, "waysIn", spread.cpp, line) == [("callee.cc", WITH_X), ("callee.cc", WITH_Y)]
 
 
 async def test_what_a_lambda_says_is_its_own(spread: Spread, connect: Connect) -> None:
@@ -90,7 +90,7 @@ async def test_the_other_questions_about_a_line_answer_as_well(spread: Spread, c
 
 async def test_a_walk_goes_on_from_any_line_of_the_statement_that_it_came_to(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
-    assert ("spread.cc", 8) in await definition(client, spread.python, 3)
+    assert ("spread.cc", 8) in await ways(client, "waysIn", spread.python, 3)
     assert await definition(client, spread.cpp, 8) == [("callee.cc", WITH_X)]
 
 

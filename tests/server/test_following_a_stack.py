@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import Connect, definition, hover, links
+from tests.server.asking import Connect, definition, hover, links, ways
 from tests.server.roads import Roads, record_roads
 
 pytestmark = pytest.mark.asyncio
@@ -53,19 +53,25 @@ async def test_the_callee_that_makes_the_client_comes_last_though_it_took_longes
 ) -> None:
     client = await connect(roads.project)
     await definition(client, roads.demo, 1)
-    assert await definition(client, roads.library, 2) == [("library.py", 5), ("library.py", 11)]
+    assert await ways(client, "waysIn", roads.library, 2) == [("library.py", 5), ("library.py", 11)]
 
 
 async def test_within_the_making_of_the_client_its_longest_call_comes_first(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
-    assert await definition(client, roads.library, 11) == [("table.cc", 10), ("table.cc", 15)]
+    assert await ways(client, "waysIn", roads.library, 11) == [("table.cc", 10), ("table.cc", 15)]
 
 
 async def test_a_line_that_no_answer_led_to_offers_every_callee_the_longest_first(
     roads: Roads, connect: Connect
 ) -> None:
     client = await connect(roads.project)
-    assert await definition(client, roads.library, 2) == [("library.py", 8), ("library.py", 5), ("library.py", 11)]
+    assert await ways(client, "waysIn", roads.library, 2) == [("library.py", 8), ("library.py", 5), ("library.py", 11)]
+
+
+async def test_a_way_that_was_picked_from_the_list_is_walked_on(roads: Roads, connect: Connect) -> None:
+    client = await connect(roads.project)
+    assert ("library.py", 5) in await ways(client, "waysIn", roads.library, 2)
+    assert await walk(client, roads.library, 5) == PUT[2:]
 
 
 async def test_the_callee_named_under_the_cursor_comes_first(roads: Roads, connect: Connect) -> None:

@@ -113,7 +113,10 @@ async def test_new_calls_appear_as_they_are_indexed(recording: Recording, connec
     client = await connect(recording.root)
     assert "3 recorded calls" in (await hover(client, recording.demo, recording.main_calls_make_input) or "")
     write_index(recording, puts=4)
-    assert "7 recorded calls" in (await hover(client, recording.demo, recording.main_calls_make_input) or "")
+    text = await hover(client, recording.demo, recording.main_calls_make_input) or ""
+    assert "4 recorded calls" in text
+    assert text.splitlines()[0].startswith("Capture 2 of `demo.py`, ")
+    assert "(the latest with calls here; " in text.splitlines()[0]
 
 
 async def test_a_frame_line_of_a_trace_document_shows_symbol_module_and_source(
@@ -160,6 +163,6 @@ async def test_a_line_that_git_has_followed_says_where_it_was(recording: Recordi
     _insert_a_line(recording.demo)
 
     text = await hover(client, recording.demo, line + 1) or ""
-    assert f"location: exact, moved from {line}; last capture" in text
+    assert f"location: exact, moved from line {line}; last capture" in text
     assert await hover(client, recording.library, recording.device_put_enters_cpp) is not None
     assert "moved" not in (await hover(client, recording.library, recording.device_put_enters_cpp) or "")

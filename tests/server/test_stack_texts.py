@@ -113,7 +113,7 @@ class TestDefinitionAndHover:
         open_document(client, "untitled:behind", behind, "log")
         lines = recording.demo.read_text().count("\n")
         assert await definition(client, "untitled:behind", 2) == [("demo.py", lines)]
-        assert "was 4000 and changed" in (await hover(client, "untitled:behind", 2) or "")
+        assert "was line 4000, edited since" in (await hover(client, "untitled:behind", 2) or "")
 
     async def test_a_frame_without_source_says_so(self, recording: Recording, connect: Connect, log: Path) -> None:
         client = await connect(recording.root)

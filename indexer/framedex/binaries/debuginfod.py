@@ -143,7 +143,7 @@ class Debuginfod:
         self._servers.remove(server)
         self.problems.append(
             f"{server} was to give debug information of {name}, but {why}. It is not asked again in this run."
-            " `framedex index --rebuild` asks anew; without DEBUGINFOD_URLS in the environment nobody is asked."
+            " `framedex index` asks anew; without DEBUGINFOD_URLS in the environment nobody is asked."
         )
 
     def _is_missing(self, kept: Path) -> bool:

@@ -13,9 +13,16 @@ _ASIDE = ".removed"
 _OF_CAPTURE = re.compile(r"\d{8}-\d{6}-[\d-]+" + re.escape(_ASIDE))  # as the recorder names captures, put aside
 
 
+def aside_of(folder: Path) -> Path:
+    """Where a capture's folder is put aside."""
+    return folder.with_name(folder.name + _ASIDE)
+
+
 def put_aside(folder: Path) -> Path:
-    """Rename a capture's folder to what nobody takes for one to be used; returns the new path. Raises OSError."""
-    aside = folder.with_name(folder.name + _ASIDE)
+    """Rename a capture's folder, unless that was done before; returns the new path. Raises OSError."""
+    if folder.name.endswith(_ASIDE):
+        return folder
+    aside = aside_of(folder)
     if aside.is_dir() and not aside.is_symlink():
         shutil.rmtree(aside)
     return folder.rename(aside)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from framedex.errors import FramedexError
 from framedex.index.file.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
+from framedex.index.file.project import has_moved
 from framedex.index.file.seal import was_changed
 from framedex.index.file.soundness import Attention, blaming_damage
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, frames_by_id
 from framedex.index.read.scope import Scope
 from framedex.index.read.urls import Urls
+from framedex.indexplace import check_index_place
 from framedex.model import Counted
 
 if TYPE_CHECKING:
@@ -66,10 +69,16 @@ class Index:
         whether a question about a file, a line or a function is answered of all captures, or of the latest run alone
         in which that was recorded.
 
+        One whose project was moved is led to where that is now, if it can be written.
+
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        scope = Scope(is_latest=counted is Counted.LATEST)
-        return cls(Reader(connect_reading(path, patience), path, links or {}, scope=scope))
+        connection = connect_reading(path, patience)
+        if has_moved(connection, path):
+            connection.close()
+            _follow_project(path)
+            connection = connect_reading(path, patience)
+        return cls(Reader(connection, path, links or {}, scope=Scope(is_latest=counted is Counted.LATEST)))
 
     def within(self, captures: Collection[int]) -> Index:
         """The index as it is of these captures alone, by their ids: another one, to be closed by itself.
@@ -77,7 +86,7 @@ class Index:
         It stays as it is, whatever others write. The first question about a line or a function takes time for each of
         their stacks.
         """
-        from framedex.index.ask.within import narrow  # with the schema, which other questions do without
+        from framedex.index.within import narrow  # with the schema, which other questions do without
 
         reader = Reader(connect_reading(self.path, PATIENCE), self.path, self.links, scope=Scope(is_within=True))
         with translated(self.path):
@@ -174,7 +183,7 @@ class Index:
     def _of_totals(self) -> Reader:
         """What reads totals: those of chosen captures are made when they are needed."""
         if self._reader.scope.is_within:
-            from framedex.index.ask.within import fill_totals
+            from framedex.index.within import fill_totals
 
             with translated(self.path):
                 fill_totals(self._reader.connection)
@@ -238,3 +247,12 @@ class Index:
         from framedex.index.ask.ffi import Ffi
 
         return Ffi(self._reader)
+
+
+def _follow_project(path: Path) -> None:
+    """Have a writer lead the places of an index to where its project is now; without one they stay as they are."""
+    from framedex.index.write.store import Store  # few readers meet a project that was moved
+
+    with suppress(FramedexError):
+        check_index_place(path)
+        Store(path).close()

@@ -18,7 +18,7 @@ from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
-from framedex.ingest.naming import Namer
+from framedex.ingest.naming import Namer, moves_of
 from framedex.ingest.programs import kept_program
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
@@ -62,7 +62,7 @@ def read_captures(
     binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
     """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
-    namer = Namer(binaries)
+    namer = Namer(binaries, store.former_places())
     added: list[CaptureReport] = []
     pending = [state for state in states if is_due(store, state)]
     with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
@@ -141,7 +141,10 @@ class CaptureReading:
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
     """A capture with all that is known of it but for its calls, and what could not be named, as sentences."""
-    builds = find_builds(capture)
+    moves = moves_of(capture)
+    modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
+    capture = replace(capture, modules=modules) if moves else capture
+    builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
     origins = Origins(builds)
     frames, problems = namer.name_frames(capture, origins)
     record = CaptureRecord(

@@ -42,7 +42,8 @@ class Follower:
         """`place` finds the source of functions that are new. `debuginfod` is asked for debug files."""
         self._store = store
         rules = PathMap(store.sources.path_rules())
-        self._namer = Namer(RecordedBinaries(rules, debuginfod=debuginfod, kept=KeptBinaries()))
+        binaries = RecordedBinaries(rules, debuginfod=debuginfod, kept=KeptBinaries())
+        self._namer = Namer(binaries, store.former_places())
         self._place = place
         self.calls = 0  # that were new
         self.refused: dict[Path, FramedexError] = {}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from framedex.binaries import role_of
@@ -13,6 +14,7 @@ from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
+from framedex.ingest.absent import why_absent
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.stripped import why_unnamed
 from framedex.model import (
@@ -30,6 +32,7 @@ from framedex.model import (
 from framedex.releases import Origins, python_libraries
 from framedex.sources import processors, short_name
 from framedex.whereabouts.files import is_here, is_of_a_process
+from framedex.whereabouts.moves import Moves
 from framedex.whereabouts.rules import BUILD_FOLDER
 
 _OUTSIDE = "[outside every module]"
@@ -37,10 +40,14 @@ _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 
 
 class Namer:
-    """Names the frames of captures."""
+    """Names the frames of captures.
 
-    def __init__(self, binaries: RecordedBinaries | None = None) -> None:
+    `former` leads from where the project was to where it is: its binaries may have been built before it was moved.
+    """
+
+    def __init__(self, binaries: RecordedBinaries | None = None, former: Moves | None = None) -> None:
         self._binaries = binaries or RecordedBinaries()
+        self._former = former or Moves()
 
     def name_frames(
         self, capture: Capture, origins: Origins | None = None
@@ -51,7 +58,7 @@ class Namer:
         """
         origins = origins or Origins()
         found, problems = self._resolve(capture)
-        paths = Paths.of(capture)
+        paths = Paths.of(capture, self._former)
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
@@ -77,7 +84,7 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             named = _Found(binary.resolve([found.implementation])[0])
-            paths = Paths.of(capture)
+            paths = Paths.of(capture, self._former)
             implementation = _native_records(capture, at_entry, named, paths, origins or Origins())[0]
         return signature_of(found.type_arguments), implementation
 
@@ -87,23 +94,25 @@ class Namer:
             if isinstance(frame, NativeFrame) and frame.module >= 0:
                 by_module.setdefault(frame.module, []).append(frame)
         self._binaries.fetch_debug_files(capture.modules[module] for module in by_module)
+        launch = capture.metadata.launch
         everything: dict[NativeFrame, _Found] = {}
         problems: list[str] = []
         # Most of the time goes into line tables, which are read without the GIL.
         with ThreadPoolExecutor(processors()) as pool:
-            resolved = pool.map(self._resolve_module, map(capture.modules.__getitem__, by_module), by_module.values())
+            resolve = partial(self._resolve_module, packages=launch.packages if launch else {})
+            resolved = pool.map(resolve, map(capture.modules.__getitem__, by_module), by_module.values())
             for found, trouble in resolved:
                 everything.update(found)
                 problems.extend(trouble)
         return everything, problems
 
     def _resolve_module(
-        self, module: Module, frames: Sequence[NativeFrame]
+        self, module: Module, frames: Sequence[NativeFrame], packages: Mapping[str, str]
     ) -> tuple[dict[NativeFrame, _Found], Sequence[str]]:
         """What is known of the frames of one module, nothing where there is no such binary; what stood in the way."""
         binary, trouble = self._binaries.open(module)
         if binary is None:
-            return {}, trouble
+            return {}, [why_absent(module.path, trouble, packages)]
         # A return address is one past the call, which may be the last instruction of its function.
         symbols = binary.resolve([frame.offset - 1 for frame in frames])
         found = {
@@ -126,22 +135,36 @@ class _Found(NamedTuple):
 _NOTHING = _Found()
 
 
+def moves_of(capture: Capture) -> Moves:
+    """What has moved along with a capture since it was made."""
+    return Moves.of_capture(capture.metadata.folder, os.path.realpath(capture.path))
+
+
 class Paths:
     """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`.
 
-    Relative ones are below `folder`. `libraries` are the folders of Python's own library: of one, what an interpreter
-    has built in (`<frozen importlib._bootstrap>`) was made from its file there.
+    Relative ones are below `folder`; `moves` say what has moved since, `former` what has moved after the binaries of
+    the project were built. `libraries` are the folders of Python's own library: of one, what an interpreter has built
+    in (`<frozen importlib._bootstrap>`) was made from its file there.
     """
 
-    def __init__(self, folder: str, libraries: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: str,
+        libraries: Collection[str] = (),
+        moves: Moves | None = None,
+        former: Moves | None = None,
+    ) -> None:
         self._folder = folder
+        self._moves = moves or Moves()
+        self._former = former or Moves()
         self._libraries = libraries
         self._known: dict[str, str | None] = {}
 
     @classmethod
-    def of(cls, capture: Capture) -> Paths:
+    def of(cls, capture: Capture, former: Moves | None = None) -> Paths:
         """Those of a capture."""
-        return cls(capture.metadata.cwd or "", python_libraries(capture))
+        return cls(capture.metadata.cwd or "", python_libraries(capture), moves_of(capture), former)
 
     def real(self, name: str) -> str | None:
         if name not in self._known:
@@ -156,8 +179,9 @@ class Paths:
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
         if not os.path.isabs(path):  # noqa: PTH117
             return None
-        # Bazel's builds record what was below the compiler's working folder: here it would be ours.
-        return storable(os.path.normpath(path) if is_of_a_process(path) else os.path.realpath(path))
+        if is_of_a_process(path):  # Bazel's builds record what was below the compiler's working folder: not ours
+            return storable(os.path.normpath(path))
+        return storable(os.path.realpath(self._moves.now(path)))
 
     def _frozen(self, name: str) -> str | None:
         """The file that a module built into the interpreter was made from: in several libraries nobody can tell."""
@@ -174,8 +198,10 @@ class Paths:
         A relative one is of a file that lies beside the binary (as our own libraries' sources do in a wheel), else it
         is taken to be below `BUILD_FOLDER`.
         """
-        if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
+        if not name or "\0" in name:
             return self.real(name)
+        if os.path.isabs(name):  # noqa: PTH117
+            return self.real(self._former.now(name) if self._former.has_reached(binary) else name)
         beside = os.path.join(os.path.dirname(binary), name)  # noqa: PTH118, PTH120 - as below
         return self.real(beside if is_here(beside) else f"{BUILD_FOLDER}/{name}")
 

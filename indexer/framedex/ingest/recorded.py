@@ -18,7 +18,6 @@ from framedex.binaries import Binary, Contents, KeptBinaries, state_of
 from framedex.captures import fingerprint_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import NamedBinary, NamesFrom
-from framedex.missing import UNNAMED
 from framedex.model import BinaryId, Module
 from framedex.whereabouts.rules import PathMap
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod
 
 Opened = tuple[Binary | None, tuple[str, ...]]
-"""A binary with what is doubtful about it, or None and why not, as sentences."""
+"""A binary with what is doubtful about it, as sentences, or None and why not, as `FILE is not here`."""
 
 _SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger is of all of it
 
@@ -133,7 +132,7 @@ class RecordedBinaries:
                 trouble, doubts = self._why_doubtful(path, module)
                 if trouble is None:
                     return binary, doubts
-        return None, (f"{path} {trouble}: {UNNAMED}",)
+        return None, (f"{path} {trouble}",)
 
     def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
         """For a file whose build-id and fingerprint agree: why it is not what was recorded, and why it may not be."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from framedex.capturefolder import folder_now
 from framedex.captures import capture_state, is_over
-from framedex.captures.removal import clear_aside, make_none, put_aside, put_back
+from framedex.captures.removal import aside_of, clear_aside, make_none, put_aside, put_back
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
@@ -50,7 +50,7 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
         if isinstance(error, OSError):
             raise _unremovable(error) from error
         raise
-    for parent in dict.fromkeys(folder.parent for folder in folders):
+    for parent in dict.fromkeys(capture.path.parent for capture in captures):
         try:
             clear_aside(parent)
         except OSError as error:
@@ -65,18 +65,23 @@ def _folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
             raise FramedexError(
                 f"Capture {capture.id} is being read into the index as it is recorded.", "Stop that first."
             )
-        if not folder_now(str(capture.path)).is_here:
-            continue
-        try:
-            is_same = capture_state(capture.path).identity == capture.identity
-        except FramedexError:
-            continue
-        if is_same:
-            if not is_over(capture.path):
-                raise FramedexError(
-                    f"Capture {capture.id} is still being recorded.", "Remove it when its program has ended."
-                )
-            yield capture.path
+        for folder in (capture.path, aside_of(capture.path)):  # an interrupted removal leaves the second
+            if _is_of(capture, folder):
+                if not is_over(folder):
+                    raise FramedexError(
+                        f"Capture {capture.id} is still being recorded.", "Remove it when its program has ended."
+                    )
+                yield folder
+
+
+def _is_of(capture: KnownCapture, folder: Path) -> bool:
+    """Whether a folder, and no link to one, is that capture."""
+    if not folder_now(str(folder)).is_here:
+        return False
+    try:
+        return capture_state(folder).identity == capture.identity
+    except FramedexError:
+        return False
 
 
 def _unremovable(error: OSError) -> FramedexError:

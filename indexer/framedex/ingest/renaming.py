@@ -20,6 +20,7 @@ def owe_better_names(store: Store, binaries: RecordedBinaries) -> Sequence[Path]
     A capture whose folder is gone keeps the names that it has.
     """
     lacking = [known for known in store.binaries() if known.named_from is not NamesFrom.DEBUG_INFORMATION]
+    binaries.fetch_debug_files(binaries.module(known.id) for known in lacking)
     better = {known.id for known in lacking if binaries.named_from(binaries.module(known.id)) > known.named_from}
     owed = []
     for capture in store.captures() if better else ():

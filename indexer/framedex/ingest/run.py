@@ -66,7 +66,7 @@ def ingest_captures(
         if rules is not None:
             store.sources.replace_path_rules(rules)
         owe_to_release_maps(store.sources)
-    owed = owe_better_names(store, _binaries(store))
+    owed = owe_better_names(store, _binaries(store, debuginfod))
     states, refused = states_of([*captures, *owed])
     moved = [state.path for state in states if has_moved(store, state)]
     binaries = _binaries(store, debuginfod)

@@ -27,7 +27,7 @@ def why_unnamed(binary: Binary, path: str, frames: int, unnamed: int) -> str | N
 
 
 def _remedy(binary: Binary) -> str:
-    then = "and run `framedex index --rebuild`; until then"
+    then = "and run `framedex index`; until then"
     if binary.build_id:
         place = f"{_DEBUG_FILES}/{binary.build_id[:2]}/{binary.build_id[2:]}.debug"
         return f"Put its debug file at {place}, or name a server that has it in DEBUGINFOD_URLS, {then}"

@@ -55,7 +55,8 @@ class Road:
     `nodes` are the places of `target` in the tree of stacks, by which the next question can stay on these stacks.
     `longest` is the time in ns, all calls together, of the stack and boundary function among them that took longest.
     `makes_client`: the runtime's client was made on the way, as happens at whatever line comes first in a process.
-    `goes_on`: some of the stacks have frames inward of `target`.
+    `goes_on`: some of the stacks have frames inward of `target`. `passed` is how many frames of code, none of which
+    could be shown, lie between the two on that longest stack.
     """
 
     origin: FrameRow
@@ -65,6 +66,7 @@ class Road:
     longest: int
     makes_client: bool
     goes_on: bool
+    passed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ class Metadata:
     """How, when and where a recorded process ran. `text` is all that was recorded of that, as JSON.
 
     `started_unix_ns` and `started_clock_ns` are the moment at which the recording began, on the wall clock and on
-    CLOCK_MONOTONIC. `python_problem` says in a sentence why no Python frames were recorded; `selected_by` has the
-    variables by which calls were selected, and is empty where all are there. `launch` is None for a program that was
-    started without `framedex run`.
+    CLOCK_MONOTONIC. `folder` is where the capture was made, None where an earlier recorder made it. `python_problem`
+    says in a sentence why no Python frames were recorded; `selected_by` has the variables by which calls were selected,
+    and is empty where all are there. `launch` is None for a program that was started without `framedex run`.
     """
 
     format: str | None = None
@@ -42,6 +42,7 @@ class Metadata:
     pid: int | None = None
     argv: tuple[str, ...] = ()
     cwd: str | None = None
+    folder: str | None = None
     host: str | None = None
     python: str | None = None
     python_problem: str | None = None
@@ -61,6 +62,7 @@ class Metadata:
             pid=_number(told.get("pid")),
             argv=_texts(told.get("argv")),
             cwd=_text(told.get("cwd")),
+            folder=_text(told.get("folder")),
             host=_text(told.get("host")),
             python=_text(told.get("python")),
             python_problem=_text(told.get("python_problem")),

@@ -28,6 +28,8 @@ _NOT_REGISTERED = re.compile(
 )
 _SITE = re.compile(rf'{FRONTEND_ATTRIBUTE} = "(0x[0-9a-f]+)"')
 _ATTRIBUTE = re.compile(r'(\w+)=("[^"\\]*"|[-\w.+]+)(?=,|$)')
+# What native/ffi/instances.h has of callbacks: the name as which runs are recorded, empty for those that are not.
+_CALLBACK = re.compile(r'\bframedex_callback = "([^"]*)"')
 _MLIR_ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|[-\w.+]+ : )')
 
 
@@ -156,6 +158,9 @@ class Programs:
             self._describe("by_target", program, None, call)
 
     def _describe(self, how: str, program: str, instance: int | None, call: CustomCall) -> None:
+        callback = _CALLBACK.search(call.attributes)
+        if callback is not None and not callback[1]:
+            return
         self._library.describe(
             "ffi_instance",
             {
@@ -163,7 +168,7 @@ class Programs:
                 "join": how,
                 "program": program,
                 "instruction": call.instruction,
-                "target": call.target,
+                "target": call.target if callback is None else callback[1],
                 "site": call.frontend_attributes.get(FRONTEND_ATTRIBUTE),
                 "op_name": call.op_name,
                 "operands": ", ".join(call.operands),

@@ -22,6 +22,16 @@ from .cpu_lowerings import lu, ragged_dot
 TRANSFER_TARGET = "xla_ffi_python_gpu_callback"
 _TYPED_FFI = 4  # stablehlo's api_version for it
 
+# What the primitives of host callbacks are called in Python; of another one its own name is shown.
+_CALLBACKS = {
+    "pure_callback": "jax.pure_callback",
+    "io_callback": "jax.experimental.io_callback",
+    "debug_callback": "jax.debug.callback",
+    "debug_print": "jax.debug.print",
+}
+# loc("pure_callback:"(...)), before jaxlib 0.10 loc("jit(step)/pure_callback"(...))
+_PRIMITIVE = re.compile(r'^loc\("[^"]*?(\w+):?"\(')
+
 
 def rewrite(module: ir.Module, key: int) -> bool:
     """Rewrite the module in place; `key` is what its transfers call it. Returns whether it has transfers."""
@@ -67,6 +77,7 @@ def _transfer_by_call(operation: ir.Operation, key: int) -> None:
                     "channel": ir.IntegerAttr.get(integer, int(channel[1])),
                     "is_send": ir.IntegerAttr.get(integer, int(operation.name == "stablehlo.send")),
                     "program": ir.IntegerAttr.get(integer, key),
+                    "framedex_callback": ir.StringAttr.get(_callback_of(operation)),
                 }
             ),
             "operand_layouts": _row_major([value.type for value in operation.operands]),
@@ -82,6 +93,22 @@ def _transfer_by_call(operation: ir.Operation, key: int) -> None:
             attributes=attributes,
         )
     _replace(operation, list(call.results))
+
+
+def _callback_of(operation: ir.Operation) -> str:
+    """The name of the callback that is called while this transfer runs; empty for those that only move its data.
+
+    JAX sends the operands of a callback one after the other, each with the token of the one before, and the host calls
+    it when it has the last.
+    """
+    if operation.name != "stablehlo.send":
+        return ""
+    place = str(operation.location)
+    followers = (use.owner for use in operation.results[0].uses)
+    if any(each.name == "stablehlo.send" and str(each.location) == place for each in followers):
+        return ""
+    primitive = match[1] if (match := _PRIMITIVE.match(place)) else "host_callback"
+    return _CALLBACKS.get(primitive, f"jax.{primitive}")
 
 
 def _row_major(types: list[ir.Type]) -> ir.ArrayAttr:

@@ -41,7 +41,12 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
         return None
     places = [place for place in (found.location, *found.candidates) if is_here(place.path)]
     targets = [Target(place.path, place.line, place.line, place.line) for place in places]
-    return answer(session, frame_range(session, document, found.frame), targets, session.links_supported)
+    return answer(
+        session,
+        frame_range(session, document, found.frame),
+        targets,
+        session.links_supported_for(types.TEXT_DOCUMENT_DEFINITION),
+    )
 
 
 async def public_place_in_text(session: Session, uri: str, position: types.Position) -> Location | None:

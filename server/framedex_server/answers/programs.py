@@ -19,31 +19,31 @@ MOST_SHOWN = 4
 """Programs, ops and lines that are listed; what is left out is counted."""
 
 
-def lines_inside(session: Session, place: Place, index: Index, word: str = "") -> list[Location]:
+def lines_inside(session: Session, place: Place, index: Index, word: str = "") -> Sequence[ProgramLine | PythonLine]:
     """Where a line inside a program leads: lines of functions that it called as it was traced, else where it is run.
 
     Of a line outside, the first lines of functions of this name that ran from it in programs.
     """
     line = index.line(place.path, place.line, session.chosen.capture_in(index))
     inward: list[ProgramLine] = []
-    run_from: list[Location] = []
+    run_from: list[PythonLine] = []
     for use in line.program_uses():
         inward += use.inward
-        run_from += [] if use.is_outside else [runs.line.location for runs in use.runs if runs.line is not None]
+        run_from += [] if use.is_outside else [runs.line for runs in use.runs if runs.line is not None]
     if not word:
-        return _here([each.location for each in inward] or run_from)
+        return _here(inward or run_from)
     runs = [each for run in line.programs_run() for each in run.lines]
-    named = (each.location for each in (*inward, *runs) if each.function.rpartition(".")[2] == word)
-    return _here(sorted(named, key=lambda each: (each.path, each.line)))[:1]
+    named = [each for each in (*inward, *runs) if each.function.rpartition(".")[2] == word]
+    return _here(sorted(named, key=lambda each: (each.location.path, each.location.line)))[:1]
 
 
-def lines_outside(session: Session, place: Place, index: Index) -> list[Location]:
+def lines_outside(session: Session, place: Place, index: Index) -> Sequence[ProgramLine | PythonLine]:
     """The lines that had the function of a line inside a program traced, and from which that is run."""
-    found: list[Location] = []
+    found: list[ProgramLine | PythonLine] = []
     for use in index.line(place.path, place.line, session.chosen.capture_in(index)).program_uses():
         if not use.is_outside:
-            found += [each.location for each in use.outward]
-            found += [runs.line.location for runs in use.runs if runs.line is not None]
+            found += use.outward
+            found += [runs.line for runs in use.runs if runs.line is not None]
     return _here(found)
 
 
@@ -113,7 +113,7 @@ def _times(number: int) -> str:
     return "once" if number == 1 else "twice" if number == 2 else f"{number:,} times"
 
 
-def _here(locations: Sequence[Location]) -> list[Location]:
-    """The locations whose files are here, each once."""
-    found = {(each.path, each.line): each for each in reversed(locations) if is_here(each.path)}
+def _here(lines: Sequence[ProgramLine | PythonLine]) -> list[ProgramLine | PythonLine]:
+    """The lines whose files are here, each once."""
+    found = {(each.location.path, each.location.line): each for each in reversed(lines) if is_here(each.location.path)}
     return list(reversed(found.values()))

@@ -17,7 +17,7 @@ from framedex.plaintext import printable
 from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.inward import locations, place_name, public_place
+from framedex_server.inward import locations, passed_text, place_name, public_place
 from framedex_server.markup import without_links
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def duration_json(nanoseconds: int) -> Json:
 def position_json(session: Session, at: StackPosition) -> Json:
     """A frame of a stack, and which stack that is: `frame` counts from 0, the `text` from 1."""
     function, boundary = printable(at.frame.function.name), printable(at.boundary)
+    on_the_way = f"{function}: frame {at.position + 1} of {len(at.frames)} on the way to {boundary}"
     return {
         **frame_json(session, at.frame),
         "stack": at.stack,
@@ -129,7 +130,7 @@ def position_json(session: Session, at: StackPosition) -> Json:
         "calls": at.calls,
         "frame": at.position,
         "frames": len(at.frames),
-        "text": f"{function}: frame {at.position + 1} of {len(at.frames)} on the way to {boundary}",
+        "text": "; ".join([on_the_way, *passed_text(at.passed)]),
     }
 
 

@@ -43,6 +43,9 @@ CALM = 0.5
 AT_ONCE = 200
 """Places in one part of an answer that comes in parts."""
 
+_WITH_A_MESSAGE_LINE = frozenset({"emacs", "eglot", "helix", "kak-lsp", "neovim", "vim"})
+"""What editors call themselves, in small letters, that show messages in one line, which the next key takes away."""
+
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
@@ -159,11 +162,6 @@ class Session:
         changed = [await indexes.run(indexes.have_changed) for indexes in (self.indexes, self.contents)]
         return any(changed)
 
-    @property
-    def links_supported(self) -> bool:
-        """Whether the client takes a LocationLink as a definition."""
-        return self.links_supported_for(types.TEXT_DOCUMENT_DEFINITION)
-
     def links_supported_for(self, method: str) -> bool:
         """Whether the client takes a LocationLink as the answer to a request such as `textDocument/declaration`."""
         capabilities = getattr(self._server.client_capabilities.text_document, method.rpartition("/")[2], None)
@@ -174,6 +172,22 @@ class Session:
         """The commands that the client lets a hover link to (`experimental.framedex.commandLinks`, a list of names)."""
         names = self._own_capabilities.get("commandLinks")
         return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+
+    @property
+    def shows_documents(self) -> bool:
+        """Whether the client opens documents and pages that it is asked to (`window/showDocument`)."""
+        window = self._server.client_capabilities.window
+        return window is not None and window.show_document is not None and window.show_document.support
+
+    @property
+    def takes_led(self) -> bool:
+        """Whether the client shows, without a window over the text, what `framedex/led` tells."""
+        return self._own_capabilities.get("led") is True
+
+    @property
+    def shows_messages_in_a_line(self) -> bool:
+        """Whether the client is an editor that is known to show messages in a line at its edge."""
+        return self._server.protocol.client_name.casefold() in _WITH_A_MESSAGE_LINE  # type: ignore[attr-defined]
 
     @property
     def _own_capabilities(self) -> Mapping[str, Any]:

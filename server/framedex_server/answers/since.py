@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def words_since(index: Index, path: str, line: int) -> list[str]:
-    """What has become of a line since it was recorded (`moved from 14`); nothing where it is as it was."""
+    """What has become of a line since it was recorded (`moved from line 14`); nothing where it is as it was."""
     from framedex.placetext import stale_labels
 
     return stale_labels(index.line(path, line).since_recorded())

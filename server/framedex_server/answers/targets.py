@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex_server.answers.session import Place, Session
-from framedex_server.inward import locations
+from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
-    from framedex.index import Index
-    from framedex.model import FrameRow, Location, Road
+    from framedex.model import FrameRow, Location
 
 MOST_TARGETS = 20
 """More places to go to from one line are noise to a reader."""
@@ -41,40 +39,8 @@ class Target:
         function = frame.function
         begin = function.location
         if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
-            return Target(location.path, location.line, location.line, location.line)
+            return Target.at(location)
         return Target(location.path, location.line, begin.line, function.end_line)
-
-
-def came_by(session: Session, place: Place, index: Index) -> Sequence[int] | None:
-    """The nodes at which the road stands that has led to a place, or to where its frames stand; None if none has."""
-    known = _known_line(session, place, index)
-    return None if known is None else session.trail.nodes_at(index.path, place.path, known)
-
-
-def _known_line(session: Session, place: Place, index: Index) -> int | None:
-    """The line of a place to which an answer has led: itself, or one of its statement where it has no frames."""
-
-    def is_known(line: int) -> bool:
-        return session.trail.nodes_at(index.path, place.path, line) is not None
-
-    if is_known(place.line):
-        return place.line
-    return next(filter(is_known, index.line(place.path, place.line).lines), None)
-
-
-def along(
-    session: Session,
-    place: Place,
-    index: Index,
-    roads: Sequence[Road],
-    places: Callable[[FrameRow], Iterable[Location]] = locations,
-) -> list[Target]:
-    """The targets to which roads lead from a place, each noted so that a question about it goes on along its road."""
-    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in places(road.target)]
-    if targets:
-        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
-        session.trail.led(index.path, place.path, _known_line(session, place, index) or place.line, led_to)
-    return [target for target, _ in targets]
 
 
 def answer(

@@ -39,6 +39,8 @@ _INDEX_IT = "Index this project"
 
 _ENDS = {
     types.TEXT_DOCUMENT_DEFINITION: "No frame with source is further inward from here; the trace has the whole stack.",
+    "framedex/waysIn": "No frame with source is further inward from here.",
+    "framedex/waysOut": "No frame with source is further outward from here.",
     "framedex/stepIn": "No frame with source is further inward on this stack.",
     "framedex/stepOut": "No frame with source is further outward on this stack.",
     "framedex/selectFrame": "No source is here for this frame.",
@@ -47,7 +49,7 @@ _ENDS = {
 """By the request: what is said of a line through which recorded calls went."""
 
 
-_INWARD = (types.TEXT_DOCUMENT_DEFINITION, "framedex/stepIn")
+_INWARD = (types.TEXT_DOCUMENT_DEFINITION, "framedex/stepIn", "framedex/waysIn")
 
 
 async def why_nothing(session: Session, about: Json, request: str) -> Json:

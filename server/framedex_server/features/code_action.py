@@ -1,7 +1,7 @@
-"""Code actions: the public pages of the frames that a line leads to and that are not here.
+"""Code actions: the ways on from a line, where there are several, and the public pages of frames that are not here.
 
-They are for editors that have no other way to a link: go to frame opens no browser. They are offered to who asks for
-the actions of a line, and to no editor that asks by itself at every move of the cursor.
+Go to frame leads to the likeliest place alone, and opens no browser; here every editor lists the rest, by functions.
+They are offered to who asks for the actions of a line, and to no editor that asks by itself as the cursor moves.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.plaintext import printable
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.session import Session
+from framedex_server.answers.ways import Way, ways_in
 from framedex_server.inward import place_name
-from framedex_server.protocol import OPEN_PUBLIC
+from framedex_server.protocol import GO_TO, OPEN_PUBLIC
 
 if TYPE_CHECKING:
     from framedex.model import Location
 
-KIND = "source.framedex.openPublic"
+PAGE, WAY = "source.framedex.openPublic", "source.framedex.goTo"
 """What these actions are to clients: none that is run by itself, or that a light bulb tells of."""
 
 MOST_PAGES = 4
@@ -29,19 +31,30 @@ MOST_PAGES = 4
 def register(server: LanguageServer, session: Session) -> None:
     """Offer `textDocument/codeAction`."""
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[KIND]))
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY, PAGE]))
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
-        asked, only = params.context, params.context.only or [KIND]
-        if asked.trigger_kind == types.CodeActionTriggerKind.Automatic or not any(map(_is_of_kind, only)):
+        if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
             return None
-        return [_action(place) for place in await _places(session, params)] or None
+        actions: list[types.CodeAction] = []
+        if session.shows_documents and _is_asked_for(WAY, params):
+            actions += [_to_way(session, way) for way in await _ways(session, params)]
+        if _is_asked_for(PAGE, params):
+            actions += [_to_page(place) for place in await _pages(session, params)]
+        return actions or None
 
 
-def _is_of_kind(wanted: str) -> bool:
-    return f"{KIND}.".startswith(f"{wanted}.")
+def _is_asked_for(kind: str, params: types.CodeActionParams) -> bool:
+    return any(f"{kind}.".startswith(f"{wanted}.") for wanted in params.context.only or [kind])
 
 
-async def _places(session: Session, params: types.CodeActionParams) -> list[Location]:
+async def _ways(session: Session, params: types.CodeActionParams) -> list[Way]:
+    """The ways inward from a line of a source; none where there is one alone, which go to frame takes."""
+    place = session.source_place(params.text_document, params.range.start)
+    found = await session.ask_at(place, lambda index: ways_in(session, place, index)) if place is not None else None
+    return found if found is not None and len(found) > 1 else []
+
+
+async def _pages(session: Session, params: types.CodeActionParams) -> list[Location]:
     document, position = params.text_document, params.range.start
     if session.texts.may_hold(document.uri):
         found = await frame_lines.public_place_in_text(session, document.uri, position)
@@ -53,6 +66,14 @@ async def _places(session: Session, params: types.CodeActionParams) -> list[Loca
     return list({there.url: there for _, there in ways}.values())[:MOST_PAGES]
 
 
-def _action(place: Location) -> types.CodeAction:
+def _to_way(session: Session, way: Way) -> types.CodeAction:
+    title = f"Go to {printable(way.function)}, {way.place}" + (f": {way.detail}" if way.detail else "")
+    target = way.target
+    line = session.line_range(target.path, target.line).start.line
+    where = {"uri": session.documents.uri_of(target.path), "line": line}
+    return types.CodeAction(title, kind=WAY, command=types.Command(title, GO_TO, arguments=[where]))
+
+
+def _to_page(place: Location) -> types.CodeAction:
     title = f"Open the public page of {place_name(place)}"
-    return types.CodeAction(title, kind=KIND, command=types.Command(title, OPEN_PUBLIC, arguments=[place.url]))
+    return types.CodeAction(title, kind=PAGE, command=types.Command(title, OPEN_PUBLIC, arguments=[place.url]))

@@ -49,8 +49,7 @@ def register(server: LanguageServer, session: Session) -> None:
             tell(server, f"framedex: {(await why_nothing(session, wanted, OPEN_TRACE))['text']}")
             return None
         uri = written.as_uri()
-        window = server.client_capabilities.window
-        if window is not None and window.show_document is not None and window.show_document.support:
+        if session.shows_documents:
             server.window_show_document(types.ShowDocumentParams(uri, take_focus=True))
         return uri
 

@@ -55,4 +55,5 @@ def _locations(session: Session, place: Place, index: Index) -> Iterator[Locatio
     capture = session.chosen.capture_in(index)
     for line in index.line(place.path, place.line, capture).program_lines():
         yield line.location
-    yield from lines_outside(session, place, index)
+    for outside in lines_outside(session, place, index):
+        yield outside.location

@@ -22,12 +22,15 @@ def test_hover_says_what_was_recorded(at_device_put: Workbench) -> None:
     expect(at_device_put.hover).to_contain_text("PJRT_Client_BufferFromHostBuffer")
 
 
-def test_definition_goes_on_into_cpp_and_back(at_device_put: Workbench, project: Project) -> None:
+def test_ten_steps_into_cpp_and_out_are_twenty_keys(at_device_put: Workbench, project: Project) -> None:
     window, frames = at_device_put, project.frames()
     reached = [window.place()]
-    while not reached[-1].file.endswith(".cc"):
+    for _ in range(10):
         reached.append(window.go_to_definition(frames - set(reached)))
+        if reached[-1].file.endswith(".cc") and reached[-2].file.endswith(".py"):
+            expect(window.page.locator(".statusbar")).to_contain_text("skipped, source not here")
     assert reached[1].file == "api.py"
+    assert reached[-1].file.endswith(".cc")
     for place in reversed(reached[:-1]):
         window.press("Control+Alt+-")
         window.expect_place(place.file, place.line)

@@ -24,14 +24,13 @@ Scheme = Literal["light", "dark"]
 
 _TAB = ".editor-group-container.active .tab.active"
 _SELECTION = "[id='status.editor.selection']"
-_PEEK = ".reference-zone-widget .monaco-list-row.focused"
 
 # The tab, the line and the focus change one after the other: what is looked for is what there can be together.
-_ARRIVED = """([places, tab, selection, peek]) => {
+_ARRIVED = """([places, tab, selection]) => {
   const file = document.querySelector(tab)?.getAttribute("data-resource-name");
   const line = document.querySelector(selection)?.innerText.match(/Ln (\\d+)/)?.[1];
   const focused = document.querySelector(".editor-group-container.active .monaco-editor.focused")?.dataset.uri;
-  return document.querySelector(peek) !== null || (focused?.endsWith(`/${file}`) && places.includes(`${file}:${line}`));
+  return focused?.endsWith(`/${file}`) && places.includes(`${file}:${line}`);
 }"""
 
 # Which frame of the picked stack the active editor says that the reader is at: text that is no element of the page.
@@ -193,14 +192,11 @@ class Workbench:
         return Place(self.tab.get_attribute("data-resource-name") or "", int(selection[1]))
 
     def go_to_definition(self, places: Iterable[Place]) -> Place:
-        """Go to the definition, the first one offered of several, and return which of `places` it is."""
+        """Go to the definition by one key, and return which of `places` it is: a question would go on for ever."""
         here = self.place()
         self.press("F12")
         known = [f"{place.file}:{place.line}" for place in places if place != here]
-        self.page.wait_for_function(_ARRIVED, arg=[known, _TAB, _SELECTION, _PEEK])
-        if self.page.locator(_PEEK).is_visible():
-            self.press("Enter")
-            self.page.wait_for_function(_ARRIVED, arg=[known, _TAB, _SELECTION, "no-peek"])
+        self.page.wait_for_function(_ARRIVED, arg=[known, _TAB, _SELECTION])
         return self.place()
 
     def expect_place(self, name: str, line: int) -> None:

@@ -77,11 +77,13 @@ def test_a_question_that_takes_longer_than_a_second_shows_a_bar(busy: Path, verb
 
 
 def test_a_question_that_is_over_at_once_shows_none(busy: Path) -> None:
-    assert _drawn({"TERM": "xterm"}, EARLIER_QUESTION, ["--index", str(busy), "calls", "--limit", "0"]) == ""
+    assert _drawn({"TERM": "xterm"}, EARLIER_QUESTION, ["--index", str(busy), "calls", "--all", "--limit", "0"]) == ""
 
 
 def test_no_bar_stands_between_rows_that_are_printed_as_they_are_read(busy: Path) -> None:
-    shown = _drawn({"TERM": "xterm"}, QUESTION, ["--index", str(busy), "calls", "--limit", "0"], with_output=True)
+    shown = _drawn(
+        {"TERM": "xterm"}, QUESTION, ["--index", str(busy), "calls", "--all", "--limit", "0"], with_output=True
+    )
 
     assert "PJRT_Event_Destroy" in shown
     assert "Reading calls" not in shown

@@ -114,7 +114,7 @@ def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "xla.py").write_text("import os\n" * 27)
     text = '  File "xla.py", line 584, in compile\n'
-    assert f"{tmp_path / 'xla.py'}:27 [doubtful, was 584 and changed]" in explain(text=text).stdout
+    assert f"{tmp_path / 'xla.py'}:27 [doubtful, was line 584, edited since]" in explain(text=text).stdout
     (stack,) = json.loads(explain("--json", text=text).stdout)["stacks"]
     location = stack["frames"][0]["location"]
     assert (location["how"], location["line"], location["moved_from"]) == ("doubtful", 27, 584)

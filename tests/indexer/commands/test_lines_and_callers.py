@@ -41,7 +41,8 @@ def test_where_has_all_frames_of_the_statement(spread: Spread) -> None:
 
 
 def test_where_tells_nothing_of_the_statement_beside_it(spread: Spread) -> None:
-    done = run("where", "spread.cc:6")
+    done = CliRunner().invoke(cli, ("where", "spread.cc:6"))
+    assert done.exit_code == 1
     assert "call" not in done.stdout and "No recorded call passes" in done.stderr
 
 

@@ -91,7 +91,7 @@ def test_at_another_commit_the_line_is_found_again_and_marked(desk: Desk, number
     result = open_text(named(commit, 4)[number])
 
     assert desk.told("vim")[0] == "+call cursor(5,1)"
-    assert "[followed, moved from 4]" in " ".join(result.stderr.split())
+    assert "[followed, moved from line 4]" in " ".join(result.stderr.split())
 
 
 def test_a_line_of_the_nearest_release_says_so_wherever_it_is_opened(desk: Desk) -> None:

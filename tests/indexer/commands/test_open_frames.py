@@ -259,7 +259,7 @@ def test_hostile_names_of_files_reach_the_editor_as_one_argument(desk: Path, nam
 def test_a_frame_that_the_file_does_not_bear_out_is_told(desk: Path) -> None:
     (desk / "x.py").write_text("def helper():\n    pass\n\n\ndef make():\n    return helper()\n")
     moved = open_text('  File "x.py", line 2, in make')
-    assert "[definition, was 2 and changed]" in moved.stderr
+    assert "[definition, was line 2, edited since]" in moved.stderr
     assert (desk / "log").read_text().splitlines()[0] == "+call cursor(5,1)"
     other = open_text('  File "x.py", line 2, in other')
     assert "[doubtful]" in other.stderr

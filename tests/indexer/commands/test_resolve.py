@@ -344,8 +344,8 @@ def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path) -> No
     )
     right, behind, moved, other = resolved(log, tmp_path).stdout.splitlines()
     assert "→" not in right
-    assert behind.endswith(f" → {tmp_path}/xla.py:6 [doubtful, was 584 and changed]")
-    assert moved.endswith(f" → {tmp_path}/xla.py:5 [definition, was 2 and changed]")
+    assert behind.endswith(f" → {tmp_path}/xla.py:6 [doubtful, was line 584, edited since]")
+    assert moved.endswith(f" → {tmp_path}/xla.py:5 [definition, was line 2, edited since]")
     assert other.endswith(f" → {tmp_path}/xla.py:2 [doubtful]")
 
 

@@ -127,7 +127,9 @@ def test_a_change_that_samples_do_not_see_is_told_where_the_content_is_known(lar
     data[position] ^= 1
     changed.write_bytes(data)
     found, problems = name(module, places, Contents(tmp_path / "contents.json"))
-    assert problems == [f"{changed} has changed since it was recorded: its frames stay as module and offset."]
+    (problem,) = problems
+    assert problem.startswith(f"{changed} has changed since it was recorded. Put back what was recorded")
+    assert problem.endswith("run `framedex index`; until then its frames stay as module and offset.")
     assert found != names
 
 

@@ -33,7 +33,8 @@ def problems_of(path: Path | str, fingerprint: str = "as recorded") -> list[str]
 def test_what_is_no_file_is_not_on_this_machine(name: str) -> None:
     (problem,) = problems_of(name)
 
-    assert problem == f"{name} is not on this machine: its frames stay as module and offset."
+    assert problem.startswith(f"{name} is not on this machine")
+    assert problem.endswith("its frames stay as module and offset.")
 
 
 def test_a_name_that_the_system_refuses_is_a_problem_and_no_exception() -> None:

@@ -10,15 +10,15 @@ local M = {}
 local WHERE = {
   go_to_frame = "steps", step_in = "steps", step_out = "steps", next_stack = "steps", previous_stack = "steps",
   clear_stack = "stack_marks",
-  stacks = "lists", calls = "lists", frames = "lists",
+  stacks = "lists", calls = "lists", frames = "lists", callees = "lists", callers = "lists",
   open_trace = "trace",
   pick_capture = "captures", compare_captures = "captures", index = "captures",
   record = "recording",
 }
 
 M.commands = {
-  "go_to_frame", "step_in", "step_out", "next_stack", "previous_stack", "clear_stack", "stacks", "calls", "frames",
-  "open_trace", "pick_capture", "compare_captures", "index", "record",
+  "go_to_frame", "callees", "callers", "step_in", "step_out", "next_stack", "previous_stack", "clear_stack", "stacks",
+  "calls", "frames", "open_trace", "pick_capture", "compare_captures", "index", "record",
 }
 
 for name, module in pairs(WHERE) do

@@ -58,6 +58,27 @@ function take.stacks(stack)
   end)
 end
 
+local function list_ways(method, kind)
+  request.find(method, request.here, function(ways, encoding)
+    local items = {}
+    for _, way in ipairs(ways) do
+      local item = vim.lsp.util.locations_to_items({ way.location }, encoding)[1]
+      table.insert(items, vim.tbl_extend("force", item, { text = way["function"] .. "  " .. way.detail }))
+    end
+    open_list({ title = "framedex: " .. kind .. " of this line", items = items, context = { kind = kind } })
+  end)
+end
+
+--- List the functions to which the line led, the likeliest first: go_to_frame() takes that.
+function M.callees()
+  list_ways("framedex/waysIn", "callees")
+end
+
+--- List the functions from which the line was reached, most calls first.
+function M.callers()
+  list_ways("framedex/waysOut", "callers")
+end
+
 --- List the latest calls through the line.
 function M.calls()
   list_through_line("framedex/callsThrough", "calls", function(call)

@@ -45,6 +45,13 @@ local function environment()
   return { PYTHONPATH = table.concat(kept, ":"), FRAMEDEX_PROGRAM_PYTHONPATH = theirs }
 end
 
+-- What Neovim can do, which it does not add by itself before 0.11, what the user gives (for completion, say), and that
+-- where a step has led is shown.
+local function capabilities(theirs)
+  local ours = { experimental = { framedex = { led = true } } }
+  return vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), theirs or {}, ours)
+end
+
 -- What Neovim is told of the server; lsp/framedex.lua hands it to `vim.lsp.enable` as it is.
 function M.configuration(options)
   local configuration = vim.tbl_extend("force", defaults, options or {})
@@ -63,7 +70,11 @@ function M.configuration(options)
     ["window/logMessage"] = function(...)
       return require("framedex.recording").on_log(...)
     end,
+    ["framedex/led"] = function(...)
+      return require("framedex.steps").on_led(...)
+    end,
   }
+  configuration.capabilities = capabilities(configuration.capabilities)
   configuration.reuse_client = is_framedex
   return configuration
 end
@@ -110,6 +121,7 @@ local function start_by_autocommand(configuration)
         settings = configuration.settings,
         on_attach = configuration.on_attach,
         handlers = configuration.handlers,
+        capabilities = configuration.capabilities,
       }
       if vim.bo[event.buf].buftype ~= "" then
         return

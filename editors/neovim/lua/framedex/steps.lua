@@ -5,17 +5,18 @@ local marks = require("framedex.stack_marks")
 
 local M = {}
 
---- Go one frame inward, to the callee that really ran; several callees also fill the quickfix list.
+--- Go one frame inward, to the callee that really ran.
 function M.go_to_frame()
   request.find("textDocument/definition", request.here, function(locations, encoding)
     request.show(locations[1], encoding)
-    if #locations > 1 then
-      vim.fn.setqflist({}, " ", {
-        title = "framedex: callees",
-        items = vim.lsp.util.locations_to_items(locations, encoding),
-      })
-    end
   end)
+end
+
+--- Show what a step went over, and take away what was said of the one before.
+function M.on_led(_, led)
+  if led and type(led.text) == "string" then
+    vim.api.nvim_echo({ { led.text } }, false, {})
+  end
 end
 
 --- Go where the server says that a step leads, and show the stack along which it went.

@@ -48,7 +48,7 @@ export function createClient(
 
 class OwnCapabilities implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    const framedex = { commandLinks: LINKED_COMMANDS, indexChanges: true };
+    const framedex = { commandLinks: LINKED_COMMANDS, indexChanges: true, led: true };
     capabilities.experimental = { ...(capabilities.experimental as object | undefined), framedex };
   }
 

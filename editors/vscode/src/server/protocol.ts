@@ -15,6 +15,11 @@ export interface Action {
   arguments: unknown[];
 }
 
+/** What `framedex/led` tells of the step that was just taken; empty where there is nothing to say. */
+export interface Led {
+  text: string;
+}
+
 /** A time in nanoseconds, and in words. */
 interface Lasting {
   duration: number;

@@ -8,6 +8,7 @@ import { reasonOf, withoutLinks } from "../plain";
 import { createClient } from "./client";
 import { whyFailed } from "./failure";
 import { isFound, Located, locateServer, NotFound, ServerCommand } from "./locate";
+import { Led } from "./protocol";
 import { RestartLimit } from "./restarts";
 
 // For the first answer, on a slow disk. Everything waits for a start: one without an end would be the last.
@@ -32,12 +33,15 @@ export class Server implements vscode.Disposable {
   private readonly underWay = new Map<ProgressToken, string>();
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private readonly indexChanged = new vscode.EventEmitter<void>();
+  private readonly led = new vscode.EventEmitter<string>();
   private readonly failed = new vscode.EventEmitter<Problem>();
 
   /** After the state has changed, or what the server is busy with. */
   readonly onDidChangeState = this.changed.event;
   /** After somebody has written into an index that the server reads, and whenever another server answers. */
   readonly onDidChangeIndex = this.indexChanged.event;
+  /** After a step, with what is said of it: which frames it went over, say; empty where nothing is. */
+  readonly onDidLead = this.led.event;
   readonly onProblem = this.failed.event;
 
   /** How the server was started, once it was found. */
@@ -110,7 +114,7 @@ export class Server implements vscode.Disposable {
   dispose(): void {
     void this.stop();
     this.isDisposed = true;
-    vscode.Disposable.from(this.changed, this.indexChanged, this.failed).dispose();
+    vscode.Disposable.from(this.changed, this.indexChanged, this.led, this.failed).dispose();
   }
 
   /** One after another: a restart that comes while a server starts begins when that has ended. */
@@ -138,6 +142,7 @@ export class Server implements vscode.Disposable {
     const client = createClient(located, this.output, this.errorHandler(located), this.middleware());
     this.client = client;
     client.onNotification("framedex/didChangeIndex", () => this.indexChanged.fire());
+    client.onNotification("framedex/led", ({ text }: Led) => this.led.fire(text));
     const late = setTimeout(() => client.serverProcess?.kill("SIGKILL"), PATIENCE);
     try {
       await client.start();

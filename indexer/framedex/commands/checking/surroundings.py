@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from framedex.binaries import KeptBinaries
 from framedex.commands.checking.findings import Finding, Look
 from framedex.commands.reading.known import settings_here
 from framedex.git import Git
@@ -63,4 +64,6 @@ def _cache() -> Iterator[Finding]:
         remedy = "Set XDG_CACHE_HOME to a folder that can be written."
         yield Finding("cache", what, remedy, is_well=False)
         return
-    yield Finding("cache", f"{folder}: fetched sources and what was read of binaries. It can be removed at any time.")
+    copies = f"{KeptBinaries().size() / 1e6:,.0f} MB of copies of recorded binaries"
+    what = f"{folder}: {copies}, fetched sources and what was read of binaries. It can be removed at any time."
+    yield Finding("cache", what)

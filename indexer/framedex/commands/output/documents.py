@@ -34,7 +34,8 @@ them or null, "counted": "latest" | "all" | "chosen"}`.
                --static also "static": {"callers": [{"name", "location", "end_line", "lines": [int], "one_of": int,
                "is_sure": bool}], "doubtful": int} | null: what sources tell and no recording has seen
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
-    index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
+    index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "renamed",
+                "still_written"}],
                 "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
                 "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
     doctor     {"captures": [capture], "sources": {"roots": [path], "totals": [{"language", "files", ...}], "macros",

@@ -11,7 +11,7 @@ from operator import eq
 from framedex.model import CallRow
 
 _AHEAD = 100_000  # calls that are looked at to find what repeats
-_LONGEST_SEQUENCE = 64  # calls: what one step of a training loop comes to
+_LONGEST_SEQUENCE = 256  # calls: what one step of a training loop comes to
 
 
 @dataclass(frozen=True, slots=True)

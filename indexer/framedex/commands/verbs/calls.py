@@ -77,9 +77,9 @@ def calls(
             works = index.calls.count(replace(wanted, works_only=True))
             if works:  # else there is nothing but the others
                 wanted, total, others = replace(wanted, works_only=True), works, total - works
-        if not limit and is_output_seen():
+        if (not limit or limit > _AT_ONCE) and is_output_seen():
             index.tell(Silence())
-        found = shown.noted(index.calls.find(wanted, limit) if limit else index.calls.each(wanted))
+        found = shown.noted(_latest(index, wanted, limit, total))
         if as_json:
             document = {**answer_document(answer), "total": total}
             print_json_list(document, "calls", _documents(index, found, with_lines=bool(stack)))
@@ -95,6 +95,13 @@ def calls(
         note(f"The latest {shown.count:,} of {total:,} {what}; --limit 0 shows them all.")
     if others:
         note(f"Without {words.count(others, 'other call')} (what asks, waits or cleans up); --all shows them, too.")
+
+
+def _latest(index: Index, wanted: CallFilter, limit: int, total: int) -> Iterable[CallRow]:
+    """At most so many of the latest calls that pass (0: all), by their start; many are read as they are wanted."""
+    if 0 < limit <= _AT_ONCE:
+        return index.calls.find(wanted, limit)
+    return islice(index.calls.each(wanted), max(total - limit, 0) if limit else 0, None)
 
 
 def _end_unless_found(count: int, wanted: CallFilter) -> None:

@@ -130,7 +130,7 @@ def _not_recorded(index: Index, name: str) -> FramedexError:
 
 def _several(name: str, meant: MeantFunctions) -> FramedexError:
     """That a part of names fits several, with the likeliest of them."""
-    shown = meant.functions[:_MOST_LISTED]
+    shown = meant.functions[: min(meant.likely, _MOST_LISTED)]
     listed = [f"{printable(function.name)}" for function in shown]
     if meant.count > len(shown):
         listed.append(f"and {words.count(meant.count - len(shown), 'more function')}")

@@ -650,6 +650,12 @@ CREATE TABLE path_rules(
     after TEXT
 );
 
+-- Where the project was that the index is of, whenever it was written; the last is where its paths are now.
+CREATE TABLE project_folders(
+    id INTEGER PRIMARY KEY,
+    path TEXT
+);
+
 -- The source files that were read.
 CREATE TABLE source_files(
     file INTEGER PRIMARY KEY REFERENCES files(id),

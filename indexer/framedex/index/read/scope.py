@@ -30,7 +30,7 @@ _COLUMNS = {
 class Scope:
     """What counts: with `is_latest` the latest run that a question finds, which is `run` once it is found, else all.
 
-    `is_within` is of an index that has only the captures that were chosen (`ask/within.py`).
+    `is_within` is of an index that has only the captures that were chosen (`within.py`).
     """
 
     is_latest: bool = False

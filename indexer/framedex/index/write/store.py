@@ -32,12 +32,14 @@ from framedex.index.write import sources
 from framedex.index.write.binaries import known_binaries
 from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
+from framedex.index.write.moving import follow_project, former_places
 from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary
 from framedex.index.write.removal import remove_captures
 from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
 from framedex.model import Language
 from framedex.model.places import NEAREST
+from framedex.whereabouts.moves import Moves
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM captures"
 
@@ -61,6 +63,7 @@ class Store:
                             create(self._connection)
                         check_version(self._connection, path)
                         self._check_tree()
+                        follow_project(self._connection, path)
                         return
             except BaseException as error:
                 self._leave(error)
@@ -218,6 +221,7 @@ class Store:
             roots, captures = self.remembered()
             drop_everything(self._connection)
             create(self._connection)
+            follow_project(self._connection, self.path)
             self._tree = None
         return roots, captures
 
@@ -283,6 +287,11 @@ class Store:
         asked = ("freelist_count", "page_size")
         pages, size = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in asked)
         return int(pages * size)
+
+    def former_places(self) -> Moves:
+        """What lies where its project was before that was moved is where it is now."""
+        with translated(self.path):
+            return former_places(self._connection)
 
     def totals(self) -> Totals:
         """How much of what was recorded is known."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.index.ask.answers import answer_of_boundary
 from framedex.index.ask.call.causal_links import dispatches
@@ -25,9 +26,13 @@ from framedex.index.read.rows import (
     frames_by_id,
 )
 from framedex.index.read.spans import Ids, calls_in
+from framedex.model import Role
 
 if TYPE_CHECKING:
     from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+
+
+_MOST_LISTED = 20  # names that may be meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ class Calls:
             return self._latest_of(last if len(last) == 1 else fitting)
         meant = meant_functions(self.reader, name)
         named = [function for function in meant.functions if meant.is_name]
-        if own := [function.id for function in named if is_own(function.module)]:
+        if own := [each.id for each in named if is_own(each.module) and each.role is Role.CODE]:
             return self._latest_through(own)
         if not fitting:
             return self._latest_through([function.id for function in named])
@@ -138,11 +143,13 @@ class Calls:
         for _, fitting_name, made in fitting:
             counts[fitting_name] = counts.get(fitting_name, 0) + made
         if len(counts) > 1:
-            listed = "\n".join(
-                f"{made:>8,}  {each}" for each, made in sorted(counts.items(), key=lambda item: -item[1])
-            )
+            ranked = sorted(counts.items(), key=lambda item: -item[1])
+            listed = [f"{made:>8,}  {each}" for each, made in ranked[:_MOST_LISTED]]
+            if len(ranked) > _MOST_LISTED:
+                listed.append(f"{'':8}  and {words.count(len(ranked) - _MOST_LISTED, 'more function')}")
             raise FramedexError(
-                f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
+                "\n".join([f"Several functions that were called match '{name}':", *listed]),
+                "Give more of the name you mean.",
             )
         return self._latest_of(fitting)
 

@@ -13,7 +13,7 @@ from framedex.index.ask.line.narrowing import nodes_in
 from framedex.index.ask.line.standing import of_run_of, standing_on
 from framedex.index.ask.line.steps import inward_readable
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.file.readable import READABLE
+from framedex.index.file.readable import CODE, READABLE
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRow, Road
@@ -36,7 +36,7 @@ def roads_inward(
     reader, capture = line.reader, line.capture
     found: list[_Arrival] = []
     starts = standing_on(line, within, MOST_FOLLOWED)
-    front = {start.node: start.frame for start in starts}
+    front = {start.node: (start.frame, 0) for start in starts}
     frames: dict[int, FrameRow] = {}
     shown: dict[int, bool] = {}
     while front:
@@ -45,7 +45,7 @@ def roads_inward(
         frames |= new
         shown |= {frame: wanted(row) for frame, row in new.items()}
         found += (arrival for arrival in arrivals if shown[arrival.frame])
-        front = {arrival.node: arrival.origin for arrival in arrivals if not shown[arrival.frame]}
+        front = {arrival.node: (arrival.origin, arrival.passed + 1) for arrival in arrivals if not shown[arrival.frame]}
     if capture is not None:
         kept = nodes_in(reader, capture, [arrival.node for arrival in found])
         found = [arrival for arrival in found if arrival.node in kept]
@@ -62,7 +62,7 @@ def roads_inward(
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A node that was come to, its frame, and the frame on the line from which it was."""
+    """A node that was come to, its frame, the frame on the line from which it was, and how much code lies between."""
 
     origin: int
     node: int
@@ -71,6 +71,7 @@ class _Arrival:
     longest: int
     makes_client: bool
     goes_on: bool
+    passed: int
 
 
 def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]) -> list[Road]:
@@ -82,23 +83,36 @@ def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callabl
     ]
 
 
-def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
-    """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
+def _next_readable(reader: Reader, front: dict[int, tuple[int, int]]) -> list[_Arrival]:
+    """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine.
+
+    The front is nodes, each with the frame from which one came to it, and how many frames of code were passed.
+    """
     nodes = reader.totals("nodes")
     rows = reader.rows(
-        "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
-        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {READABLE}"
+        "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, passed, code, readable) AS ("
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, 0, {CODE}, {READABLE}"
         f" FROM {nodes} n {_FRAMES} WHERE n.parent {IN_JSON}"
-        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {READABLE} FROM below b"
+        " UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, b.passed + b.code,"
+        f" {CODE}, {READABLE} FROM below b"
         f" CROSS JOIN {nodes} n ON n.parent = b.id {_FRAMES} WHERE NOT b.readable"
-        ") SELECT start, id, frame, calls, longest, makes_client,"
+        ") SELECT start, id, frame, calls, longest, makes_client, passed,"
         f" EXISTS (SELECT 1 FROM {nodes} c WHERE c.parent = below.id)"
         " FROM below WHERE readable",
         json_list(front),
     )
     return [
-        _Arrival(front[start], node, frame, calls, longest, bool(makes_client), bool(goes_on))
-        for start, node, frame, calls, longest, makes_client, goes_on in rows
+        _Arrival(
+            origin=front[start][0],
+            node=node,
+            frame=frame,
+            calls=calls,
+            longest=longest,
+            makes_client=bool(makes_client),
+            goes_on=bool(goes_on),
+            passed=front[start][1] + passed,
+        )
+        for start, node, frame, calls, longest, makes_client, passed, goes_on in rows
     ]
 
 
@@ -111,4 +125,5 @@ def _road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_Arrival]) -> R
         longest=max(arrival.longest for arrival in arrivals),
         makes_client=any(arrival.makes_client for arrival in arrivals),
         goes_on=any(arrival.goes_on for arrival in arrivals),
+        passed=max(arrivals, key=lambda arrival: arrival.longest).passed,
     )

@@ -41,7 +41,7 @@ def _rank(row: Row, fit: Fit) -> tuple[int, int]:
     """The kind of a function among those that fit, and whether readers may hide it."""
     _, module, role, *_ = row
     is_hidden = int(role != Role.CODE.value)
-    if is_own(module):
+    if is_own(module) and not is_hidden:  # an interpreter may be anywhere
         return 0, is_hidden
     if fit.is_name:
         return 1, is_hidden

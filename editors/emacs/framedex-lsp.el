@@ -1,0 +1,42 @@
+;;; framedex-lsp.el --- Framedex beside other servers, by lsp-mode  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; lsp-mode runs several servers in one buffer: framedex is one more, beside pyright or clangd.  In an init file:
+;;
+;;     (with-eval-after-load 'lsp-mode (require 'framedex-lsp))
+;;
+;; M-. goes one frame inward and M-, back; where there were several ways, M-x lsp-execute-code-action lists them.
+
+;;; Code:
+
+(require 'framedex-server)
+(require 'lsp-mode nil t)
+
+(declare-function lsp-register-client "ext:lsp-mode")
+(declare-function lsp-stdio-connection "ext:lsp-mode")
+(declare-function make-lsp-client "ext:lsp-mode")
+
+(defun framedex-lsp--led (_workspace told)
+  "Show what the step that was just taken went over, as TOLD."
+  (message "%s" (if (hash-table-p told) (gethash "text" told) (plist-get told :text))))
+
+;; Frames lead out of the project: what is opened elsewhere belongs to its server, too.
+(when (featurep 'lsp-mode)
+  (lsp-register-client
+   (make-lsp-client
+    :server-id 'framedex
+    :new-connection (lsp-stdio-connection #'framedex--local-contact)
+    :major-modes '(python-mode python-ts-mode c-mode c-ts-mode c++-mode c++-ts-mode framedex-trace-mode)
+    :add-on? t
+    :multi-root t
+    :library-folders-fn (lambda (_workspace) '("/"))
+    :custom-capabilities '((experimental . ((framedex . ((led . t))))))
+    :notification-handlers (let ((handlers (make-hash-table :test #'equal)))
+                             (puthash "framedex/led" #'framedex-lsp--led handlers)
+                             handlers))))
+
+(provide 'framedex-lsp)
+;;; framedex-lsp.el ends here

@@ -1,0 +1,80 @@
+"""An index whose project was moved: what it says is in the project is where that is now."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from framedex.index.file.project import PROJECT, project_here
+from framedex.index.file.values import storable
+from framedex.index.write.aggregates import rebuild_lines
+from framedex.index.write.source_files import forget_definitions
+from framedex.whereabouts.moves import Move, Moves
+
+_PATHS = (
+    ("files", "path"),
+    ("captures", "path"),
+    ("modules", "path"),
+    ("functions", "module"),
+    ("builds", "folder"),
+    ("source_roots", "path"),
+    ("source_maps", "path"),
+    ("macros", "root"),
+)
+"""The columns with paths of files and folders."""
+
+_FILES = (
+    ("frames", "file"),
+    ("frames", "recorded_file"),
+    ("functions", "file"),
+    ("functions", "recorded_file"),
+    ("candidates", "file"),
+    ("file_versions", "file"),
+)
+"""The columns with the ids of files, but for those of source files that were read and of totals."""
+
+
+def follow_project(connection: sqlite3.Connection, path: Path) -> None:
+    """Lead what an index at `path` has of its project to where that is now. Runs inside the caller's transaction.
+
+    What is neither here nor there was removed, and is said to be missing where the project is.
+    """
+    here, known = project_here(path), connection.execute(PROJECT).fetchone()
+    if here is None or (known is not None and known[0] == storable(here)):
+        return
+    if known is not None:
+        _lead(connection, Move(known[0], storable(here), is_whole=True))
+    connection.execute("INSERT INTO project_folders(path) VALUES (?)", (storable(here),))
+
+
+def former_places(connection: sqlite3.Connection) -> Moves:
+    """What has moved with the project, from wherever it was."""
+    *before, here = [path for (path,) in connection.execute("SELECT path FROM project_folders ORDER BY id")] or [""]
+    return Moves(Move(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here)
+
+
+def _lead(connection: sqlite3.Connection, move: Move) -> None:
+    for table, column in _PATHS:
+        inside = f"({column} = ?1 OR substr({column}, 1, length(?1) + 1) = ?1 || '/')"
+        rows = connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {inside}", (move.before,)).fetchall()
+        moved = [(there, path) for (path,) in rows if (there := move.now(path)) != path]
+        if table == "files":
+            _join_files(connection, moved)
+        # A row of another table that is there already, from a recording that was made in the new place, stays as it is.
+        connection.executemany(f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?", moved)
+
+
+def _join_files(connection: sqlite3.Connection, moved: Sequence[tuple[str, str]]) -> None:
+    """Make one file of two where the index knows the new place of a file, too: debug information may still name it."""
+    query = "SELECT new.id, old.id FROM files new, files old WHERE new.path = ? AND old.path = ?"
+    pairs = [row for names in moved for row in connection.execute(query, names)]
+    if not pairs:
+        return
+    gone = [(known,) for known, _ in pairs]
+    forget_definitions(connection, [known for (known,) in gone])
+    connection.executemany("DELETE FROM source_files WHERE file = ?", gone)
+    for table, column in _FILES:
+        connection.executemany(f"UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1", pairs)
+    connection.executemany("DELETE FROM files WHERE id = ?", gone)
+    rebuild_lines(connection)

@@ -1,0 +1,115 @@
+"""Ten steps inward and ten back are twenty keys in every editor, whose README lines these are, in a real terminal.
+
+VS Code's walk is in tests/editors/vscode/test_navigation.py.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.editors.demo_checkout import make_checkout, readme_line
+from tests.editors.helix import show_places, shown_place
+from tests.editors.screen import HAS_TMUX, Screen
+from tests.editors.test_emacs import has_eglot
+from tests.server.raw_client import RawClient
+
+STEPS = 10
+
+Place = tuple[str, int]
+
+SHOWN_BY_NEOVIM = """lua << EOF
+function _G.state()
+  local client = require("framedex.server").client()
+  return client and client.initialized and "ready" or ""
+end
+EOF
+set laststatus=2 statusline=<%t:%l>%{v:lua.state()}
+"""
+
+
+@dataclass(frozen=True)
+class Editor:
+    """How one walks in an editor: its README line begins with `program`, `more` has it show `<file:line>`.
+
+    `ready` is on the screen once `wake`, where that is not empty, was typed and the server answers.
+    """
+
+    program: str
+    more: str
+    inward: str
+    back: str
+    ready: str
+    wake: tuple[str, ...] = ()
+
+
+NEOVIM = Editor("nvim ", " -S shown.vim", "F12", "C-o", ">ready")
+EMACS = Editor(
+    "emacs ", """ -nw --eval '(setq-default mode-line-format (list "<%b:%l>"))'""", "M-.", "M-,", "Connected!"
+)
+HELIX = Editor("PATH=", "", "gd", "C-o", "PJRT_Client", ("Space", "k"))
+
+HAS = {
+    NEOVIM: shutil.which("nvim") is not None,
+    EMACS: has_eglot(),
+    HELIX: shutil.which("hx") is not None,
+}
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout in which the demo has run; Neovim and Helix show where they are."""
+    root = make_checkout(tmp_path_factory.mktemp("checkout"))
+    (root / "shown.vim").write_text(SHOWN_BY_NEOVIM)
+    show_places(root / "editors" / "helix")
+    return root
+
+
+@pytest.fixture(scope="module")
+def way(checkout: Path) -> list[Place]:
+    """The places of the walk, as the server has them for a client that always asks at the beginning of the line."""
+    path, line, character = checkout / "framedex-demo" / "device_put.py", 7, 0
+    places = [(path.name, line + 1)]
+    with RawClient() as client:
+        client.initialize(checkout)
+        for step in range(STEPS):
+            asked = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": character}}
+            (found,) = client.request("textDocument/definition", asked, step)["result"]
+            path, start = Path(found["uri"].removeprefix("file://")), found["range"]["start"]
+            line, character = start["line"], start["character"]
+            places.append((path.name, line + 1))
+    return places
+
+
+@pytest.mark.skipif(not HAS_TMUX, reason="needs tmux")
+@pytest.mark.parametrize("editor", [NEOVIM, EMACS, HELIX], ids=["neovim", "emacs", "helix"])
+def test_ten_steps_in_and_out_are_twenty_keys(checkout: Path, way: list[Place], editor: Editor) -> None:
+    if not HAS[editor]:
+        pytest.skip("this editor is not installed")
+    home = checkout / f"home-{editor.inward}"
+    home.mkdir()
+    with Screen(readme_line(checkout, editor.program) + editor.more, checkout, {"HOME": str(home)}) as screen:
+        screen.wait_until(lambda: _is_ready(screen, editor))
+        came_by = [way[0]]
+        for key in [editor.inward] * STEPS + [editor.back] * STEPS:
+            screen.type(key)
+            screen.wait_until(lambda: _place(screen) not in (None, came_by[-1]))
+            came_by.append(_place(screen) or came_by[-1])
+    assert came_by == [*way, *way[-2::-1]]
+
+
+def _is_ready(screen: Screen, editor: Editor) -> bool:
+    if editor.wake:
+        screen.type(*editor.wake)
+    return editor.ready in screen.text
+
+
+def _place(screen: Screen) -> Place | None:
+    """Where the status line says that the cursor is."""
+    text = screen.text
+    found = re.search(r"<([\w.]+):(\d+)>", text)
+    return (found[1], int(found[2])) if found else shown_place(text)

@@ -1,0 +1,188 @@
+"""`framedex captures`: what they take, which are kept, and removing them with all that the index has of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.captures import capture_folders
+from framedex.captures.removal import put_aside
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A project with the index of two captures."""
+
+    folder: Path
+
+    @property
+    def index(self) -> Path:
+        return self.folder / ".framedex" / "index.db"
+
+    @property
+    def captures(self) -> list[Path]:
+        return capture_folders(self.folder / ".framedex" / "captures")
+
+    def run(self, *arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["--index", str(self.index), *arguments])
+
+    def ids(self, *arguments: str) -> list[int]:
+        listed = json.loads(self.run("captures", *arguments, "--json").stdout)["captures"]
+        return [capture["id"] for capture in listed]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The captures of two runs of a small program."""
+    folder = tmp_path_factory.mktemp("made")
+    program = folder / "put.py"
+    program.write_text("import jax\njax.device_put(1)\n")
+    for _ in range(2):
+        assert Run.of([sys.executable, str(program)], folder, mock_environment(folder), TIMEOUT).status == 0
+    return folder / "captures"
+
+
+@pytest.fixture
+def recorded(made: Path, tmp_path: Path) -> Recorded:
+    found = Recorded(tmp_path)
+    shutil.copytree(made, tmp_path / ".framedex" / "captures")
+    with Store(found.index) as store:
+        ingest_captures(store, found.captures, [], Silence())
+    return found
+
+
+def test_the_list_has_sizes_and_leaves_out_what_is_gone(recorded: Recorded) -> None:
+    assert recorded.ids() == [1, 2]
+    listed = json.loads(recorded.run("captures", "--json").stdout)["captures"]
+    assert all(capture["folder"]["is_here"] and capture["folder"]["size"] > 1 << 12 for capture in listed)
+    shutil.rmtree(recorded.captures[0])
+    shown = recorded.run("captures")
+    assert shown.stdout.startswith("  2  ") and "1 more capture is gone" in shown.stderr
+    assert recorded.ids("--all") == [1, 2] and ", gone  " in recorded.run("captures", "--all").stdout
+
+
+def test_a_capture_is_removed_with_what_the_index_has_of_it(recorded: Recorded) -> None:
+    first, second = recorded.captures
+    done = recorded.run("captures", "rm", "1")
+    assert done.exit_code == 0 and done.stderr.startswith("Removed 1 capture: ") and done.stdout == ""
+    assert recorded.captures == [second] and not list(first.parent.glob("*.removed"))
+    assert recorded.ids("--all") == [2]
+    assert recorded.run("summary").stdout.startswith("Capture 2 of ")
+    refused = recorded.run("summary", "--capture", "1")
+    assert refused.exit_code == 1 and "no capture 1" in refused.stderr
+    assert recorded.run("captures", "rm", "1").exit_code == 1
+
+
+def test_a_dry_run_and_a_range_without_yes_show_what_would_go(recorded: Recorded) -> None:
+    for arguments in (["1", "--dry-run"], ["--all-but", "1"], ["--all-but", "1", "--yes", "--dry-run"]):
+        shown = recorded.run("captures", "rm", *arguments)
+        assert shown.exit_code == 0 and shown.stdout.startswith("  1  ") and "1 capture with " in shown.stderr
+    assert "--yes removes" in recorded.run("captures", "rm", "--older-than", "0m").stderr
+    assert recorded.ids() == [1, 2] and len(recorded.captures) == 2
+
+
+def test_ranges_leave_what_is_kept_and_what_lies_elsewhere(recorded: Recorded, made: Path, tmp_path: Path) -> None:
+    assert recorded.run("captures", "keep", "1").exit_code == 0
+    assert ", kept  " in recorded.run("captures").stdout
+    left = recorded.run("captures", "rm", "--all-but", "0", "--yes")
+    assert "Left: 1 capture that is kept (1)." in left.stderr and recorded.ids("--all") == [1]
+    assert recorded.run("captures", "keep", "--not", "1").exit_code == 0
+    elsewhere = tmp_path / "elsewhere"
+    recorded.captures[0].rename(elsewhere)
+    with Store(recorded.index) as store:
+        ingest_captures(store, [elsewhere], [], Silence())
+    assert "not beside the index (1)" in recorded.run("captures", "rm", "--older-than", "0m", "--yes").stderr
+    assert elsewhere.is_dir()
+    assert recorded.run("captures", "rm", "1").exit_code == 0 and not elsewhere.exists()
+
+
+def test_ages_and_numbers_choose_runs(recorded: Recorded) -> None:
+    assert "nothing to remove" in recorded.run("captures", "rm", "--older-than", "1d", "--yes").stderr
+    assert "nothing to remove" in recorded.run("captures", "rm", "--all-but", "2", "--yes").stderr
+    assert "no age" in recorded.run("captures", "rm", "--older-than", "soon").stderr
+    for contradictory in ([], ["1", "--all-but", "1"]):
+        assert recorded.run("captures", "rm", *contradictory).exit_code == 2
+
+
+def test_a_folder_that_is_no_capture_any_more_or_a_link_stays(recorded: Recorded, tmp_path: Path) -> None:
+    first, second = recorded.captures
+    (first / "capture.json").unlink()
+    moved = tmp_path / "moved"
+    second.rename(moved)
+    second.symlink_to(moved)
+    assert recorded.run("captures", "rm", "1", "2").exit_code == 0
+    assert recorded.ids("--all") == []
+    assert list(first.iterdir()) and (moved / "capture.json").exists()
+
+
+def test_what_an_interrupted_removal_left_goes_with_the_next_one(recorded: Recorded) -> None:
+    aside = put_aside(recorded.captures[0])
+    assert recorded.ids() == [2]
+    assert recorded.run("captures", "rm", "1").exit_code == 0
+    assert not aside.exists() and recorded.ids("--all") == [2]
+
+
+def test_what_cannot_be_removed_is_told_and_nothing_is(recorded: Recorded) -> None:
+    for folder in recorded.captures:
+        (folder / "inside").mkdir()
+    blocked = recorded.captures[1].with_name(recorded.captures[1].name + ".removed")
+    blocked.write_text("a file in the way of the second")
+    done = recorded.run("captures", "rm", "1", "2")
+    assert done.exit_code == 1 and "cannot be removed" in done.stderr
+    assert len(recorded.captures) == 2 and recorded.ids() == [1, 2]
+
+
+def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
+    recorded = Recorded(tmp_path)
+    (tmp_path / ".framedex").mkdir()
+    program = subprocess.Popen(
+        [sys.executable, str(PROGRAMS / "endless.py")],
+        env=mock_environment(tmp_path / ".framedex"),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert program.stdout is not None and program.stdout.readline()  # it has sent something
+        with Store(recorded.index) as store:
+            ingest_captures(store, recorded.captures, [], Silence())
+        refused = recorded.run("captures", "rm", "1")
+        assert refused.exit_code == 1 and "still being recorded" in refused.stderr
+        assert len(recorded.captures) == 1
+    finally:
+        program.kill()
+        program.communicate()
+    assert recorded.run("captures", "rm", "1").exit_code == 0 and not recorded.captures
+
+
+def test_captures_of_one_launch_are_one_run(tmp_path: Path) -> None:
+    program = tmp_path / "two.py"
+    program.write_text(
+        "import subprocess, sys\n"
+        "import jax\n"
+        "jax.device_put(1)\n"
+        "if len(sys.argv) == 1:\n"
+        "    subprocess.run([sys.executable, __file__, 'again'], check=True)\n"
+    )
+    framedex = str(Path(sys.executable).with_name("framedex"))
+    subprocess.run([framedex, "run", str(program)], cwd=tmp_path, check=True, capture_output=True)
+    recorded = Recorded(tmp_path)
+    with Store(recorded.index) as store:
+        ingest_captures(store, recorded.captures, [], Silence())
+    with Index.open(recorded.index) as index:
+        captures = index.captures()
+        assert len(captures) == 2 and len({capture.run for capture in captures}) == 1
+        assert captures[0].started < time.time()
+    assert recorded.run("summary").stdout.startswith("Captures 1 and 2 of ")
+    assert recorded.run("where", f"{program}:3").stdout.startswith("Captures 1 and 2 of ")

@@ -1,0 +1,169 @@
+"""What was upgraded, rebuilt or removed between a run and its indexing: names come as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import Contents, KeptBinaries
+from tests.run.passing_through import Passing, new_project
+
+NOT_KEPT = {"FRAMEDEX_KEEP_BINARIES": "0"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Passing:
+    return new_project(tmp_path / "project")
+
+
+def functions(project: Passing) -> list[str]:
+    return [name for name, _, _ in project.frames()]
+
+
+def everything(project: Passing) -> list[tuple[object, ...]]:
+    """What the index tells of frames and their neighbours, whatever the ids of its rows are."""
+    with closing(sqlite3.connect(project.folder / ".framedex" / "index.db")) as index:
+        return [
+            row
+            for query in (
+                "SELECT function, path, line, how, module, offset, inlined FROM frames_readable",
+                "SELECT name, path, line, how, module, calls FROM functions_readable",
+                "SELECT caller, callee, calls FROM edges_readable",
+                "SELECT path, line, function, calls FROM lines_readable",
+                "SELECT name, is_recorded FROM names",
+                "SELECT path, content, named_from FROM modules",
+            )
+            for row in sorted(index.execute(query).fetchall(), key=repr)
+        ]
+
+
+@pytest.mark.parametrize("change", ["rebuilt", "removed", "stripped"])
+def test_names_and_lines_are_those_of_the_library_that_ran(project: Passing, change: str) -> None:
+    source = (project.folder / "through.cc").read_text()
+    project.framedex("run", "program.py")
+    if change == "rebuilt":
+        project.build("-O2")
+    elif change == "removed":
+        project.library.unlink()
+    else:
+        subprocess.run(["strip", project.library], check=True)
+    (project.folder / "through.cc").write_text(source)
+
+    told = project.framedex("index").stdout
+
+    assert functions(project) == ["<module>", "through", "inner", "inlined", "put"]
+    assert "libthrough.so" not in told
+
+
+def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_path: Path) -> None:
+    """Given that nobody kept it, then frames are unnamed, and the sentence says what helps; that helps."""
+    project.framedex("run", "program.py", **NOT_KEPT)
+    aside = project.library.rename(tmp_path / "aside.so")
+    shutil.copy("/bin/true", project.library)
+
+    told = project.framedex("index", **NOT_KEPT).stdout
+    assert f"{project.library} has changed since it was recorded. Put back what was recorded" in told
+    assert "run `framedex index`; until then its frames stay as module and offset." in told
+    assert not {"through", "inner", "inlined"} & set(functions(project))
+    assert "No new captures." in project.framedex("index", **NOT_KEPT).stdout
+
+    shutil.copyfile(aside, project.library)  # the same content, of another time
+    told = project.framedex("index", **NOT_KEPT).stdout
+    assert "(read again: more is known of its binaries)" in told and "libthrough" not in told.replace("\n", " ")[200:]
+    assert functions(project) == ["<module>", "through", "inner", "inlined", "put"]
+
+    again = everything(project)
+    project.framedex("index", "--rebuild", **NOT_KEPT)
+    assert again == everything(project)
+    assert "No new captures." in project.framedex("index", **NOT_KEPT).stdout
+
+
+def test_a_debug_file_that_came_later_gives_names_and_lines(project: Passing, tmp_path: Path) -> None:
+    debug = tmp_path / "libthrough.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", project.library, debug], check=True)
+    subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", project.library], check=True)
+    project.framedex("run", "program.py", **NOT_KEPT)
+    project.framedex("index", **NOT_KEPT)
+    assert "inlined" not in functions(project)
+
+    shutil.copy(debug, project.folder)
+    project.framedex("index", **NOT_KEPT)
+
+    assert functions(project) == ["<module>", "through", "inner", "inlined", "put"]
+    project.library.unlink()
+    debug.unlink()
+    again = everything(project)
+    (project.folder / "libthrough.debug").unlink()
+    project.framedex("index", **NOT_KEPT)
+    assert everything(project) == again  # names that are known are not taken away again
+
+
+def test_a_later_recording_of_what_was_put_back_does_not_leave_the_earlier_one_behind(
+    project: Passing, tmp_path: Path
+) -> None:
+    project.framedex("run", "program.py", **NOT_KEPT)
+    aside = project.library.rename(tmp_path / "aside.so")
+    project.framedex("index", **NOT_KEPT)
+    shutil.copyfile(aside, project.library)
+    project.framedex("run", "program.py", **NOT_KEPT)
+
+    project.framedex("index", **NOT_KEPT)
+
+    calls = {call["capture"]: call["id"] for call in project.answer("calls", "--function", "FromHostBuffer")["calls"]}
+    assert set(calls) == {1, 2}
+    for call in calls.values():
+        names = [frame["function"]["name"] for frame in project.answer("trace", str(call))["frames"]]
+        assert {"through", "inner", "inlined"} <= set(names)
+
+
+def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache"
+    library = Path(shutil.copy("/bin/true", tmp_path / "lib.so"))
+    digest = Contents(tmp_path / "contents.json").of(library)
+
+    kept = KeptBinaries(cache)
+    kept.keep(library, digest)
+    copy = kept.find(digest)
+    assert (
+        copy is not None and copy.read_bytes() == library.read_bytes() and copy.stat().st_ino != library.stat().st_ino
+    )
+    before = copy.stat()
+    kept.keep(library, digest)
+    assert copy.stat() == before and kept.size() == library.stat().st_size
+
+    assert KeptBinaries(cache).find("../" * 21 + "x") is None
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", tmp_path, Path("/dev/null"), Path("/proc/self/exe"), tmp_path / "none"):
+        kept.keep(odd, "0" * 64)
+    assert [entry.name for entry in cache.iterdir()] == [digest]
+
+    monkeypatch.setenv("FRAMEDEX_KEEP_BINARIES", "0")
+    KeptBinaries(cache).keep(library, "1" * 64)
+    monkeypatch.delenv("FRAMEDEX_KEEP_BINARIES")
+    monkeypatch.setattr("framedex.binaries.kept._ALTOGETHER", library.stat().st_size)
+    os.utime(cache / digest, (1, 1))
+    abandoned = cache / ".unfinished-1"
+    abandoned.mkdir()
+    os.utime(abandoned, (1, 1))
+    other = Path(shutil.copy("/bin/false", tmp_path / "other.so"))
+    kept.keep(other, "2" * 64)
+    assert [entry.name for entry in cache.iterdir()] == ["2" * 64]
+
+
+def test_a_copy_that_is_not_what_was_recorded_is_not_used(project: Passing, tmp_path: Path) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    project.framedex("run", "program.py", **NOT_KEPT, **cache)
+    kept = KeptBinaries(tmp_path / "cache" / "framedex" / "binaries")
+    kept.keep(Path("/bin/true"), Contents(tmp_path / "contents.json").of(project.library))
+    project.library.unlink()
+
+    told = project.framedex("index", **NOT_KEPT, **cache).stdout
+
+    assert f"{project.library} is not on this machine" in told
+    assert kept.size() == 0
