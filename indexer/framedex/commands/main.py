@@ -169,7 +169,7 @@ class Verbs(click.Group):
 
         near = nearest(args[0], self.list_commands(ctx))
         advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
-        if Path(args[0]).is_file():
+        if args[0].endswith(".py"):
             advice = f"`framedex run {shell_word(args[0])}` records a program."
         raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 

@@ -33,13 +33,15 @@ def values_of(context: click.Context, asked: click.Command | click.Parameter, in
     """What framedex knows to fit a parameter; None where click knows better."""
     if not isinstance(asked, click.Parameter):
         return None
-    if asked.name in _OF_OPTIONS:
-        return _from_index(context, incomplete, _OF_OPTIONS[asked.name])
+    if isinstance(asked, click.Option):
+        look = next((_OF_OPTIONS[each] for each in asked.opts if each in _OF_OPTIONS), None)
+        return None if look is None else _from_index(context, incomplete, look)
     if (context.info_name, asked.name) in _FILE_ARGUMENTS:
         return list(_FILES)
-    if (look := _OF_ARGUMENTS.get(context.info_name or "")) and isinstance(asked, click.Argument):
-        return _from_index(context, incomplete, look) + (_FILES if look is _recorded_files else [])
-    return None
+    look = _OF_ARGUMENTS.get(context.info_name or "")
+    if look is None:
+        return None
+    return _from_index(context, incomplete, look) + (_FILES if look is _recorded_files else [])
 
 
 def files_beginning(text: str, *, only_folders: bool) -> Iterator[str]:
@@ -77,6 +79,14 @@ def _captures(index: Index, incomplete: str) -> Items:
     ]
 
 
+def _chosen(index: Index, incomplete: str) -> Items:
+    """What --capture takes."""
+    words_for_some = ("latest", "all")
+    return _captures(index, incomplete) + [
+        CompletionItem(each) for each in words_for_some if each.startswith(incomplete)
+    ]
+
+
 def _functions(index: Index, incomplete: str) -> Items:
     return [CompletionItem(name) for name in index.beginnings.functions(incomplete, _MOST)]
 
@@ -97,8 +107,10 @@ def _recorded_files(index: Index, incomplete: str) -> Items:
     return [CompletionItem(path.removeprefix(before)) for path in found]
 
 
-_OF_OPTIONS: dict[str | None, Callable[[Index, str], Items]] = {"capture": _captures, "function": _called}
+_OF_OPTIONS: dict[str, Callable[[Index, str], Items]] = {"--capture": _chosen, "--function": _called}
 _OF_ARGUMENTS: dict[str, Callable[[Index, str], Items]] = {
+    "keep": _captures,
+    "rm": _captures,
     "callers": _functions,
     "callees": _functions,
     "find": _functions,
@@ -107,4 +119,4 @@ _OF_ARGUMENTS: dict[str, Callable[[Index, str], Items]] = {
     "where": _recorded_files,
     "open": _recorded_files,
 }
-_FILE_ARGUMENTS = {("run", "program"), ("run", "python"), ("explain", "file"), ("resolve", "file")}
+_FILE_ARGUMENTS = {("run", "program"), ("explain", "file"), ("resolve", "file")}
