@@ -58,6 +58,7 @@ COMMANDS = _commands(cli)
 
 # What makes a verb print something; those left out print without arguments. `run` and `open` have the program's output.
 ARGUMENTS = {
+    "captures": ["--all"],  # the folder of this one is none
     "trace": ["1"],
     "where": ["demo.py"],
     "find": ["put"],
