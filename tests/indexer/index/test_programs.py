@@ -107,6 +107,12 @@ def test_the_same_program_of_two_captures_is_there_once(tmp_path: Path) -> None:
         use = use_of(index, marked, marked.line("plain", "sine"))
         assert (use.programs, use.compiled, use.calls) == (1, 2, 6)
         assert {each.capture for each in use.compilations} == {capture.id for capture in index.captures()}
+        first, second = sorted(capture.id for capture in index.captures())
+    framedex(tmp_path, "captures", "rm", str(first))
+    with Index.open(marked.index) as index:
+        use = use_of(index, marked, marked.line("plain", "sine"))
+        assert (use.programs, use.compiled, use.calls) == (1, 1, 3)
+        assert [each.capture for each in use.compilations] == [second]
 
 
 def test_lines_follow_the_file_when_it_is_edited(tmp_path: Path) -> None:

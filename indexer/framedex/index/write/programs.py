@@ -262,9 +262,23 @@ class ProgramWriter:
 
 
 def forget_programs(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove what a capture that is read again tells of programs; those stay that it had compiled."""
+    """Remove what a capture tells of programs; those that it had compiled stay until `drop_unused_programs`."""
     for table in ("compilations", "executions"):
         connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))
+
+
+def drop_unused_programs(connection: sqlite3.Connection) -> None:
+    """Remove the programs that no compilation is of, with the lines and sorts of ops that only they have."""
+    connection.execute(
+        "DELETE FROM programs WHERE id NOT IN (SELECT program FROM compilations WHERE program IS NOT NULL)"
+    )
+    for table in ("program_lines", "program_steps"):
+        connection.execute(f"DELETE FROM {table} WHERE program NOT IN (SELECT id FROM programs)")
+    connection.execute("DELETE FROM program_ops WHERE id NOT IN (SELECT op FROM program_lines)")
+    connection.execute(
+        "DELETE FROM program_frames WHERE id NOT IN (SELECT frame FROM program_lines UNION"
+        " SELECT origin FROM program_steps UNION SELECT target FROM program_steps)"
+    )
 
 
 _COMPILING, _RUNNING = 1, 2

@@ -14,7 +14,7 @@ from framedex.index.write.causal_links import forget_causal_links
 from framedex.index.write.ffi import forget_runs
 from framedex.index.write.names import drop_unused_names
 from framedex.index.write.objects import forget_objects
-from framedex.index.write.programs import forget_programs
+from framedex.index.write.programs import drop_unused_programs, forget_programs
 from framedex.index.write.tree import read_nodes
 
 _LEAVES = (
@@ -44,6 +44,7 @@ def remove_captures(connection: sqlite3.Connection, captures: Collection[int]) -
         forget_calls(connection, capture)
         connection.execute("DELETE FROM builds WHERE capture = ?", (capture,))
         connection.execute("DELETE FROM captures WHERE id = ?", (capture,))
+    drop_unused_programs(connection)
     _drop_unused_stacks(connection)
     _drop_unused_functions(connection)
     aggregates.rebuild(connection, read_nodes(connection))
@@ -87,7 +88,8 @@ def _drop_unused_functions(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM modules WHERE id NOT IN (SELECT module FROM frames WHERE module IS NOT NULL)")
     connection.execute(
         "DELETE FROM file_versions WHERE id NOT IN (SELECT version FROM frames WHERE version IS NOT NULL"
-        " UNION SELECT version FROM functions WHERE version IS NOT NULL)"
+        " UNION SELECT version FROM functions WHERE version IS NOT NULL"
+        " UNION SELECT version FROM program_frames WHERE version IS NOT NULL)"
     )
     connection.execute(
         f"UPDATE names SET is_recorded = 0 WHERE name {IN_JSON}"
