@@ -16,6 +16,7 @@ def test_what_the_recorder_and_the_launcher_write_is_read() -> None:
         "pid": 4,
         "argv": ["python", "a.py"],
         "cwd": "/here",
+        "folder": "/here/.framedex/captures/1",
         "launcher": json.dumps(launcher),
     }
     text = json.dumps(told)
@@ -25,6 +26,7 @@ def test_what_the_recorder_and_the_launcher_write_is_read() -> None:
         pid=4,
         argv=("python", "a.py"),
         cwd="/here",
+        folder="/here/.framedex/captures/1",
         launch=Launch("7", ("a.py",), {"jax": "0.10.2"}),
         text=text,
     )

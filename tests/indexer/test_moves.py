@@ -1,0 +1,58 @@
+"""What was recorded in a folder that has moved since is where that is now, as far as nothing speaks against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framedex.whereabouts.moves import Move, Moves, project_of
+
+BEFORE, AFTER = ".framedex/captures/20260101-000000-1", ".framedex/captures/20260101-000000-1"
+
+
+def written(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    return str(path)
+
+
+def moves(before: Path, after: Path) -> Moves:
+    return Moves.of_capture(str(before / BEFORE), str(after / AFTER))
+
+
+def test_the_new_project_goes_before_the_old_place_and_files_beside_it_do_not(tmp_path: Path) -> None:
+    ann, ben = tmp_path / "ann" / "proj", tmp_path / "ben" / "proj"
+    for name in ("proj/both.py", "proj/left.py", "beside/both.py"):
+        written(tmp_path / "ann" / name)
+    for name in ("proj/both.py", "proj/moved.py", "beside/both.py", "beside/moved.py"):
+        written(tmp_path / "ben" / name)
+    found = moves(ann, ben)
+
+    assert found.now(str(ann / "both.py")) == str(ben / "both.py")
+    assert found.now(str(ann / "moved.py")) == str(ben / "moved.py")
+    assert found.now(str(ann / "left.py")) == str(ann / "left.py")
+    assert found.now(str(ann / "removed.py")) == str(ben / "removed.py")
+    assert found.now(str(ann.parent / "beside/both.py")) == str(ann.parent / "beside/both.py")
+    assert found.now(str(ann.parent / "beside/moved.py")) == str(ben.parent / "beside/moved.py")
+    assert found.now(str(tmp_path / "annual/proj/moved.py")) == str(tmp_path / "annual/proj/moved.py")
+
+
+def test_what_did_not_move_leads_nowhere_else(tmp_path: Path) -> None:
+    file = written(tmp_path / "proj" / "a.py")
+
+    assert not moves(tmp_path / "proj", tmp_path / "proj")
+    assert not Moves.of_capture(None, str(tmp_path / AFTER))
+    assert moves(tmp_path / "other", tmp_path / "proj").now(file) == file
+
+
+@pytest.mark.parametrize("path", ["", "relative.py", "<string>", "/old/a\0b", "/old/\ud800x", "/oldest/a.py", "/"])
+def test_odd_paths_stay_what_they_are(path: str, tmp_path: Path) -> None:
+    assert Move("/old", str(tmp_path), is_whole=True).now(path) in (path, f"{tmp_path}{path[4:]}")
+    assert Moves([Move("/", str(tmp_path), is_whole=False)]).now(path) == path
+
+
+def test_the_project_of_a_path_is_the_outermost() -> None:
+    assert project_of("/a/b/.framedex/captures/x") == "/a/b"
+    assert project_of("/a/.framedex/sub/.framedex/index.db") == "/a"
+    assert project_of("/a/b/index.db") is None
