@@ -114,10 +114,10 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
   "List the functions that METHOD answers with, in a buffer called NAME."
   (framedex-list--through-line
    method name
-   [("Function" 50 nil) ("Place" 30 nil) ("Calls" 0 nil)]
+   (vector (framedex-list--right "Calls" 8) '("Place" 30 nil) '("Function" 0 nil))
    (lambda (way)
      (list (plist-get way :location)
-           (vector (plist-get way :function) (plist-get way :place) (plist-get way :detail))))
+           (vector (format "%s" (or (plist-get way :calls) "")) (plist-get way :place) (plist-get way :function))))
    (lambda (_here location) (framedex--visit-location location))))
 
 ;;;###autoload
