@@ -36,9 +36,9 @@ def captures_pattern() -> str:
 def capture_folders(captures: Path) -> list[Path]:
     """The captures in a folder of captures, oldest first (their names begin with the UTC time they began).
 
-    A folder without metadata is no capture: its recording was stopped before it began. Nor is one that is being removed.
-    One that cannot be looked into may be a capture; reading it says what is wrong. Raises FramedexError where the folders
-    cannot be listed.
+    A folder without metadata is no capture: its recording was stopped before it began. Nor is one that is being
+    removed. One that cannot be looked into may be a capture; reading it says what is wrong. Raises FramedexError where
+    the folders cannot be listed.
     """
     try:
         folders = list(captures.iterdir())
