@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from framedex.errors import FramedexError
@@ -27,6 +28,7 @@ from framedex.onpath import absolute_folders, absolute_search_path
 from framedex.plaintext import printable
 
 _ISOLATED = "-I"
+_MOST_SAID = 200  # characters of what an interpreter says that fails: some programs repeat all that they were given
 
 # `site` reads the .pth files of the user's packages, as this process's did: an editable installation is one of them.
 _OWN = """\
@@ -104,7 +106,7 @@ def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
         said = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
         if said:
             is_traceback = any(line.startswith("Traceback ") for line in said)
-            return printable(said[-1] if is_traceback else said[0]).rstrip(".")
+            return printable(shorten(said[-1] if is_traceback else said[0], _MOST_SAID, placeholder=" …")).rstrip(".")
         ended = f"by signal {-error.returncode}" if error.returncode < 0 else f"with status {error.returncode}"
         return f"it ended {ended}, without a word"
     if isinstance(error, OSError):

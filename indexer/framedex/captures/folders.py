@@ -13,6 +13,9 @@ from framedex.captures.metadata import read_metadata
 from framedex.errors import FramedexError
 from framedex.nativepart import _native
 
+ASIDE = ".removed"
+"""The end of the name of a capture's folder that is being removed."""
+
 MOST_LEVELS = 4
 """Levels of folders that are looked into for captures: a folder that holds `.framedex/captures`, and one above."""
 
@@ -33,8 +36,9 @@ def captures_pattern() -> str:
 def capture_folders(captures: Path) -> list[Path]:
     """The captures in a folder of captures, oldest first (their names begin with the UTC time they began).
 
-    A folder without metadata is no capture: its recording was stopped before it began. One that cannot be looked into
-    may be a capture; reading it says what is wrong. Raises FramedexError where the folders cannot be listed.
+    A folder without metadata is no capture: its recording was stopped before it began. Nor is one that is being
+    removed. One that cannot be looked into may be a capture; reading it says what is wrong. Raises FramedexError where
+    the folders cannot be listed.
     """
     try:
         folders = list(captures.iterdir())
@@ -45,7 +49,8 @@ def capture_folders(captures: Path) -> list[Path]:
             f"The captures in {captures} cannot be listed: {error.strerror or error}.",
             "Check the permissions of that folder, or name captures: `framedex index DIR...`.",
         ) from error
-    return sorted(filter(_may_be_capture, folders), key=_order)
+    kept = (folder for folder in folders if not folder.name.endswith(ASIDE))
+    return sorted(filter(_may_be_capture, kept), key=_order)
 
 
 def captures_within(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Removing the folder of a capture in steps of which each can be the last: put aside, no capture any more, gone."""
+"""Removing the folder of a capture in two steps, of which each can be the last: put aside, gone."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from framedex.nativepart import _native
+from framedex.captures.folders import ASIDE
 
-_ASIDE = ".removed"
-_OF_CAPTURE = re.compile(r"\d{8}-\d{6}-[\d-]+" + re.escape(_ASIDE))  # as the recorder names captures, put aside
+_OF_CAPTURE = re.compile(r"\d{8}-\d{6}-[\d-]+" + re.escape(ASIDE))  # as the recorder names captures, put aside
 
 
 def aside_of(folder: Path) -> Path:
     """Where a capture's folder is put aside."""
-    return folder.with_name(folder.name + _ASIDE)
+    return folder.with_name(folder.name + ASIDE)
 
 
 def put_aside(folder: Path) -> Path:
     """Rename a capture's folder, unless that was done before; returns the new path. Raises OSError."""
-    if folder.name.endswith(_ASIDE):
+    if folder.name.endswith(ASIDE):
         return folder
     aside = aside_of(folder)
     if aside.is_dir() and not aside.is_symlink():
@@ -31,12 +30,7 @@ def put_aside(folder: Path) -> Path:
 def put_back(aside: Path) -> None:
     """Undo `put_aside`."""
     with suppress(OSError):
-        aside.rename(aside.with_name(aside.name.removesuffix(_ASIDE)))
-
-
-def make_none(aside: Path) -> None:
-    """Have a folder that was put aside be no capture any more. Raises OSError."""
-    (aside / _native.METADATA_FILE).unlink(missing_ok=True)
+        aside.rename(aside.with_name(aside.name.removesuffix(ASIDE)))
 
 
 def clear_aside(folder: Path) -> None:
@@ -44,7 +38,6 @@ def clear_aside(folder: Path) -> None:
 
     Raises OSError where something of it cannot be removed.
     """
-    for aside in folder.glob(f"*{_ASIDE}"):
-        is_capture = (aside / _native.METADATA_FILE).exists()
-        if _OF_CAPTURE.fullmatch(aside.name) and aside.is_dir() and not aside.is_symlink() and not is_capture:
+    for aside in folder.glob(f"*{ASIDE}"):
+        if _OF_CAPTURE.fullmatch(aside.name) and aside.is_dir() and not aside.is_symlink():
             shutil.rmtree(aside)

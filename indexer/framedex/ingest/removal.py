@@ -12,7 +12,7 @@ from pathlib import Path
 
 from framedex.capturefolder import folder_now
 from framedex.captures import capture_state, is_over
-from framedex.captures.removal import aside_of, clear_aside, make_none, put_aside, put_back
+from framedex.captures.removal import aside_of, clear_aside, put_aside, put_back
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
@@ -42,8 +42,6 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
             aside.append(put_aside(folder))
         with store.transaction():
             in_index = store.remove_captures(ids)
-            for each in aside:
-                make_none(each)
     except BaseException as error:
         for each in aside:
             put_back(each)

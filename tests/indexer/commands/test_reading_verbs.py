@@ -42,7 +42,7 @@ def read(*arguments: str) -> Any:
 def test_calls_are_listed_with_their_arguments_and_their_thread(indexed: Project) -> None:
     lines = run("calls").stdout.splitlines()
 
-    assert "python demo.py" in lines[0]
+    assert lines[0].startswith("Capture 1 of demo.py, ")
     assert [cell.strip() for cell in lines[2].split("  ") if cell] == [
         *("1", "0.000001", "500 ns", "MainThread (100)"),
         f"{BOUNDARY}(F32[2,3] 24 B)",
@@ -56,7 +56,8 @@ def test_filters_combine(indexed: Project) -> None:
     assert [call["id"] for call in shown["calls"]] == [2, 3]
     assert read("calls", "--errors")["total"] == 1
     none = run("calls", "--capture", "1", "--since", "1m", "--json")
-    assert (none.exit_code, json.loads(none.stdout)) == (1, {"total": 0, "calls": []})
+    shown = json.loads(none.stdout)
+    assert (none.exit_code, shown["total"], shown["calls"], shown["counted"]) == (1, 0, [], "chosen")
 
 
 def test_a_limit_of_thousands_shows_the_latest_of_them(project: Project, tmp_path: Path) -> None:
@@ -140,7 +141,9 @@ def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
     assert f"{indexed.program}:{indexed.line('# start')}  4 calls" in whole
     assert "framedex trace 3" in line and "from <module>" in line
     assert read("where", "demo.py:11")["summary"]["calls"] == 2
-    assert run("where", "glue.cc").stdout.startswith(str(indexed.library.with_name("glue.cc")))
+    heading, place, *_ = run("where", "glue.cc").stdout.splitlines()
+    assert heading.startswith("Capture 1 of demo.py, ")
+    assert place.startswith(str(indexed.library.with_name("glue.cc")))
     assert "No recorded call" in run("where", "demo.py:3").stderr
 
 
@@ -180,7 +183,7 @@ def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
     """Given `transfer`, called from two lines of `main`, then neither is the line where `main` begins."""
     sites = [indexed.line("transfer(1)"), indexed.line("transfer(2)")]
 
-    callers = run("callers", "transfer").stdout.splitlines()
+    _, *callers = run("callers", "transfer").stdout.splitlines()
     where = run("where", f"demo.py:{indexed.line('return put')}").stdout.splitlines()
 
     assert [line.split()[-1] for line in callers[1:]] == [f"{indexed.program}:{line}" for line in sites]
@@ -209,12 +212,12 @@ def test_a_recorded_file_is_found_by_its_name_as_it_is_printed(project: Project)
     codes = tuple(replace(code, filename=odd) for code in project.capture.codes)
     project.ingest(capture=replace(project.capture, codes=codes)).close()
 
-    listed = _at(project, "where", odd).stdout.splitlines()
+    heading, *listed = _at(project, "where", odd).stdout.splitlines()
     place = listed[0].split("  ")[0].removesuffix(" [not here]")
 
     assert "\\x0a\\x1b" in place
-    assert _at(project, "where", place).stdout.startswith(place)
-    assert _at(project, "where", place.rpartition("/")[2]).stdout.startswith(place)
+    assert _at(project, "where", place).stdout.startswith(f"{heading}\n{place}")
+    assert _at(project, "where", place.rpartition("/")[2]).stdout.startswith(f"{heading}\n{place}")
 
 
 def test_frames_and_calls_tell_programs_what_they_tell_people(indexed: Project) -> None:
@@ -251,7 +254,7 @@ def test_a_hint_names_what_is_missing(indexed: Project) -> None:
 def test_callers_and_callees_cross_the_border(indexed: Project) -> None:
     callers, callees = run("callers", "convert").stdout, run("callees", "put").stdout
 
-    assert callers.splitlines()[1].split()[:2] == ["3", "put"]
+    assert callers.splitlines()[2].split()[:2] == ["3", "put"]
     assert f"{indexed.program}:{indexed.line('return value')}" in callers
     assert "glue::convert" in callees
     document = read("callers", "convert")["functions"][0]
@@ -260,8 +263,8 @@ def test_callers_and_callees_cross_the_border(indexed: Project) -> None:
 
 
 def test_captures_are_listed(indexed: Project) -> None:
-    assert "4 calls, 3 stacks  python demo.py" in run("captures").stdout
-    assert read("captures")["captures"][0]["calls"] == 4
+    assert "4 calls, 3 stacks, gone  python demo.py" in run("captures", "--all").stdout
+    assert read("captures", "--all")["captures"][0]["calls"] == 4
 
 
 @pytest.mark.parametrize(

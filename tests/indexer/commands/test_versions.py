@@ -77,7 +77,7 @@ def test_the_project_of_every_version_is_read(archive: Path, tmp_path: Path, mon
     assert (ANEW in first.stderr) == (index_version(archive) < VERSION)
     assert "PJRT_Client_BufferFromHostBuffer" in first.stdout
     assert ANEW not in second.stderr
-    assert len(json.loads(second.stdout)["calls"]) == 9
+    assert len(json.loads(second.stdout)["calls"]) == (9 if archive.stem.startswith("0.1-") else 11)  # of JAX then
     assert version_of(project) == VERSION
 
 

@@ -27,6 +27,7 @@ from framedex.plaintext import shell_word
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.ingest import Report
+    from framedex.model import CaptureRow
     from framedex.settings import Settings
 
 # Calls whose stacks show what people come for; getters of nanoseconds are most of the others.
@@ -239,20 +240,23 @@ def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, Framed
 def _next_step(path: Path, report: Report, named: Sequence[Path]) -> str:
     from framedex.index import Index
 
+    read = {os.path.realpath(capture.path) for capture in report.captures if capture.calls}
     with Index.open(path) as index:
-        if any(capture.calls for capture in report.captures):
-            return f"Next: `framedex calls` lists the calls, {_shown_stack(index)}."
-        known = {os.path.realpath(capture.path) for capture in index.captures()}
-    if not report.captures and not named and (strays := proposed_strays(known)):
+        captures = {os.path.realpath(capture.path): capture for capture in index.captures()}
+        latest = [capture for place, capture in captures.items() if place in read]
+        if latest:
+            return f"Next: `framedex calls` lists the calls, {_shown_stack(index, latest[-1])}."
+    if not report.captures and not named and (strays := proposed_strays(captures.keys())):
         return strays
     if not report.totals.python_frames + report.totals.native_frames:
         return "Nothing is recorded yet. Next: `framedex run SCRIPT`, then `framedex index`."
     return "Next: `framedex calls`."
 
 
-def _shown_stack(index: Index) -> str:
-    """The command that shows a stack, of a call that tells much where one was made."""
-    telling = next(filter(None, map(index.calls.latest, _TELLING)), None)
-    if telling is None:
-        return "`framedex summary` counts them by function"
-    return f"`framedex trace {telling.id}` shows the stack of one"
+def _shown_stack(index: Index, capture: CaptureRow) -> str:
+    """The command that shows a stack of the capture, of a call that tells much where one was made."""
+    from framedex.model import CallFilter
+
+    wanted = (CallFilter(function=name, capture=capture.id) for name in (*_TELLING, None))
+    telling = next(filter(None, (index.calls.find(each, 1) for each in wanted)))
+    return f"`framedex trace {telling[0].id}` shows the stack of one"

@@ -149,7 +149,7 @@ def _public(code: Sequence[FrameRow]) -> Iterator[str]:
     """How many frames have their source in public alone; what is fetched unasked has none of the interpreter."""
     if public := public_only(code):
         count = words.count(len(public), "frame")
-        yield f"The source of {count} is not here, but public. `framedex sources fetch` brings it."
+        yield f"The source of {count} is not here, but public. `framedex sources fetch` brings what has a known commit."
 
 
 def _others(names: Iterable[str]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
+from framedex.index.ask.ffi import uses_at
 from framedex.index.ask.line.programs import program_marks
 from framedex.index.ask.line.recorded import recorded_lines
 from framedex.index.file.conventions import IN_JSON, json_list
@@ -32,10 +33,10 @@ def nearby(line: AskedLine) -> Nearby:
         )
         for number in (*above, *below)
     ]
-    return Nearby(_why(line, known), tuple(found))
+    return Nearby(_why(line, known, calls.keys()), tuple(found))
 
 
-def _why(line: AskedLine, known: list[int]) -> str:
+def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
     if not known:
         return "nothing was recorded in this file"
     text = _text(line)
@@ -49,12 +50,16 @@ def _why(line: AskedLine, known: list[int]) -> str:
         return "the line is a comment"
     function = next(_functions_around(text, line.line), None) if line.path.endswith(".py") else None
     if function is None:
+        targets = sorted({use.target for use in uses_at(line) if use.handlers})
+        if targets:
+            return f"the runs of {' and '.join(targets)} stand on the line that registers the FFI handler"
         return "it made no call, or was not reached"
     name, first, last = function
     inside = [number for number in known if first <= number <= last]
     if not inside:
         return f"nothing of {name} was recorded: it was not reached, or what it computes is not used"
-    if program := _program_name(line, inside):
+    # What calls pass runs as it is written, whatever small programs its eager calls are compiled into.
+    if passed.isdisjoint(inside) and (program := _program_name(line, inside)):
         return (
             f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"
             " or it was not reached"
@@ -62,8 +67,8 @@ def _why(line: AskedLine, known: list[int]) -> str:
     return "it made no call, or was not reached"
 
 
-def _program_name(line: AskedLine, lines: list[int]) -> str:
-    """The latest program that has ops of one of these lines, which nothing else passed; empty where none has."""
+def _program_name(line: AskedLine, lines: Sequence[int]) -> str:
+    """The latest program that has ops of one of these lines; empty where none has."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
         f" ON p.id = l.program WHERE fr.file = ? AND fr.line {IN_JSON} ORDER BY p.id DESC LIMIT 1",

@@ -210,11 +210,14 @@ def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
 
 
 def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], here: str) -> Iterator[ProgramLine]:
+    """The lines that called these, or that they called. A gradient's ops may go both ways: as most ops have it."""
     there = "target" if here == "origin" else "origin"
     rows = reader.rows(
         f"SELECT fr.function, sum(s.ops) AS total, {_PLACE} FROM program_steps s"
         f" JOIN program_frames fr ON fr.id = s.{there} {_TABLES}"
         f" WHERE s.{here} {IN_JSON} AND s.{there} NOT {IN_JSON} AND s.program {IN_JSON}"
+        " AND NOT EXISTS (SELECT 1 FROM program_steps b WHERE b.origin = s.target AND b.target = s.origin"
+        " AND b.program = s.program AND b.ops > s.ops)"
         " GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
         json_list(frames),
         json_list(frames),
