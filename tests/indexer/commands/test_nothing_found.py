@@ -25,10 +25,10 @@ FOUND_AND_NOT = {
     "callees": (("transfer",), ("no_such",)),
     "explain": (("stack.txt",), ("demo.py",)),
 }
-# These list what there is, make something, or pass on what they are given; `ffi` needs what no fixture here has.
+# These list what there is, make or remove something, or pass on what they are given; `ffi` needs what no fixture here has.
 LOOK_FOR_NOTHING = {
-    *("demo", "run", "index", "captures", "ffi", "check", "resolve", "open", "cmake", "doctor", "serve"),
-    *(verb for verb in _VERBS if verb.startswith("sources")),
+    *("demo", "run", "index", "ffi", "check", "resolve", "open", "cmake", "doctor", "completion", "serve"),
+    *(verb for verb in _VERBS if verb.startswith(("captures", "sources"))),
 }
 WITH_JSON = ("calls", "summary", "where", "find", "explain")
 

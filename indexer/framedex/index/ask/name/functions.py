@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from framedex.index.ask.answers import answer_of_functions
+from framedex.index.ask.name.headers import at_names
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import (
@@ -182,7 +183,8 @@ def _edges(reader: Reader, kind: str, here: str, function_id: int) -> list[Edge]
         f" WHERE {here} = ? ORDER BY calls DESC, caller, callee",
         function_id,
     )
-    functions = functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
+    known = functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
+    functions = dict(zip(known, at_names(reader, list(known.values())), strict=True))
     sites = _sites(reader, kind, here, function_id)
     return [
         Edge(functions[caller], functions[callee], calls, tuple(sites.get((caller, callee), ())))

@@ -10,6 +10,7 @@ import re
 from fnmatch import translate
 
 from framedex.index.ask.name.fits import Fit, fit_of_function
+from framedex.index.ask.name.headers import at_names
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.installed import is_own
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows
@@ -91,5 +92,5 @@ def _functions(reader: Reader, ids: list[int]) -> list[FunctionRow]:
     rows = reader.rows(
         f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json_list(sorted(ids))
     )
-    found = {function.id: function for function in function_rows(reader, rows)}
+    found = {function.id: function for function in at_names(reader, function_rows(reader, rows))}
     return [found[identifier] for identifier in ids]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from framedex.index.ask.name.fits import Fit, fit
+from framedex.index.ask.name.headers import at_names
 from framedex.index.file.conventions import IN_JSON, SEARCHED, json_list
 from framedex.index.read.installed import is_own
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows, functions_by_id
-from framedex.model import FoundSymbol, How, Language, Location
+from framedex.model import FoundSymbol, How, Location
 
 _MOST_NAMES = 256  # of one kind that are ranked
 _MOST_SCOPED = 100  # whose definitions are looked through for a scope
@@ -93,19 +94,11 @@ def _place(symbol: FoundSymbol) -> tuple[str, int] | None:
 
 
 def _each_once(recorded: list[_Found], defined: list[_Found]) -> list[_Found]:
-    """What was recorded and what is defined: the same function once, with the line of its name."""
-    at = {_key(symbol): symbol for _, symbol in defined}
-    found = []
-    for name, symbol in recorded:
-        is_python = symbol.function is not None and symbol.function.language is Language.PYTHON
-        definition = at.get(_key(symbol)) if is_python else None
-        # A code object begins with its first decorator, its definition at `def`.
-        begin = definition.location if definition is not None else None
-        found.append((name, replace(symbol, location=begin or symbol.location)))
+    """What was recorded and what is defined: the same function once."""
     keys = {_key(symbol) for _, symbol in recorded}
-    places = {_place(symbol) for _, symbol in found}
-    names = {symbol.name for _, symbol in (*found, *defined) if symbol.kind != "declaration" and symbol.location}
-    return found + [
+    places = {_place(symbol) for _, symbol in recorded}
+    names = {symbol.name for _, symbol in (*recorded, *defined) if symbol.kind != "declaration" and symbol.location}
+    return recorded + [
         (name, symbol)
         for name, symbol in defined
         if _key(symbol) not in keys
@@ -143,7 +136,7 @@ def _functions(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
         json_list(names),
     )
     seen: set[tuple[object, ...]] = set()
-    functions = function_rows(reader, [row[1:] for row in rows])
+    functions = at_names(reader, function_rows(reader, [row[1:] for row in rows]))
     for (short_name, *_), function in zip(rows, functions, strict=True):
         where = function.location
         key = (where.path, where.line) if where else (function.module, function.name)
