@@ -35,31 +35,31 @@ class Verb(NamedTuple):
 _VERBS = {
     "demo": Verb(
         "framedex.commands.verbs.demo:demo",
-        "Record a small program of JAX, index it, and show what happened under jax.device_put.",
+        "Record a small program of JAX, and show what happened.",
     ),
     "run": Verb(
         "framedex.commands.verbs.run:run",
-        "Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.",
+        "Run a program, and record every call into its runtime.",
     ),
     "index": Verb(
         "framedex.commands.verbs.index:index_captures",
-        "Bring the index up to date: name every recorded frame and find its source.",
+        "Bring the index up to date: name frames, and find sources.",
     ),
     "sources": Verb(
         "framedex.commands.verbs.sources:sources",
-        "Show where the lines of recorded frames come from, and the source folders with what they are of.",
+        "Show where the lines of recorded frames come from.",
     ),
     "sources export": Verb(
         "framedex.commands.verbs.source_maps:export_sources",
-        "Write the names and lines of what ROOT defines, without code, to a source map that `import` reads.",
+        "Write what ROOT defines to a source map that `import` reads.",
     ),
     "sources import": Verb(
         "framedex.commands.verbs.source_maps:import_sources",
-        "Take the definitions of a source map into the index, in place of those of its component that were there.",
+        "Take the definitions of a source map into the index.",
     ),
     "sources fetch": Verb(
         "framedex.commands.verbs.source_fetch:fetch",
-        "Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.",
+        "Fetch the sources of what was recorded, and index them.",
     ),
     "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
     "captures rm": Verb(
@@ -68,32 +68,28 @@ _VERBS = {
     ),
     "captures keep": Verb(
         "framedex.commands.verbs.captures_keep:keep_captures",
-        "Mark captures so that `framedex captures rm` leaves them, unless it is given their ids.",
+        "Mark captures so that `framedex captures rm` leaves them.",
     ),
-    "calls": Verb(
-        "framedex.commands.verbs.calls:calls", "List recorded calls by time: function, arguments, and what it returned."
-    ),
-    "summary": Verb(
-        "framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and how long they took."
-    ),
+    "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
+    "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
-        "Show FFI targets: their handlers, the lines of Python that call them, and their times.",
+        "Show FFI targets: handlers, Python lines, and times.",
     ),
     "check": Verb("framedex.commands.verbs.check:check", "Show what captures tell to be wrong."),
     "trace": Verb("framedex.commands.verbs.trace:trace", "Show the merged Python and C++ stack of a call."),
     "where": Verb("framedex.commands.verbs.where:where", "Show which calls pass a file, or one line of it."),
     "explain": Verb(
         "framedex.commands.verbs.explain:explain",
-        "Show the stacks in a crash text or a log, each frame with its source.",
+        "Show the stacks in a crash text or a log, with their sources.",
     ),
     "resolve": Verb(
         "framedex.commands.verbs.resolve:resolve",
-        "Pass a log on as it is written, and add to its frames where their source is.",
+        "Pass a log on, and add to its frames where their source is.",
     ),
     "find": Verb(
         "framedex.commands.verbs.find:find",
-        "Find functions, classes, FFI targets and boundary functions by a part of their name.",
+        "Find functions, classes and FFI targets by a part of a name.",
     ),
     "callers": Verb(
         "framedex.commands.verbs.relations:callers", "Show which functions called NAME in recorded stacks."
@@ -101,17 +97,15 @@ _VERBS = {
     "callees": Verb(
         "framedex.commands.verbs.relations:callees", "Show which functions NAME called in recorded stacks."
     ),
-    "open": Verb(
-        "framedex.commands.verbs.open:open_source", "Open a place in your editor, or in the browser what is not here."
-    ),
+    "open": Verb("framedex.commands.verbs.open:open_source", "Open a place in your editor, else in the browser."),
     "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
     "doctor": Verb(
         "framedex.commands.verbs.doctor:doctor",
-        "Tell what works here and how to mend the rest; of an index, how complete it is and what could not be read.",
+        "Tell what works here, and how to mend the rest.",
     ),
     "completion": Verb(
         "framedex.commands.verbs.completion:completion",
-        "Have a TAB in your shell complete verbs, options, captures, functions and files.",
+        "Have a TAB in your shell complete verbs, options and names.",
     ),
     "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
 }

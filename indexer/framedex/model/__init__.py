@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
-    from framedex.model.functions import Edge, FunctionMark, MeantFunctions
+    from framedex.model.functions import Edge, FunctionMark, InsideProgram, MeantFunctions
     from framedex.model.lines import (
         BoundaryEnd,
         FileTrouble,
@@ -132,6 +132,7 @@ __all__ = [
     "FunctionRow",
     "FunctionTotals",
     "How",
+    "InsideProgram",
     "Join",
     "KindTotals",
     "Language",
@@ -221,7 +222,7 @@ __getattr__ = exports(
             "FlameNode",
         ),
         "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
-        "functions": ("Edge", "FunctionMark", "MeantFunctions"),
+        "functions": ("Edge", "FunctionMark", "InsideProgram", "MeantFunctions"),
         "lines": (
             "BoundaryEnd",
             "FileTrouble",

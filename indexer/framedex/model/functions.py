@@ -31,6 +31,15 @@ class FunctionMark:
 
 
 @dataclass(frozen=True, slots=True)
+class InsideProgram:
+    """A function that runs inside a compiled program, by their names, and the line of it that has most ops there."""
+
+    program: str
+    function: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class MeantFunctions:
     """The called functions that a name may mean, best first: the user's own, then those with most calls.
 

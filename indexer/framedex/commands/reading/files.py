@@ -28,11 +28,12 @@ _FRAGMENT = re.compile(r"L?(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file as the user named it, with the 1-based line and column if given."""
+    """A file as the user named it, with the 1-based line and column if given; `is_line_zero`: the line was 0."""
 
     path: Path
     line: int | None
     column: int | None
+    is_line_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ def _parse_url(host: str, path: str, fragment: str | None) -> Place:
 
 def _place(path: str, numbers: re.Match[str] | None) -> Place:
     line, column = (numbers["line"], numbers["column"]) if numbers else (None, None)
-    return Place(Path(path), int(line or 0) or None, int(column or 0) or None)
+    is_line_zero = line is not None and not int(line)
+    return Place(Path(path), int(line or 0) or None, int(column or 0) or None, is_line_zero)
 
 
 def working_folder() -> Path:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from framedex.commands.reading.scope import capture_option
+from framedex.commands.reading.unrecorded import did_you_mean
 from framedex.model import CallFilter
+
+if TYPE_CHECKING:
+    from framedex.index import Index
 
 _UNITS = {
     "ns": 1,
@@ -37,6 +41,8 @@ class Moment(click.ParamType[int]):
             self.fail(f"'{value}' is no time; write it like 250us, 10ms, 1.5s or 2m.", param, ctx)
         return round(float(match[1]) * _UNITS[match[2]])
 
+
+_PATTERN = re.compile(r"[*?[]")
 
 _OPTIONS = (
     click.option(
@@ -68,3 +74,14 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, wanted=CallFilter(**filters), **options)
 
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), with_filter)
+
+
+def nothing_passes(index: Index, wanted: CallFilter) -> str:
+    """That no call passes a filter, and which function that it names was never called."""
+    if wanted == CallFilter():
+        return "The index holds no calls."
+    for name in (wanted.function or "").split(","):
+        if name.strip() and not _PATTERN.search(name) and not index.calls.is_called(name.strip()):
+            near = did_you_mean(index.calls.likely(name.strip()))
+            return f"No function that was called has {name.strip()} in its name.{near}"
+    return "No call passes the filter."

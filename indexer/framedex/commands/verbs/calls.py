@@ -18,7 +18,7 @@ from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
 from framedex.commands.output.terminal import Terminal
 from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.filters import filter_options
+from framedex.commands.reading.filters import filter_options, nothing_passes
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 from framedex.model import CallFilter
@@ -59,7 +59,7 @@ def calls(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List recorded calls by time: function, arguments, and what it returned.
+    """List recorded calls by time, with arguments and results.
 
     Programs (compiled, loaded, run), transfers, runs of FFI handlers and errors; with --all, with any filter but
     --capture and in --json every other call, too: what only asks, waits or cleans up.
@@ -83,13 +83,13 @@ def calls(
         if as_json:
             document = {**answer_document(answer), "total": total}
             print_json_list(document, "calls", _documents(index, found, with_lines=bool(stack)))
-            _end_unless_found(shown.count, wanted)
+            _end_unless_found(index, shown.count, wanted)
             return
         grouped = _named(index, runs(found) if group else singly(found))
         below = _stacks(index, stack, Terminal.of_stdout().width) if stack else None
         print_lines(chain([heading(answer)], call_lines(grouped, captures, Terminal.of_stdout().width, below)))
-    note_what_is_missing(*(capture for capture in captures if capture.id in shown.captures))
-    _end_unless_found(shown.count, wanted)
+        note_what_is_missing(*(capture for capture in captures if capture.id in shown.captures))
+        _end_unless_found(index, shown.count, wanted)
     if total > shown.count:
         what = "programs, transfers and errors" if others else "calls"
         note(f"The latest {shown.count:,} of {total:,} {what}; --limit 0 shows them all.")
@@ -104,9 +104,9 @@ def _latest(index: Index, wanted: CallFilter, limit: int) -> Iterable[CallRow]:
     return index.calls.each(wanted, limit or None)
 
 
-def _end_unless_found(count: int, wanted: CallFilter) -> None:
+def _end_unless_found(index: Index, count: int, wanted: CallFilter) -> None:
     if not count:
-        nothing_found("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
+        nothing_found(nothing_passes(index, wanted))
 
 
 @dataclass(slots=True)

@@ -19,9 +19,9 @@ from framedex.errors import FramedexError
 @click.option("--not", "is_over", is_flag=True, help="No longer keep them.")
 @click.pass_obj
 def keep_captures(index_path: Path | None, ids: tuple[int, ...], is_over: bool) -> None:
-    """Mark captures so that `framedex captures rm` leaves them, unless it is given their ids.
+    """Mark captures so that `framedex captures rm` leaves them.
 
-    The mark is a file in the capture's folder.
+    Given their ids, it removes them all the same. The mark is a file in the capture's folder.
     """
     with open_index(index_path) as index:
         chosen = known_captures(index, ids)

@@ -14,9 +14,10 @@ _shells = click.argument("shells", metavar="[bash|zsh|fish]...", nargs=-1, type=
 
 @click.group()
 def completion() -> None:
-    """Have a TAB in your shell complete verbs, options, captures, functions and files.
+    """Have a TAB in your shell complete verbs, options and names.
 
-    It asks the framedex by which it was installed, and the index of the folder that you are in.
+    The names are those of captures, functions and files. It asks the framedex by which it was installed, and the index
+    of the folder that you are in.
     """
 
 
@@ -36,7 +37,7 @@ def install_completion(shells: tuple[str, ...]) -> None:
 @completion.command("remove")
 @_shells
 def remove_completion(shells: tuple[str, ...]) -> None:
-    """Take away what `install` wrote for these shells: for all, if you name none."""
+    """Take away what `install` wrote for these shells. For all, if you name none."""
     changed = [path for shell in shells or SHELLS for path in remove(shell)]
     for path in changed:
         note(f"Removed: {path}" if not path.exists() else f"Its line is taken out: {path}")

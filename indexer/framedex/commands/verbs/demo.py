@@ -59,12 +59,12 @@ editors/README.md has what to put into your own set-up, and CLion."""
 )
 @click.pass_context
 def demo(ctx: click.Context, folder: Path, python: str) -> None:
-    """Record a small program of JAX, index it, and show what happened under jax.device_put.
+    """Record a small program of JAX, and show what happened.
 
-    The program, its capture and its index go into a folder of their own, which can be deleted afterwards. A folder that
-    holds anything else is left alone. Run again in the demo's folder, it records once more and shows that recording.
-    Variables that steer JAX or framedex do not count here. Each command is shown as you would type it; the demo ends
-    with the status of the first that fails.
+    It is the stacks under a jax.device_put that are shown. The program, its capture and its index go into a folder of
+    their own, which can be deleted afterwards. A folder that holds anything else is left alone. Run again in the demo's
+    folder, it records once more and shows that recording. Variables that steer JAX or framedex do not count here. Each
+    command is shown as you would type it; the demo ends with the status of the first that fails.
     """
     python = interpreter(python)
     other_python = [] if python == sys.executable else ["--python", python]

@@ -42,9 +42,10 @@ _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buff
 @json_option
 @click.pass_obj
 def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
-    """Tell what works here and how to mend the rest; of an index, how complete it is and what could not be read.
+    """Tell what works here, and how to mend the rest.
 
-    It looks for real: it loads the mock TPU, imports JAX in its interpreter, and has the language server answer.
+    Of an index it tells how complete it is, and what could not be read. It looks for real: it loads the mock TPU,
+    imports JAX in its interpreter, and has the language server answer.
     """
     found = list(found_by([*software.looks(), *recording.looks(python), *surroundings.looks()]))
     captures: list[CaptureRow] = []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def explain(index_path: Path | None, file: str, as_json: bool) -> None:
-    """Show the stacks in a crash text or a log, each frame with its source.
+    """Show the stacks in a crash text or a log, with their sources.
 
     Reads what Python, absl, glog, gdb, lldb, the sanitizers, valgrind, LLVM, glibc, macOS, PyTorch, PyTorch/XLA,
     py-spy, pystack, HLO, MLIR and others print, and plain file:line, alone or mixed, behind whatever a log puts before

@@ -14,7 +14,9 @@ from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.render_ffi import target_details, target_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
+from framedex.commands.reading.unrecorded import did_you_mean
 from framedex.errors import FramedexError
+from framedex.nearest import nearest
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def ffi(index_path: Path | None, target: str | None, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
-    """Show FFI targets: their handlers, the lines of Python that call them, and their times.
+    """Show FFI targets: handlers, Python lines, and times.
+
+    The lines are those whose `ffi_call` the handlers were run for.
 
     With TARGET (a name, or a part that fits one only) everything about it: stages, C++ signature, where it is
     registered, the stacks of its sites, shapes, attributes, and what went wrong with it.
@@ -71,8 +75,9 @@ def _meant(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
     fitting = [target for target in targets if target.name == name]
     fitting = fitting or [target for target in targets if name.lower() in target.name.lower()]
     if not fitting:
+        near = nearest(name, [target.name for target in targets])
         raise FramedexError(
-            f"No FFI target like '{name}' is in these captures.",
+            f"No FFI target like '{name}' is in these captures.{did_you_mean(near)}",
             "`framedex ffi --all` lists its targets, `framedex captures` the captures for --capture.",
         )
     used = _used(fitting, show_all=False) or fitting

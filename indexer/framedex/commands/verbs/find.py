@@ -13,6 +13,7 @@ from framedex.commands.output.console import json_option, note, nothing_found, p
 from framedex.commands.output.proposals import command
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.scope import Chosen, asked_index, capture_option
+from framedex.commands.reading.unrecorded import did_you_mean
 from framedex.errors import FramedexError
 from framedex.placetext import release_labels
 from framedex.plaintext import printable
@@ -28,22 +29,23 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
-    """Find functions, classes, FFI targets and boundary functions by a part of their name.
+    """Find functions, classes and FFI targets by a part of a name.
 
-    Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its name inside something that has
-    Client in its own. The best fit comes first, and among equals what was recorded.
+    Boundary functions are found, too. Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its
+    name inside something that has Client in its own. The best fit comes first, and among equals what was recorded.
     """
     if not text.strip():
         raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
     with asked_index(index_path, chosen) as index:
         found = index.names.symbols(text, limit + 1)
+        near = index.names.likely(text) if not found else None
     shown = found[:limit]
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})
     else:
         print_lines(_lines(shown))
     if not found:
-        nothing_found(f"Nothing in the index has a name with {text}.")
+        nothing_found(f"Nothing in the index has a name with {text}.{did_you_mean(near)}")
     if not as_json and len(found) > limit:
         note(f"There are more; --limit {2 * limit} shows some of them.")
 

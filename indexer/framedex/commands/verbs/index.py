@@ -61,7 +61,7 @@ def index_captures(
     follow: bool,
     as_json: bool,
 ) -> None:
-    """Bring the index up to date: name every recorded frame and find its source.
+    """Bring the index up to date: name frames, and find sources.
 
     DIR is a capture or a folder that holds captures, such as the DIR of `framedex run -o DIR`. Without DIR, every
     capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again and it goes on.

@@ -34,7 +34,9 @@ _PATIENCE = 5.0  # seconds, with a Neovim that runs already
 @click.option("--in", "around", metavar="TEXT", help="The line of text in which PLACE was clicked.")
 @click.pass_obj
 def open_source(index_path: Path | None, place: str, around: str | None) -> None:
-    """Open a place in your editor, or in the browser what is not here.
+    """Open a place in your editor, else in the browser.
+
+    The browser shows what is not here, but public.
 
     The place may also be a link of a terminal, file://HOST/FILE#LINE, the address of a line in a public repository, or
     a whole frame of any format that `framedex explain` reads, pasted with quotes around it. The settings' path-map says

@@ -13,6 +13,7 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
 from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
+from framedex.commands.reading.unrecorded import not_recorded
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
 from framedex.plaintext import printable
@@ -105,7 +106,12 @@ def _groups(
     """
     meant = index.functions.meant(name)
     if not meant.functions:
-        raise _not_recorded(index, name)
+        raise not_recorded(
+            index,
+            name,
+            f"No function like '{name}' is on a recorded stack.",
+            "`framedex trace ID` shows the functions of a stack.",
+        )
     if not meant.is_name and meant.likely > 1:
         raise _several(name, meant)
     if not meant.is_name:
@@ -116,16 +122,6 @@ def _groups(
     named = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
     asked, shown = index.functions.in_latest_run(named)
     return asked.answer_of(shown), [(function, edges(asked)(function.id)) for function in shown]
-
-
-def _not_recorded(index: Index, name: str) -> FramedexError:
-    """That no recorded call passed a function of that name, and where it is defined, if the sources tell."""
-    remedy = "`framedex trace ID` shows the functions of a stack."
-    defined = next((found.location for found in index.names.symbols(name, 1) if found.name == name), None)
-    if defined is not None:
-        place = f"{printable(defined.path)}:{defined.line}"
-        remedy = f"It is at {place}: `framedex where {place}` says what is known of it."
-    return FramedexError(f"No function like '{name}' is on a recorded stack.", remedy)
 
 
 def _several(name: str, meant: MeantFunctions) -> FramedexError:

@@ -46,7 +46,7 @@ _BLOCK = 1 << 20
 @click.argument("file", metavar="[FILE|-]", default="-")
 @click.pass_obj
 def resolve(index_path: Path | None, file: str) -> None:
-    """Pass a log on as it is written, and add to its frames where their source is.
+    """Pass a log on, and add to its frames where their source is.
 
     \b
         python -u train.py 2>&1 | framedex resolve

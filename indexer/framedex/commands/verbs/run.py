@@ -67,7 +67,9 @@ def run(
     program: tuple[str, ...],
     **machine: Any,
 ) -> None:
-    """Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.
+    """Run a program, and record every call into its runtime.
+
+    SCRIPT (or -m MODULE) is run on the mock TPU, or on the PJRT plug-in that --plugin names.
 
     COMMAND is one that Python runs, as `pytest` and `torchrun` are, or an interpreter with what follows it
     (`python3.12 -X dev -m MODULE`); - reads the program from stdin. A command runs under the Python that its first line

@@ -59,7 +59,9 @@ def fetch(
     is_list: bool,
     is_removal: bool,
 ) -> None:
-    """Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.
+    """Fetch the sources of what was recorded, and index them.
+
+    They are of the commit that was recorded, in a cache that projects share.
 
     NAME is xla, jax, jaxlib or cpython, or has a commit of its own: xla@COMMIT. Without NAME: XLA and JAX, where no
     source folder has them at the commit of the latest capture. Safe to interrupt: run it again and it goes on.

@@ -53,9 +53,9 @@ def export_sources(
     allow_dirty: bool,
     no_calls: bool,
 ) -> None:
-    """Write the names and lines of what ROOT defines, without code, to a source map that `import` reads.
+    """Write what ROOT defines to a source map that `import` reads.
 
-    What the index knows of ROOT is taken from there; the rest is read.
+    The map has names and lines, no code. What the index knows of ROOT is taken from there; the rest is read.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.ingest.map_export import export_map
@@ -88,9 +88,10 @@ def export_sources(
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.pass_obj
 def import_sources(index_path: Path | None, file: Path) -> None:
-    """Take the definitions of a source map into the index, in place of those of its component that were there.
+    """Take the definitions of a source map into the index.
 
-    A function that a source folder defines is found there, any other in the map.
+    They take the place of those of its component that were there. A function that a source folder defines is found
+    there, any other in the map.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def sources(ctx: click.Context, as_json: bool) -> None:
-    """Show where the lines of recorded frames come from, and the source folders with what they are of.
+    """Show where the lines of recorded frames come from.
 
     The table has the components that ran, with their versions and commits, and for each how many of its frames have
     their lines from a source folder, another file here, a source map that was imported, the map of their release or of
@@ -79,7 +79,7 @@ def sources(ctx: click.Context, as_json: bool) -> None:
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.pass_context
 def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
-    """Find definitions in these folders from now on; the next `framedex index` reads them."""
+    """Find definitions in these folders from now on. The next `framedex index` reads them."""
     from framedex.index import Store
 
     for folder in folders:

@@ -12,7 +12,7 @@ from framedex.commands.output.console import json_option, nothing_found, print_j
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import totals_lines
 from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.filters import filter_options
+from framedex.commands.reading.filters import filter_options, nothing_passes
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 
@@ -42,17 +42,18 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 def summary(
     index_path: Path | None, wanted: CallFilter, chosen: Chosen | None, sort: str, by_thread: bool, as_json: bool
 ) -> None:
-    """Sum up calls by function: count, errors, and how long they took.
+    """Sum up calls by function: count, errors, and times.
 
     `self` is the time without that of boundary functions called inside. Of more than 100,000 calls median, p90 and p99
     are within 0.8 percent; all else is exact.
     """
     with index_of_whole_runs(index_path, chosen) as (index, answer):
         found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
+        why = nothing_passes(index, wanted) if not found else ""
     if as_json:
         print_json(summary_document(answer, found))
     else:
         note_what_is_missing(*answer.captures)
         print_lines([heading(answer), *(totals_lines(found, by_thread=by_thread) if found else ())])
     if not found:
-        nothing_found("No call passes the filter.")
+        nothing_found(why)

@@ -26,6 +26,7 @@ from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
+from framedex.commands.reading.unrecorded import not_recorded
 from framedex.errors import FramedexError
 from framedex.model import Language, Role, Stale
 from framedex.plaintext import printable
@@ -112,7 +113,9 @@ def _find(index: Index, call: str) -> Trace:
     latest = index.calls.latest(call)
     found = index.calls.trace(latest.id) if latest else None
     if found is None:
-        raise FramedexError(
+        raise not_recorded(
+            index,
+            call,
             f"No recorded call of a function like '{call}'.",
             "`framedex calls` lists the calls; `framedex callers NAME` finds functions within stacks.",
         )

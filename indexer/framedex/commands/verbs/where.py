@@ -19,7 +19,7 @@ from framedex.commands.reading.scope import Chosen, asked_index, capture_option,
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
-from framedex.plaintext import printable, restore
+from framedex.plaintext import printable, restore, shell_word
 from framedex.whereabouts.files import is_here_as_typed, is_of_a_process
 
 if TYPE_CHECKING:
@@ -47,9 +47,13 @@ def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None
     the program. Of a line that runs programs their lines are shown, too.
 
     FILE is a path, also one of another machine, or the end of the path of a recorded file (`pxla.py`,
-    `jax/_src/api.py`).
+    `jax/_src/api.py`). Of a range (`train.py:10-20`) the first line counts.
     """
     wanted = parse_place(place)
+    if wanted.is_line_zero:
+        first = shell_word(f"{wanted.path}:1")
+        raise FramedexError(f"{wanted.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
+    asked = place if wanted.line is None else f"{wanted.path}:{wanted.line}"
     with asked_index(index_path, chosen) as index:
         path = _recorded_path(index, whereabouts(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
@@ -80,7 +84,7 @@ def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None
         if stale is not None:
             note(f"{printable(path)} has changed since the recording: its lines may have moved.")
     if not known:
-        nothing_found(nearby_text(place, near) if near is not None else f"No recorded call passes {place}.")
+        nothing_found(nearby_text(asked, near) if near is not None else f"No recorded call passes {asked}.")
 
 
 def _lines(

@@ -168,6 +168,16 @@ class Calls:
             )
         return self._latest_of(fitting)
 
+    def is_called(self, name: str) -> bool:
+        """Whether a call of a boundary function is recorded that has this in its name."""
+        return bool(boundaries_like(self.reader, name))
+
+    def likely(self, name: str) -> str | None:
+        """The boundary function, or a word of the name of one, that is most like this name, which none has."""
+        from framedex.index.ask.name.likely import likely_boundary
+
+        return likely_boundary(self.reader, name)
+
     def _latest_of(self, boundaries: Sequence[Row]) -> CallRow | None:
         """The latest call of the boundary functions whose ids come first in the rows."""
         return self._latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))

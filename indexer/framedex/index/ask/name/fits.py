@@ -56,6 +56,11 @@ def fit_of_function(name: str, short_name: str, wanted: str) -> Fit | None:
     return min(found, default=None)
 
 
+def words_of(name: str) -> list[str]:
+    """The words of a name in snake_case or CamelCase."""
+    return _HUMP.findall(name)
+
+
 def _ends_with(name: str, wanted: str) -> bool:
     return name == wanted or name.endswith((f"::{wanted}", f".{wanted}"))
 

@@ -18,7 +18,7 @@ from framedex.index.read.rows import (
     place_tables,
 )
 from framedex.index.read.urls import Urls
-from framedex.model import AnswerOf, Edge, FunctionMark, FunctionRow, Location, MeantFunctions, Role
+from framedex.model import AnswerOf, Edge, FunctionMark, FunctionRow, InsideProgram, Location, MeantFunctions, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,18 @@ class Functions:
         from framedex.index.ask.name.meant import meant_functions
 
         return meant_functions(self.reader, name)
+
+    def inside_program(self, name: str) -> InsideProgram | None:
+        """The latest program with ops of a function of this name, which need not be on any stack."""
+        from framedex.index.ask.name.inside import inside_program
+
+        return inside_program(self.reader, name)
+
+    def likely(self, name: str) -> str | None:
+        """The name of a known function that is most like this one, which is none's."""
+        from framedex.index.ask.name.likely import likely_function
+
+        return likely_function(self.reader, name)
 
     def named(self, name: str) -> list[FunctionRow]:
         """The called functions of this name, or the last parts of whose name it is; the user's own first."""

@@ -143,6 +143,12 @@ class Names:
 
         return find_symbols(self.reader, text, limit)
 
+    def likely(self, name: str) -> str | None:
+        """The recorded name, or a word of one, that is most like this one, which nothing has."""
+        from framedex.index.ask.name.likely import likely_symbol
+
+        return likely_symbol(self.reader, name)
+
 
 def _files_by_name(reader: Reader) -> dict[str, list[str]]:
     """All files by their last component: a log asks for thousands, and the table has no index of them."""

@@ -1,0 +1,50 @@
+"""What to say of a name of which no recorded call is: what it is instead, where it is, or what was meant."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from framedex.commands.reading.files import parse_place
+from framedex.errors import FramedexError
+from framedex.plaintext import restore, shell_word
+from framedex.whereabouts.files import is_here_as_typed
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+
+def not_recorded(index: Index, name: str, message: str, remedy: str) -> FramedexError:
+    """The error for a name that no function on a recorded stack has: with this message, unless more is known.
+
+    The remedy is for where nothing leads on from the name itself.
+    """
+    if name.isascii() and name.isdigit() and len(name) < 19 and index.calls.get(int(name)) is not None:
+        return FramedexError(f"{name} is the id of a call.", f"`framedex trace {name}` shows its stack.")
+    if _is_place(index, name):
+        return FramedexError(f"{name} is a place.", f"`framedex where {shell_word(name)}` shows what passes it.")
+    if (inside := index.functions.inside_program(name)) is not None:
+        place = shell_word(f"{inside.location.path}:{inside.location.line}")
+        return FramedexError(
+            f"{inside.function} makes no call of its own: it is inside {inside.program}.",
+            f"`framedex where {place}` says what its lines became.",
+        )
+    defined = next((found.location for found in index.names.symbols(name, 1) if found.name == name), None)
+    if defined is not None:
+        place = shell_word(f"{defined.path}:{defined.line}")
+        return FramedexError(message, f"{name} is defined: `framedex where {place}` says what is known of it.")
+    near = index.functions.likely(name) or index.calls.likely(name)
+    return FramedexError(f"{message}{did_you_mean(near)}", remedy)
+
+
+def did_you_mean(near: str | None) -> str:
+    """The question that follows a message, where a name is like the one that is none."""
+    return f" Did you mean '{near}'?" if near is not None else ""
+
+
+def _is_place(index: Index, text: str) -> bool:
+    """Whether a text names a file that is here or was recorded, or a line of one."""
+    with suppress(FramedexError):
+        path = str(parse_place(text).path)
+        return is_here_as_typed(path) or bool(index.names.recorded_files(restore(path).lstrip("./")))
+    return False

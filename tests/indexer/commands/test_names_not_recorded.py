@@ -1,0 +1,120 @@
+"""Names that no recorded call has: what they are instead, where they are, and what was meant."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+from framedex.index import Store
+from framedex.model import ExtractedFile
+from tests.indexer.recorded import Project
+from tests.shapes_of_programs import Marked, framedex, recorded_shapes
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """What a verb that finds nothing says in the folder of the project, which is indexed."""
+    project.ingest(project.library.parent).close()
+    monkeypatch.chdir(project.folder)
+
+    def told(*arguments: str) -> str:
+        result = CliRunner().invoke(cli, arguments)
+        assert result.exit_code == 1, result.output
+        return result.stderr
+
+    return told
+
+
+@pytest.fixture(scope="module")
+def shapes() -> Marked:
+    """A recorded program with functions inside jit."""
+    return recorded_shapes()
+
+
+@pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
+def test_a_function_inside_jit_leads_to_what_its_lines_became(shapes: Marked, verb: str) -> None:
+    told = framedex(shapes.path.parent, verb, "plain", status=1)
+
+    assert "plain makes no call of its own: it is inside jit_plain." in told
+    (proposed,) = re.findall("`framedex ([^`]*)`", told)
+    assert proposed == f"where {shapes.path}:{shapes.line('plain', 'sine')}"
+    assert "is inside jit(plain)" in framedex(shapes.path.parent, *shlex.split(proposed))
+
+
+@pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
+def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(run: Run, tmp_path: Path, verb: str) -> None:
+    source = tmp_path / "a folder" / "never.cc"
+    source.parent.mkdir()
+    source.write_text("void never() {}\n")
+    with Store(Path(".framedex/index.db")) as store, store.transaction():
+        rows = [("never", "never", "function", "()", 1, 1, False, False, None)]
+        store.sources.replace_files([ExtractedFile(str(source), "cpp", 0, 0, 0, 0, rows, ())], {})
+
+    told = run(verb, "never")
+
+    assert f"`framedex where '{source}:1'`" in told
+
+
+@pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
+@pytest.mark.parametrize(("typed", "meant"), [("trasnfer", "transfer"), ("Client_BufferFromHostBufer", "Client_")])
+def test_a_misspelt_function_is_answered_with_the_one_that_was_meant(
+    run: Run, verb: str, typed: str, meant: str
+) -> None:
+    assert f"Did you mean '{meant}" in run(verb, typed).replace("PJRT_", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("find", "Bufer"), "buffer"),
+        (("find", "trasnfer"), "transfer"),
+        (("calls", "--function", "Clietn"), "client"),
+        (("summary", "--function", "PJRT_Client_BufferFromHostBufer"), "pjrt_client_bufferfromhostbuffer"),
+    ],
+)
+def test_a_misspelt_part_of_a_name_is_answered_with_a_word_of_one(
+    run: Run, arguments: tuple[str, ...], meant: str
+) -> None:
+    assert f"did you mean '{meant}'?" in run(*arguments).lower()
+
+
+def test_what_is_like_nothing_is_not_answered_with_anything(run: Run) -> None:
+    assert "Did you mean" not in run("callees", "xyzzyxyzzy")
+
+
+def test_the_id_of_a_call_and_a_place_go_to_their_verbs(run: Run) -> None:
+    assert "1 is the id of a call." in run("callers", "1") and "`framedex trace 1`" in run("callees", "1")
+    assert "No function like '99999'" in run("callers", "99999")
+    assert "`framedex where demo.py:2`" in run("callees", "demo.py:2")
+    assert "`framedex where demo.py`" in run("trace", "demo.py")
+
+
+def test_a_line_zero_is_refused_and_of_a_range_the_first_line_counts(run: Run) -> None:
+    assert "demo.py has no line 0." in run("where", "demo.py:0")
+    assert "No recorded call passes demo.py:7:" in run("where", "demo.py:7-9")
+
+
+def _groups(command: click.Command, context: click.Context) -> list[click.Context]:
+    """The contexts of a command and all below it that have commands of their own."""
+    if not isinstance(command, click.Group):
+        return []
+    found = [context]
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        found += _groups(below, click.Context(below, parent=context, info_name=name))
+    return found
+
+
+def test_no_summary_of_a_verb_is_cut_at_80_columns() -> None:
+    for context in _groups(cli, click.Context(cli, info_name="framedex", terminal_width=78)):
+        assert "..." not in context.get_help().partition("Commands:")[2], context.info_name
