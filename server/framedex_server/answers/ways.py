@@ -65,7 +65,7 @@ def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
     places = shown(session, index, place.uri)
     roads = roads_inward(index, place.path, place.line, within, word, capture, places)
     passed, inside = _along(roads, places), _through(lines_inside(session, place, index))
-    named = _through(lines_inside(session, place, index, word))
+    named = _through(lines_inside(session, place, index, word)) if word else []
     if inside and _is_inside(within):
         return _noted(session, place, index, [*named, *inside])
     to_handlers = _to_handlers(_handlers(index, place), passed)
