@@ -8,7 +8,10 @@
 
 ;;; Code:
 
-(setq inhibit-startup-screen t)
+(defvar native-comp-async-report-warnings-errors)
+
+(setq inhibit-startup-screen t
+      native-comp-async-report-warnings-errors 'silent) ; what other packages' compilation warns of fills half the frame
 
 (unless (require 'eglot nil t)
   (require 'package)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from framedex.model import ProgramLine
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex.words import count
@@ -24,7 +25,7 @@ from framedex_server.inward import can_be_shown, locations, passed_text, roads_i
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiHandler
     from framedex.index import Index
-    from framedex.model import FrameRow, Location, ProgramLine, PythonLine, Road
+    from framedex.model import FrameRow, Location, PythonLine, Road
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,22 @@ class Way:
         return "; ".join([*calls, *passed_text(self.passed)])
 
 
+_Found = tuple[Way, Sequence[int] | None]
+"""A way, and the nodes at which its stacks stand where it leads: none within a program, None where nobody knows."""
+
+
 def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
     """The callees recorded from a source line, on the road that has led there if one has."""
-    within = _came_by(session, place, index)
+    within, word = _came_by(session, place, index), session.word_at(place)
     capture = session.chosen.capture_in(index)
     places = shown(session, index, place.uri)
-    roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture, places)
-    ways_on = _along(session, place, index, roads, places)
-    named = _ways(lines_inside(session, place, index, session.word_at(place)))
-    ways = _distinct([*named, *_to_handlers(_handlers(index, place), ways_on)])
-    return ways or _distinct(_ways(lines_inside(session, place, index)))
+    roads = roads_inward(index, place.path, place.line, within, word, capture, places)
+    passed, inside = _along(roads, places), _through(lines_inside(session, place, index))
+    named = _through(lines_inside(session, place, index, word)) if word else []
+    if inside and _is_inside(within):
+        return _noted(session, place, index, [*named, *inside])
+    to_handlers = _to_handlers(_handlers(index, place), passed)
+    return _noted(session, place, index, [*named, *to_handlers] or inside)
 
 
 def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
@@ -70,13 +77,22 @@ def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
     place = recorded_place(session, index, place)
     within = _came_by(session, place, index)
     capture = session.chosen.capture_in(index)
-    roads = index.line(place.path, place.line, capture).roads_outward(can_be_shown, within)
-    return _distinct(_along(session, place, index, roads) or _ways(lines_outside(session, place, index)))
+    passed = _along(index.line(place.path, place.line, capture).roads_outward(can_be_shown, within))
+    outside = _through(lines_outside(session, place, index))
+    is_inside = bool(outside) and (_is_inside(within) or not passed)
+    return _noted(session, place, index, outside if is_inside else passed)
 
 
-def _ways(lines: Iterable[ProgramLine | PythonLine]) -> list[Way]:
-    """Ways to lines within compiled programs, or to lines that run them."""
-    return [Way(Target.at(line.location), line.function) for line in lines]
+def _through(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
+    """Ways to lines within compiled programs, by which no stack goes, or to lines that run them."""
+    return [
+        (Way(Target.at(line.location), line.function), () if isinstance(line, ProgramLine) else None) for line in lines
+    ]
+
+
+def _is_inside(within: Sequence[int] | None) -> bool:
+    """Whether a place was come to within a program, and not along a stack."""
+    return within is not None and not within
 
 
 def _came_by(session: Session, place: Place, index: Index) -> Sequence[int] | None:
@@ -96,19 +112,17 @@ def _known_line(session: Session, place: Place, index: Index) -> int | None:
     return next(filter(is_known, index.line(place.path, place.line).lines), None)
 
 
-def _along(
-    session: Session,
-    place: Place,
-    index: Index,
-    roads: Sequence[Road],
-    places: Callable[[FrameRow], Iterable[Location]] = locations,
-) -> list[Way]:
-    """Where roads lead from a place, each noted so that a question about it goes on along its road."""
-    found = [(_way(road, spot), road.nodes) for road in roads for spot in places(road.target)]
-    if found:
-        led_to = [((way.target.path, way.target.line), nodes) for way, nodes in found]
+def _along(roads: Sequence[Road], places: Callable[[FrameRow], Iterable[Location]] = locations) -> list[_Found]:
+    """Where roads lead."""
+    return [(_way(road, spot), road.nodes) for road in roads for spot in places(road.target)]
+
+
+def _noted(session: Session, place: Place, index: Index, found: Sequence[_Found]) -> list[Way]:
+    """The ways, each place once, and each noted: a question about where it leads goes on as one came there."""
+    led_to = [((way.target.path, way.target.line), nodes) for way, nodes in found if nodes is not None]
+    if led_to:
         session.trail.led(index.path, place.path, _known_line(session, place, index) or place.line, led_to)
-    return [way for way, _ in found]
+    return _distinct(way for way, _ in found)
 
 
 def _way(road: Road, spot: Location) -> Way:
@@ -132,7 +146,7 @@ def _handlers(index: Index, place: Place) -> list[FfiHandler]:
     return [handler for use in uses if is_called_at(use, place) for handler in use.handlers]
 
 
-def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[Way]) -> Iterator[Way]:
+def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found]) -> Iterator[_Found]:
     """The function of each handler, else the line that registers it, and then the other ways on from the `ffi_call`.
 
     JAX's own machinery, which an eager call goes through, is nothing that a reader of that line means. The line that
@@ -143,12 +157,12 @@ def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[Way]) -> Iter
         written, registered = _written(handler), handler.location
         if registered is not None and is_here(registered.path):
             if written is None:
-                yield Way(Target.at(registered), handler.function.name, ("registered here",))
+                yield Way(Target.at(registered), handler.function.name, ("registered here",)), None
             else:
                 passed.add((registered.path, registered.line))
         if written is not None:
-            yield written
-    yield from (way for way in ways_on if (way.target.path, way.target.line) not in passed)
+            yield written, None
+    yield from (found for found in ways_on if (found[0].target.path, found[0].target.line) not in passed)
 
 
 def _written(handler: FfiHandler) -> Way | None:

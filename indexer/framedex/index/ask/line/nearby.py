@@ -33,6 +33,8 @@ def nearby(line: AskedLine) -> Nearby:
         )
         for number in (*above, *below)
     ]
+    if line.line in ops:
+        return Nearby(f"it is inside {' and '.join(ops[line.line].programs)}, where its ops ran", tuple(found))
     return Nearby(_why(line, known, calls.keys()), tuple(found))
 
 
