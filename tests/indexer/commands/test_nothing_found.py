@@ -25,7 +25,7 @@ FOUND_AND_NOT = {
     "callees": (("transfer",), ("no_such",)),
     "explain": (("stack.txt",), ("demo.py",)),
 }
-# These list what there is, make or remove something, or pass on what they are given; `ffi` needs what no fixture here has.
+# These list what there is, make or remove something, or pass on what they get; `ffi` needs what no fixture here has.
 LOOK_FOR_NOTHING = {
     *("demo", "run", "index", "ffi", "check", "resolve", "open", "cmake", "doctor", "completion", "serve"),
     *(verb for verb in _VERBS if verb.startswith(("captures", "sources"))),

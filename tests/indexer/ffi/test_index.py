@@ -141,7 +141,7 @@ def test_what_the_author_wrote_stands_for_the_handler(calls: IndexedRun) -> None
 
 
 def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> None:
-    """Given a decorated function that is on walked stacks and on those of sites, then it is one function, at its def."""
+    """Given a decorated function that is on walked stacks and on those of sites, then it is one, at its def."""
     with calls.open() as index:
         found = [each for each in index.functions.named("rms_norm") if each.location and each.name == "rms_norm"]
     assert len([each for each in found if each.module == str(EXAMPLE)]) == 1

@@ -95,6 +95,11 @@ def _called(index: Index, incomplete: str) -> Items:
     return [CompletionItem(name) for name in index.beginnings.boundaries(incomplete, _MOST)]
 
 
+def _traced(index: Index, incomplete: str) -> Items:
+    """What has calls, and what they passed."""
+    return _called(index, incomplete) + _functions(index, incomplete)
+
+
 def _targets(index: Index, incomplete: str) -> Items:
     return [CompletionItem(name) for name in index.beginnings.ffi_targets(incomplete, _MOST)]
 
@@ -114,7 +119,7 @@ _OF_ARGUMENTS: dict[str, Callable[[Index, str], Items]] = {
     "callers": _functions,
     "callees": _functions,
     "find": _functions,
-    "trace": _called,
+    "trace": _traced,
     "ffi": _targets,
     "where": _recorded_files,
     "open": _recorded_files,

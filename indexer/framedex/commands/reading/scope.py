@@ -110,7 +110,7 @@ def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
         if capture not in captures:
             raise FramedexError(
                 f"There is no capture {capture} in the index; it may have been removed.",
-                "`framedex captures --all` lists those that are.",
+                "`framedex captures --all` lists those that are there.",
             )
     return [captures[capture] for capture in dict.fromkeys(ids)]
 

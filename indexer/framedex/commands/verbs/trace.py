@@ -72,7 +72,7 @@ def trace(
     recent frame comes last. Below the run of an FFI handler is the Python stack of the ffi_call that it was run for.
     """
     with asked_index(index_path, chosen) as index:
-        found = _find(index, call)
+        found = _find(index, call, chosen)
         answer = None if _is_id(call) else index.calls.answer_of(found.call)
         capture = next((row for row in index.captures() if row.id == found.call.capture), None)
     if output is not None:
@@ -103,10 +103,14 @@ def _is_id(call: str) -> bool:
     return call.isascii() and call.isdigit()
 
 
-def _find(index: Index, call: str) -> Trace:
-    """The trace meant by a call id or a function's name. Raises FramedexError where there is none."""
+def _find(index: Index, call: str, chosen: Chosen | None) -> Trace:
+    """The trace meant by a call id or a function's name. Raises FramedexError where none is in those chosen."""
     if _is_id(call):
         found = index.calls.trace(int(call)) if len(call) < 19 else None
+        if found is None and isinstance(chosen, tuple):
+            raise FramedexError(
+                f"There is no call {call} in what --capture names.", f"`framedex trace {call}` looks in all captures."
+            )
         if found is None:
             raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")
         return found
