@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -107,20 +106,3 @@ def test_a_call_of_another_capture_is_not_said_to_be_in_none(run: Run) -> None:
 def test_a_line_zero_is_refused_and_of_a_range_the_first_line_counts(run: Run) -> None:
     assert "demo.py has no line 0." in run("where", "demo.py:0")
     assert "No recorded call passes demo.py:7:" in run("where", "demo.py:7-9")
-
-
-def _groups(command: click.Command, context: click.Context) -> list[click.Context]:
-    """The contexts of a command and all below it that have commands of their own."""
-    if not isinstance(command, click.Group):
-        return []
-    found = [context]
-    for name in command.list_commands(context):
-        below = command.get_command(context, name)
-        assert below is not None
-        found += _groups(below, click.Context(below, parent=context, info_name=name))
-    return found
-
-
-def test_no_summary_of_a_verb_is_cut_at_80_columns() -> None:
-    for context in _groups(cli, click.Context(cli, info_name="framedex", terminal_width=78)):
-        assert "..." not in context.get_help().partition("Commands:")[2], context.info_name

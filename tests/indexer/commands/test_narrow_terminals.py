@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from framedex.calltext import error_lines
+from framedex.commands.main import cli
 from framedex.commands.output.layout import fit_line
 from framedex.commands.output.render_calls import call_lines
 from framedex.commands.output.render_trace import folded_frames, header
@@ -196,3 +199,13 @@ def _failed(call: CallRow) -> CallRow:
 
 def _table(calls: list[CallRow], captures: list[CaptureRow], width: int | None) -> list[str]:
     return rows_of(call_lines(singly(calls), captures, width))
+
+
+def test_no_summary_of_a_verb_is_cut() -> None:
+    context = click.Context(cli)
+    groups = [name for name in cli.list_commands(context) if isinstance(cli.get_command(context, name), click.Group)]
+    assert {"captures", "sources"} <= set(groups)
+
+    for arguments in ([], *([name] for name in groups)):
+        told = CliRunner().invoke(cli, [*arguments, "--help"], terminal_width=78).stdout
+        assert "..." not in told.partition("Commands:")[2], told
