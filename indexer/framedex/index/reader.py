@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -62,6 +63,7 @@ class Index:
         links: Mapping[str, str] | None = None,
         *,
         counted: Counted = Counted.ALL,
+        follow: bool = True,
     ) -> Index:
         """Open the index at `path`; every question waits at most `patience` seconds for a lock.
 
@@ -69,12 +71,12 @@ class Index:
         whether a question about a file, a line or a function is answered of all captures, or of the latest run alone
         in which that was recorded.
 
-        One whose project was moved is led to where that is now, if it can be written.
+        One whose project was moved is led to where that is now, if it can be written and that is to be followed.
 
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
         connection = connect_reading(path, patience)
-        if has_moved(connection, path):
+        if follow and _has_moved(connection, path):
             connection.close()
             _follow_project(path)
             connection = connect_reading(path, patience)
@@ -247,6 +249,15 @@ class Index:
         from framedex.index.ask.ffi import Ffi
 
         return Ffi(self._reader)
+
+
+def _has_moved(connection: sqlite3.Connection, path: Path) -> bool:
+    try:
+        with translated(path):
+            return has_moved(connection, path)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _follow_project(path: Path) -> None:

@@ -65,7 +65,7 @@ def _from_index(context: click.Context, incomplete: str, look: Callable[[Index, 
     with suppress(FramedexError, OSError):
         path = given or Settings.load(Path.cwd())[0].index or find_index(Path.cwd())
         if path is not None:
-            with Index.open(path, _PATIENCE) as index:
+            with Index.open(path, _PATIENCE, follow=False) as index:
                 return look(index, incomplete)
     return []
 

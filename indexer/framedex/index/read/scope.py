@@ -42,6 +42,12 @@ class Scope:
         """Whether some captures are left out."""
         return self.run != ALL or self.is_within
 
+    def counted(self, table: str, capture: int | None = None) -> str:
+        """A condition, after others, for the rows of a table with captures: of this one, else of those that count."""
+        if capture is not None:
+            return f" AND {table}.capture = {capture}"
+        return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {self.run})" if self.run else ""
+
     def totals(self, table: str) -> str:
         """What to ask in place of a table of totals: its rows and columns of the run, under the same names."""
         if self.run == ALL:

@@ -31,6 +31,8 @@ _FILES = (
     ("functions", "recorded_file"),
     ("candidates", "file"),
     ("file_versions", "file"),
+    ("program_frames", "file"),
+    ("program_frames", "recorded_file"),
 )
 """The columns with the ids of files, but for those of source files that were read and of totals."""
 

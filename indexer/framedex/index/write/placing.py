@@ -54,7 +54,10 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
 
 
 def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> None:
-    """Record in which files here the lines of programs are, by the recorded ones; others are where they were."""
+    """Record in which files here the lines of programs are, by the recorded ones; others are where they were.
+
+    Of another file nobody knows as yet in which state it was.
+    """
     ids = file_ids(connection, {*files, *files.values()})
     here = json_list((ids[recorded], ids[path]) for recorded, path in files.items())
     connection.execute(
@@ -62,7 +65,7 @@ def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> 
         f"SELECT {json_item(0)} AS recorded, {json_item(1)} AS file FROM json_each(?) s), wanted AS ("
         "SELECT fr.id, coalesce(g.file, fr.recorded_file) AS file FROM program_frames fr"
         " LEFT JOIN given g ON g.recorded = fr.recorded_file)"
-        " UPDATE program_frames SET file = w.file FROM wanted w"
+        " UPDATE program_frames SET file = w.file, version = NULL FROM wanted w"
         " WHERE program_frames.id = w.id AND program_frames.file IS NOT w.file",
         (here,),
     )

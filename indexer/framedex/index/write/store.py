@@ -222,8 +222,10 @@ class Store:
         with self.transaction():
             refuse_newer(self._connection, self.path)
             roots, captures = self.remembered()
+            places = self._rows_if_any(PLACES)
             drop_everything(self._connection)
             create(self._connection)
+            self._connection.executemany("INSERT INTO project_folders(path) VALUES (?)", places)
             follow_project(self._connection, self.path)
             self._tree = None
         return roots, captures

@@ -198,7 +198,7 @@ def boundaries_like(reader: Reader, name: str) -> list[Row]:
     Where none has, of those with it as a part.
     """
     rows = reader.rows(
-        "SELECT b.id, b.name, sum(x.calls) FROM boundaries b JOIN stack_calls x ON x.boundary = b.id"
+        "SELECT b.id, b.name, sum(k.calls) FROM boundaries b JOIN call_kinds k ON k.boundary = b.id"
         " WHERE instr(lower(b.name), lower(?)) > 0 GROUP BY b.id ORDER BY b.name",
         name,
     )

@@ -73,7 +73,8 @@ def _program_name(line: AskedLine, lines: Sequence[int]) -> str:
     """The latest program that has ops of one of these lines; empty where none has."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
-        f" ON p.id = l.program WHERE fr.file = ? AND fr.line {IN_JSON} ORDER BY p.id DESC LIMIT 1",
+        f" ON p.id = l.program WHERE fr.file = ? AND fr.line {IN_JSON} AND EXISTS (SELECT 1 FROM compilations c"
+        f" WHERE c.program = p.id{line.reader.scope.counted('c')}) ORDER BY p.id DESC LIMIT 1",
         line.id,
         json_list(lines),
     )

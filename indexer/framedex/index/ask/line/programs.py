@@ -35,6 +35,9 @@ MOST_COMPILATIONS = 20
 MOST_LINES = 20
 """Lines inside a program that are told, and of its neighbours."""
 
+MOST_STACKS = 500
+"""Stacks through a line whose programs are told: those that took longest."""
+
 _PLACE = "f.path, fr.line, v.modified, v.size, v.blob"
 _TABLES = "JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
 _PLAIN = {"constant", "broadcast_in_dim", "convert", "reshape"}  # what ops bring with them: told after the others
@@ -59,7 +62,7 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
     rows = file.reader.rows(
         "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
         " JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program WHERE fr.file = ?"
-        f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{_counted(file.reader, 'c')})"
+        f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{file.reader.scope.counted('c')})"
         " GROUP BY fr.line ORDER BY fr.line",
         file.id,
     )
@@ -76,9 +79,9 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
 def programs_run(line: AskedLine) -> list[ProgramRun]:
     """The programs that calls through the line ran or compiled, what took longest first."""
     reader = line.reader
-    hits = longest_stacks_of_line(line)
+    hits = longest_stacks_of_line(line, MOST_STACKS)
     stacks = sorted({hit.stack for hit in hits})
-    counted = _counted(reader, "k", line.capture)
+    counted = reader.scope.counted("k", line.capture)
     ran = reader.rows(
         "SELECT p.id, p.name, c.problem, sum(e.calls), sum(e.duration), max(e.latest_call) FROM call_kinds k"
         " CROSS JOIN executions e ON e.kind = k.id JOIN compilations c ON c.executable = e.executable"
@@ -139,7 +142,7 @@ def _frames_on(line: AskedLine, lines: Collection[int]) -> list[tuple[int, str]]
 
 def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
     """The programs that name these frames, each with its name, the latest first."""
-    counted = _counted(reader, "c", capture)
+    counted = reader.scope.counted("c", capture)
     rows = reader.rows(
         "SELECT p.id, p.name FROM (SELECT program FROM program_lines WHERE frame IN (SELECT value FROM json_each(?1))"
         " UNION SELECT program FROM program_steps WHERE origin IN (SELECT value FROM json_each(?1))) n"
@@ -150,14 +153,6 @@ def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> lis
         MOST_PROGRAMS,
     )
     return [(program, name) for program, name in rows]
-
-
-def _counted(reader: Reader, table: str, capture: int | None = None) -> str:
-    """The condition for a table's rows that count: of this capture, else of the latest run where that counts."""
-    if capture is not None:
-        return f" AND {table}.capture = {capture}"
-    run = reader.scope.run
-    return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {run})" if run else ""
 
 
 def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
@@ -251,7 +246,7 @@ def _located(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
 
 def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
     """How many calls compiled these programs, and the latest of them, the latest first."""
-    counted = _counted(reader, "x", capture)
+    counted = reader.scope.counted("x", capture)
     (total,) = reader.rows(
         f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)
     )
@@ -267,7 +262,7 @@ def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) 
 
 def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
     """The runs of these programs by the line that led to them, most calls first."""
-    counted = _counted(reader, "x", capture)
+    counted = reader.scope.counted("x", capture)
     rows = reader.rows(
         "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
         " JOIN executions e ON e.executable = x.executable JOIN call_kinds k ON k.id = e.kind"
@@ -293,8 +288,8 @@ def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[
 
 
 def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
-    """The functions by whose frames the stacks of these compilations, or of what had them made, pass the line: tracing
-    was begun from there."""
+    """The functions of the file that are on the stacks of these compilations, or of what had them made: tracing was
+    begun from there. Of lambdas, whose names are alike, only those on the line."""
     wanted = "(SELECT value FROM json_each(?1))"
     query = (
         "WITH RECURSIVE up(node) AS ("
@@ -304,6 +299,6 @@ def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
         " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
         ") SELECT DISTINCT fn.name FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function"
-        " WHERE fr.file = ?2 AND fr.line IN (SELECT value FROM json_each(?3))"
+        " WHERE fr.file = ?2 AND (fr.line IN (SELECT value FROM json_each(?3)) OR fn.name NOT LIKE '%<lambda>')"
     )
     return {name for (name,) in line.reader.rows(query, json_list(calls), line.id, json_list(line.then))}

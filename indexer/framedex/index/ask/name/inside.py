@@ -18,7 +18,8 @@ def inside_program(reader: Reader, name: str) -> InsideProgram | None:
         "SELECT p.name, fr.function, f.path, fr.line, v.modified, v.size, v.blob FROM program_lines l"
         " JOIN program_frames fr ON fr.id = l.frame JOIN programs p ON p.id = l.program"
         " JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
-        f" WHERE fr.function {IN_JSON} GROUP BY p.id, fr.id ORDER BY p.id DESC, sum(l.ops) DESC, fr.line LIMIT 1",
+        f" WHERE fr.function {IN_JSON} AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id)"
+        " GROUP BY p.id, fr.id ORDER BY p.id DESC, sum(l.ops) DESC, fr.line LIMIT 1",
         json_list(named),
     )
     if row is None:
