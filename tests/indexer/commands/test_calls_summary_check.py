@@ -223,7 +223,7 @@ def test_totals_are_ordered_and_told_by_thread_on_demand(talk: Recorded) -> None
 def test_totals_of_nothing_say_so(talk: Recorded) -> None:
     result = talk.run("summary", "--function", "no_such_function")
 
-    assert result.exit_code == 1 and "No call passes" in result.stderr
+    assert result.exit_code == 1 and "No function that was called has no_such_function" in result.stderr
 
 
 # --- the check --------------------------------------------------------------------------------------------------------

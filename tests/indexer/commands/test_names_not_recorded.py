@@ -49,6 +49,12 @@ def test_a_function_inside_jit_leads_to_what_its_lines_became(shapes: Marked, ve
     assert "is inside jit(plain)" in framedex(shapes.path.parent, *shlex.split(proposed))
 
 
+def test_a_function_of_your_own_inside_jit_is_told_beside_installed_ones_of_its_name(shapes: Marked) -> None:
+    told = framedex(shapes.path.parent, "callees", "__call__")
+
+    assert "Yours: " in told and f"`framedex where {shapes.path}:{shapes.line('method', 'sine')}`" in told
+
+
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
 def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(run: Run, tmp_path: Path, verb: str) -> None:
     source = tmp_path / "a folder" / "never.cc"

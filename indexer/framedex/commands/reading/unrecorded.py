@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from framedex.commands.output.console import note
 from framedex.commands.reading.files import parse_place
 from framedex.errors import FramedexError
 from framedex.plaintext import restore, shell_word
@@ -12,6 +14,7 @@ from framedex.whereabouts.files import is_here_as_typed
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import FunctionRow, InsideProgram
 
 
 def not_recorded(index: Index, name: str, message: str, remedy: str) -> FramedexError:
@@ -24,17 +27,32 @@ def not_recorded(index: Index, name: str, message: str, remedy: str) -> Framedex
     if _is_place(index, name):
         return FramedexError(f"{name} is a place.", f"`framedex where {shell_word(name)}` shows what passes it.")
     if (inside := index.functions.inside_program(name)) is not None:
-        place = shell_word(f"{inside.location.path}:{inside.location.line}")
-        return FramedexError(
-            f"{inside.function} makes no call of its own: it is inside {inside.program}.",
-            f"`framedex where {place}` says what its lines became.",
-        )
+        return FramedexError(*_inside(inside))
     defined = next((found.location for found in index.names.symbols(name, 1) if found.name == name), None)
     if defined is not None:
         place = shell_word(f"{defined.path}:{defined.line}")
         return FramedexError(message, f"{name} is defined: `framedex where {place}` says what is known of it.")
     near = index.functions.likely(name) or index.calls.likely(name)
     return FramedexError(f"{message}{did_you_mean(near)}", remedy)
+
+
+def note_of_own_inside(index: Index, name: str, found: Sequence[FunctionRow]) -> None:
+    """Note that a function of the user's own has this name, too, inside jit, where all that were found are others'."""
+    from framedex.index.read.installed import is_own
+
+    if not any(is_own(function.module) for function in found):
+        inside = index.functions.inside_program(name)
+        if inside is not None and is_own(inside.location.path):
+            note(" ".join(("Yours:", *_inside(inside))))
+
+
+def _inside(inside: InsideProgram) -> tuple[str, str]:
+    """What a function inside a program is, and what tells more."""
+    place = shell_word(f"{inside.location.path}:{inside.location.line}")
+    return (
+        f"{inside.function} makes no call of its own: it is inside {inside.program}.",
+        f"`framedex where {place}` says what its lines became.",
+    )
 
 
 def did_you_mean(near: str | None) -> str:

@@ -13,7 +13,7 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
 from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.reading.unrecorded import not_recorded
+from framedex.commands.reading.unrecorded import not_recorded, note_of_own_inside
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
 from framedex.plaintext import printable
@@ -119,6 +119,7 @@ def _groups(
         note(f"No function is named {name}: this one has it in its name{likeliest}.")
     elif meant.count > _MOST_FUNCTIONS:
         note(f"The {_MOST_FUNCTIONS} most called of {words.count(meant.count, 'function')} named {name}.")
+    note_of_own_inside(index, name, meant.functions)
     named = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
     asked, shown = index.functions.in_latest_run(named)
     return asked.answer_of(shown), [(function, edges(asked)(function.id)) for function in shown]
