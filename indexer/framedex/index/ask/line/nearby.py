@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
-from framedex.index.ask.ffi import uses_at
 from framedex.index.ask.line.programs import program_marks
 from framedex.index.ask.line.recorded import recorded_lines
 from framedex.index.file.conventions import IN_JSON, json_list
@@ -51,10 +50,13 @@ def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
     if written.startswith("#") and line.path.endswith(".py"):
         return "the line is a comment"
     function = next(_functions_around(text, line.line), None) if line.path.endswith(".py") else None
-    if function is None:
+    if function is None and not line.path.endswith(".py"):
+        from framedex.index.ask.ffi import uses_at  # with all that is known of handlers
+
         targets = sorted({use.target for use in uses_at(line) if use.handlers})
         if targets:
             return f"the runs of {' and '.join(targets)} stand on the line that registers the FFI handler"
+    if function is None:
         return "it made no call, or was not reached"
     name, first, last = function
     inside = [number for number in known if first <= number <= last]
