@@ -13,6 +13,7 @@ from framedex.index.read.asked import AskedLine
 from framedex.model import How, Location, Nearby, NearLine
 from framedex.regularfile import read_regular_text
 
+_NO_CALL = "it made no call, or was not reached"
 _LARGEST = 1 << 20  # bytes of a file that is parsed
 
 
@@ -47,17 +48,13 @@ def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
     written = lines[line.line - 1].strip()
     if not written:
         return "the line is empty"
-    if written.startswith("#") and line.path.endswith(".py"):
+    if not line.path.endswith(".py"):
+        return _why_of_native(line)
+    if written.startswith("#"):
         return "the line is a comment"
-    function = next(_functions_around(text, line.line), None) if line.path.endswith(".py") else None
-    if function is None and not line.path.endswith(".py"):
-        from framedex.index.ask.ffi import uses_at  # with all that is known of handlers
-
-        targets = sorted({use.target for use in uses_at(line) if use.handlers})
-        if targets:
-            return f"the runs of {' and '.join(targets)} stand on the line that registers the FFI handler"
+    function = next(_functions_around(text, line.line), None)
     if function is None:
-        return "it made no call, or was not reached"
+        return _NO_CALL
     name, first, last = function
     inside = [number for number in known if first <= number <= last]
     if not inside:
@@ -68,7 +65,16 @@ def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
             f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"
             " or it was not reached"
         )
-    return "it made no call, or was not reached"
+    return _NO_CALL
+
+
+def _why_of_native(line: AskedLine) -> str:
+    from framedex.index.ask.ffi import uses_at  # with all that is known of handlers
+
+    targets = sorted({use.target for use in uses_at(line) if use.handlers})
+    if not targets:
+        return _NO_CALL
+    return f"the runs of {' and '.join(targets)} stand on the line that registers the FFI handler"
 
 
 def _program_name(line: AskedLine, lines: Sequence[int]) -> str:
