@@ -36,7 +36,7 @@ local function choose(prompt, extra, take)
   end)
 end
 
---- Choose the capture that answers are about, or all of them.
+--- Choose the capture that answers are about, or none: then the project's rule holds.
 function M.pick_capture()
   choose("Answers are about:", { { id = vim.NIL, name = "as the project has it" } }, function(capture)
     local document = { uri = vim.uri_from_bufnr(0) }

@@ -224,7 +224,7 @@ class FfiWriter:
 
 
 def forget_runs(connection: sqlite3.Connection, capture_id: int) -> None:
-    """Remove what a capture that is read again told of FFI. Its sites stay: the new state of the capture has them."""
+    """Remove what a capture told of FFI. Its sites stay: where it is read again, its new state has them."""
     joins = "SELECT id FROM ffi_joins WHERE capture = ?"
     for table in ("ffi_runs", "ffi_candidates"):
         connection.execute(f"DELETE FROM {table} WHERE join_id IN ({joins})", (capture_id,))

@@ -119,7 +119,7 @@ class ObjectWriter:
 
 
 def forget_objects(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove the objects of a capture that is read again."""
+    """Remove the objects of a capture."""
     query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ?"
     for span in connection.execute(query, (capture,)).fetchall():
         for table, column in (("violations", "object"), ("object_rows", "id")):

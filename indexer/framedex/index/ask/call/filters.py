@@ -139,7 +139,7 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
 
 
 def boundaries_that_work(reader: Reader) -> list[int]:
-    """The boundary functions that compile, load or run programs or move data, and all that nothing is known of.
+    """The boundary functions that compile, load or run programs or move data, and those of other boundaries.
 
     What the mock TPU does inside of those is none of them.
     """

@@ -22,7 +22,7 @@ class LineBoundary:
 
 
 def line_boundaries(line: AskedLine) -> list[LineBoundary]:
-    """The boundary functions that were reached from the line, most calls first: in all captures, or in its own."""
+    """The boundary functions that were reached from the line, most calls first: in those that count, or in its own."""
     if line.capture is not None or (len(line.then) > 1 and _is_passed_twice(line)):
         found = _merged(
             LineBoundary(each.function, each.boundary, each.calls, each.duration, each.latest_call)

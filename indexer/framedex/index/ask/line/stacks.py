@@ -33,7 +33,7 @@ def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
 
 
 def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass the line, with what they were called with: what took longest in all captures together first.
+    """The stacks that pass the line, with what they were called with: what took longest first, in all captures that count.
 
     A stack comes once for each boundary function that was called with it.
     """

@@ -1,4 +1,4 @@
-"""What was recorded through a line: by all captures together, out of their totals, or by one of them."""
+"""What was recorded through a line: by the captures that count, out of their totals, or by one."""
 
 from __future__ import annotations
 

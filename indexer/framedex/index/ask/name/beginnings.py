@@ -1,4 +1,7 @@
-"""Names by their beginning, for completion: each question reads a bounded range of one of the database's indexes."""
+"""Names by their beginning, for completion: each question reads a bounded range of one of the database's indexes.
+
+But for FFI targets, of which a process registers some dozens.
+"""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _of_pattern(reader: Reader, pattern: str) -> dict[int, Fit]:
 def _named_like(reader: Reader, condition: str, name: str) -> list[Row]:
     """(id, name, last part of it) of functions that fulfil a condition on `functions n`."""
     return reader.rows(
-        f"SELECT n.id, n.name, n.short_name FROM functions n WHERE {condition}"
+        f"SELECT n.id, n.name, n.short_name FROM functions n WHERE n.calls > 0 AND {condition}"
         " UNION SELECT fr.function, n.name, n.short_name FROM functions n JOIN frames m ON m.function = n.id"
         f" JOIN ffi_handlers h ON h.implementation = m.id JOIN frames fr ON fr.id = h.frame WHERE {condition}",
         name,
