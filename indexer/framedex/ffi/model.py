@@ -110,8 +110,8 @@ class FfiTarget:
 class FfiUse:
     """A target that is called on a line of source, or that has a handler whose source is there.
 
-    `runs` are those of all captures that count, `recent` the latest of them; `shapes` are a few ways in which those were run, most
-    often first. `sites` are all from which it was run, or may have been.
+    `runs` are those of all captures that count, `recent` the latest of them; `shapes` are a few ways in which those
+    were run, most often first. `sites` are all from which it was run, or may have been.
     """
 
     target: str

@@ -1,6 +1,6 @@
 """Questions about one capture: the calls of that run alone which passed a line, found below the line in the tree.
 
-The totals of lines and nodes are of all captures that count. What one capture contributed stands in `capture_stacks`, so
+The totals of lines and nodes are of all that count. What one capture contributed stands in `capture_stacks`, so
 these questions read the tree below the line, and the deeper the line is, the less they read. The same is asked of all
 captures where lines' totals cannot be added up.
 """

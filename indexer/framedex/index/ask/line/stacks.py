@@ -33,7 +33,7 @@ def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
 
 
 def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass the line, with what they were called with: what took longest first, in all captures that count.
+    """The stacks that pass the line, with what they were called with: in the captures that count, the longest first.
 
     A stack comes once for each boundary function that was called with it.
     """
