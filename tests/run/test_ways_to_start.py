@@ -132,6 +132,18 @@ def test_the_working_folder_is_no_folder_of_the_path(folder: Path) -> None:
         assert (ended.status, b"There is no script 'strange'" in ended.stderr) == (2, True)
 
 
+def test_a_command_s_python_is_none_of_the_working_folder(folder: Path) -> None:
+    script = command(folder, "launch-it", "#!/usr/bin/env python3")
+    planted = folder / "python3"
+    planted.write_text("#!/bin/sh\ntouch planted-ran\n")
+    planted.chmod(0o755)
+    ended = framedex_run("launch-it", folder=folder, stdin=STDIN, PATH=f":{_path(script.parent)}")
+    assert ended.status != 0 and not (folder / "planted-ran").exists()
+    path = f":{_path(Path(sys.executable).parent, script.parent)}"
+    ended = framedex_run("launch-it", folder=folder, stdin=STDIN, PATH=path)
+    assert (ended.status, (folder / "planted-ran").exists()) == (3, False), ended.stderr
+
+
 def test_a_python_that_a_command_names_and_that_cannot_be_recorded_is_told_with_the_command(folder: Path) -> None:
     script = command(folder, "start", "#!/nowhere/bin/python3")
     ended = framedex_run("start", folder=folder, PATH=_path(script.parent))

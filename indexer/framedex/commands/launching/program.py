@@ -112,8 +112,14 @@ def _of_command(path: str, rest: tuple[str, ...], python: str, is_named: bool) -
             f"{printable(path)} names its Python by a relative path: {printable(words[0])}.",
             "Name it: `framedex run --python PATH SCRIPT`.",
         )
-    why = f"{printable(path)} is run by {printable(words[0])}, says its first line."
-    return Program(words[0], (*words[1:], path, *rest), why)
+    interpreter = program_on_path(words[0])  # as `env` looks for it, but not in the working folder
+    if interpreter is None:
+        raise FramedexError(
+            f"{printable(path)} names {printable(words[0])} as its Python, which is not on the PATH.",
+            "Name one: `framedex run --python PATH SCRIPT`.",
+        )
+    why = f"{printable(path)} is run by {printable(interpreter)}, says its first line."
+    return Program(interpreter, (*words[1:], path, *rest), why)
 
 
 def _interpreter_words(path: str) -> list[str]:

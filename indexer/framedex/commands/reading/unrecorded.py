@@ -64,5 +64,6 @@ def _is_place(index: Index, text: str) -> bool:
     """Whether a text names a file that is here or was recorded, or a line of one."""
     with suppress(FramedexError):
         path = str(parse_place(text).path)
-        return is_here_as_typed(path) or bool(index.names.recorded_files(restore(path).lstrip("./")))
+        end = restore(path).removeprefix("./")
+        return is_here_as_typed(path) or (bool(end.strip("./")) and bool(index.names.recorded_files(end)))
     return False
