@@ -234,7 +234,9 @@ def _text(given: Mapping[str, object], name: str) -> str:
 def _use(reader: Reader, name: str) -> FfiUse:
     """A target as hovers show it, by its latest runs: quick however many there were."""
     reader = reader.of_latest(
-        "SELECT max(k.run) FROM ffi_functions x JOIN stack_calls k ON k.boundary = x.boundary WHERE x.target = ?", name
+        "SELECT max(p.run) FROM ffi_functions x JOIN call_kinds k ON k.boundary = x.boundary AND k.calls > 0"
+        " JOIN captures p ON p.id = k.capture WHERE x.target = ?",
+        name,
     )
     stacks = reader.rows(
         f"SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN {reader.totals('stack_calls')} k"
