@@ -32,11 +32,7 @@ def folder_now(path: str) -> CaptureFolder:
             files = list(entries)
     except (OSError, ValueError):
         return CaptureFolder(is_here=False)
-    size = 0
-    for file in files:
-        with suppress(OSError):
-            size += file.stat(follow_symlinks=False).st_blocks * 512
-    return CaptureFolder(True, size, any(file.name == _KEPT for file in files))
+    return CaptureFolder(True, sum(map(_size, files)), any(file.name == _KEPT for file in files))
 
 
 def mark_kept(path: Path, *, is_kept: bool) -> None:
@@ -46,3 +42,14 @@ def mark_kept(path: Path, *, is_kept: bool) -> None:
         mark.touch()
     else:
         mark.unlink(missing_ok=True)
+
+
+def _size(entry: os.DirEntry[str], folders_below: int = 1) -> int:
+    """What an entry of a capture's folder takes, in bytes; of a folder (the programs that are kept) with its files."""
+    size = 0
+    with suppress(OSError):
+        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        if folders_below and entry.is_dir(follow_symlinks=False):
+            with os.scandir(entry) as entries:
+                size += sum(_size(each, folders_below - 1) for each in entries)
+    return size

@@ -48,9 +48,10 @@ def _which(answer: AnswerOf, remedy: str) -> str:
     run = "one run, " if count > 1 else ""
     if not answer.about_place:
         return f"{run}the latest of {answer.among}; {remedy}"
+    having = "that has it" if answer.is_compiled else "with calls here"
     if answer.has_others:
-        return f"{run}the latest with calls here; {remedy}"
-    return f"{run}of {answer.among} the only one with calls here"
+        return f"{run}the latest {having}; {remedy}"
+    return f"{run}of {answer.among} the only one {having}"
 
 
 def _ids(captures: Sequence[CaptureRow]) -> str:

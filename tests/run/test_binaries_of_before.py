@@ -180,3 +180,21 @@ def test_a_copy_that_is_not_what_was_recorded_is_not_used(project: Passing, tmp_
 
     assert f"{project.library} is not on this machine" in told
     assert kept.size() == 0
+
+
+def test_a_debug_file_counts_towards_what_a_copy_may_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Path(shutil.copy("/bin/true", tmp_path / "lib.so"))
+    debug = tmp_path / "lib.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", library, debug], check=True)
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", library], check=True)
+    subprocess.run(["objcopy", "--remove-section", ".note.gnu.build-id", library], check=True)
+    subprocess.run(
+        ["objcopy", "--remove-section", ".gnu_debuglink", f"--add-gnu-debuglink={debug}", library], check=True
+    )
+    digest = Contents(tmp_path / "contents.json").of(library)
+    both = library.stat().st_size + debug.stat().st_size
+    for most, size in ((both, both), (both - 1, library.stat().st_size)):
+        monkeypatch.setattr("framedex.binaries.kept._LARGEST", most)
+        kept = KeptBinaries(tmp_path / f"cache{most}")
+        kept.keep(library, digest)
+        assert kept.size() == size

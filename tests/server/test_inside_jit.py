@@ -8,6 +8,9 @@ from typing import cast
 import pytest
 from lsprotocol import types
 
+from framedex.model import Nearby, ProgramRun, ProgramUse
+from framedex_server.answers.programs import nearby_text, run_lines, use_lines
+from framedex_server.markup import Markup
 from tests.server.asking import Connect, at, definition, hover, own, places
 from tests.shapes_of_programs import Marked, recorded_shapes
 
@@ -82,3 +85,12 @@ async def test_why_nothing_names_the_nearest_lines(shapes: Marked, connect: Conn
     assert answer["text"].startswith("No recorded call went through this line: nothing of never was recorded")
     assert f"Nearest: line {shapes.line('generator', 'runs')} (" in answer["text"]
     assert Path(shapes.path).is_file()
+
+
+async def test_what_a_capture_says_of_its_programs_is_no_markup() -> None:
+    hostile = "it was not kept: [here](command:x)\n<b>\u202e"
+    run = ProgramRun("", compiled=0, calls=1, total_duration=1, latest_call=1, lines=(), problem=hostile)
+    use = ProgramUse("f", 1, "", (), (), (), (), 0, (), (), problem=hostile)
+    told = [*run_lines(Markup(markdown=True), [run]), *use_lines(Markup(markdown=True), [use])]
+    assert sum("`it was not kept: [here](command:x)\\x0a<b>\\u202e`" in line for line in told) == 2
+    assert "f\\x0a\\u202e" in nearby_text(Nearby("no op of f\n\u202e comes from it", ()))

@@ -27,7 +27,7 @@ from framedex.whereabouts.files import is_of_a_process
 KEEPING_VARIABLE = "FRAMEDEX_KEEP_BINARIES"
 
 _ALTOGETHER = 2 << 30  # bytes; what was not used for longest goes
-_LARGEST = 1 << 30  # bytes of one binary
+_LARGEST = 1 << 30  # bytes of one binary with its debug file
 _SHARE_OF_FREE = 4  # a copy takes no more than a quarter of what is free
 _ABANDONED = 3600  # seconds after which nobody goes on with an unfinished copy
 _UNFINISHED = ".unfinished-"
@@ -82,7 +82,8 @@ class KeptBinaries:
         assert self.folder is not None
         size = path.stat().st_size
         self.folder.mkdir(parents=True, exist_ok=True)
-        if size > min(_LARGEST, shutil.disk_usage(self.folder).free // _SHARE_OF_FREE):
+        most = min(_LARGEST, shutil.disk_usage(self.folder).free // _SHARE_OF_FREE)
+        if size > most:
             return
         unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self.folder))
         try:
@@ -90,7 +91,7 @@ class KeptBinaries:
             _copy(path, unfinished / path.name)
             if state_of(path) != before:
                 return
-            if debug := _linked_debug_file(path):
+            if (debug := _linked_debug_file(path)) and size + debug[1].stat().st_size <= most:
                 _copy(debug[1], unfinished / _DEBUG_FOLDER / debug[0])
             unfinished.rename(self.folder / digest)  # fails where another process was first
         finally:

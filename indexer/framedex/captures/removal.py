@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,11 +34,8 @@ def put_back(aside: Path) -> None:
         aside.rename(aside.with_name(aside.name.removesuffix(ASIDE)))
 
 
-def clear_aside(folder: Path) -> None:
-    """Remove what was put aside in a folder of captures, also by somebody who was interrupted. Links are not followed.
-
-    Raises OSError where something of it cannot be removed.
-    """
+def left_aside(folder: Path) -> Iterator[Path]:
+    """What others have put aside in a folder of captures, under names as the recorder gives them; no links."""
     for aside in folder.glob(f"*{ASIDE}"):
         if _OF_CAPTURE.fullmatch(aside.name) and aside.is_dir() and not aside.is_symlink():
-            shutil.rmtree(aside)
+            yield aside

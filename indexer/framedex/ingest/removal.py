@@ -6,13 +6,14 @@ rest.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.capturefolder import folder_now
 from framedex.captures import capture_state, is_over
-from framedex.captures.removal import aside_of, clear_aside, put_aside, put_back
+from framedex.captures.removal import aside_of, left_aside, put_aside, put_back
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
@@ -48,11 +49,17 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
         if isinstance(error, OSError):
             raise _unremovable(error) from error
         raise
-    for parent in dict.fromkeys(capture.path.parent for capture in captures):
-        try:
-            clear_aside(parent)
-        except OSError as error:
-            raise _unremovable(error) from error
+    try:
+        for each in dict.fromkeys(aside):
+            shutil.rmtree(each)
+        # What the index still has, another process is removing, and may put back.
+        known = {aside_of(capture.path) for capture in store.remembered()[1]}
+        for parent in dict.fromkeys(capture.path.parent for capture in captures):
+            for each in left_aside(parent):
+                if each not in known:
+                    shutil.rmtree(each)
+    except OSError as error:
+        raise _unremovable(error) from error
     return Removed(len(folders), freed, in_index)
 
 

@@ -24,8 +24,8 @@ class Counted(enum.Enum):
 class AnswerOf:
     """The captures with calls that an answer is of, oldest first; `among` is how many of them the index has.
 
-    `about_place` says whether a line or a function was asked about, and `has_others` whether other captures have calls
-    there, too.
+    `about_place` says whether a line or a function was asked about, and `has_others` whether other captures have it,
+    too. `is_compiled`: no call of these captures passes there, but compiled programs have ops of it.
     """
 
     captures: tuple[CaptureRow, ...]
@@ -33,3 +33,4 @@ class AnswerOf:
     among: int
     about_place: bool = False
     has_others: bool = False
+    is_compiled: bool = False

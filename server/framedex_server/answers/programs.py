@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex.words import count, duration
 from framedex_server.answers.session import Place, Session
@@ -65,7 +66,7 @@ def use_lines(markup: Markup, uses: Sequence[ProgramUse]) -> Iterator[str]:
         if not use.runs:
             yield "→ never run in what was recorded"
         if use.problem:
-            yield f"of this program not all is known: {use.problem}"
+            yield f"of this program not all is known: {markup.code(use.problem)}"
     if len(inside) > MOST_SHOWN:
         yield f"and inside {count(len(inside) - MOST_SHOWN, 'more program')}"
 
@@ -76,7 +77,7 @@ def run_lines(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[str]:
         compiled = f", compiled {_times(run.compiled)}" if run.compiled else ""
         inside = ", ".join(_place(markup, each.location) for each in run.lines[:MOST_SHOWN])
         more = f" and {len(run.lines) - MOST_SHOWN} more" if len(run.lines) > MOST_SHOWN else ""
-        lines = f", with lines {inside}{more}" if inside else f": {run.problem}" if run.problem else ""
+        lines = f", with lines {inside}{more}" if inside else f": {markup.code(run.problem)}" if run.problem else ""
         name = markup.code(run.name or "an unknown program")
         yield f"runs {name} {_times(run.calls)}, {duration(run.total_duration)}{compiled}{lines}"
     if len(runs) > MOST_SHOWN:
@@ -85,7 +86,7 @@ def run_lines(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[str]:
 
 def nearby_text(near: Nearby) -> str:
     """Why no call went through a line, and which lines near it some did."""
-    text = f"No recorded call went through this line: {near.why}."
+    text = f"No recorded call went through this line: {printable(near.why)}."
     shown = [
         f"{each.location.line} ({count(each.calls, 'call') if each.calls else count(each.ops, 'op')})"
         for each in near.lines

@@ -217,7 +217,9 @@ def test_totals_are_ordered_and_told_by_thread_on_demand(talk: Recorded) -> None
     assert counts == sorted(counts, reverse=True)
     assert names == sorted(names)
     assert {each["thread"] for each in talk.read("summary", "--by-thread")["functions"]} >= {"main"}
-    assert "thread" in talk.run("summary", "--by-thread").stdout.splitlines()[1]
+    _, head, *rows = talk.run("summary", "--by-thread").stdout.splitlines()
+    assert head.endswith("  function") and "  thread  " in head
+    assert all(row[head.index("function") - 2 :].startswith("  ") for row in rows[:-1])
 
 
 def test_totals_of_nothing_say_so(talk: Recorded) -> None:

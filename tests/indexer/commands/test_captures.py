@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.capturefolder import folder_now
 from framedex.captures import capture_folders
 from framedex.captures.removal import put_aside
 from framedex.commands.main import cli
@@ -132,6 +133,31 @@ def test_what_an_interrupted_removal_left_goes_with_the_next_one(recorded: Recor
     assert recorded.ids() == [2]
     assert recorded.run("captures", "rm", "1").exit_code == 0
     assert not aside.exists() and recorded.ids("--all") == [2]
+
+
+def test_a_capture_that_its_user_has_named_goes_for_good(recorded: Recorded) -> None:
+    named = recorded.captures[0].rename(recorded.captures[0].with_name("base"))
+    with Store(recorded.index) as store:
+        ingest_captures(store, [named], [], Silence())
+    assert recorded.run("captures", "rm", "1").exit_code == 0
+    assert [folder.name for folder in named.parent.iterdir()] == [recorded.captures[0].name]
+
+
+def test_what_another_removal_has_put_aside_is_left_to_it_while_the_index_has_it(recorded: Recorded) -> None:
+    first, second = recorded.captures
+    aside = put_aside(second)
+    abandoned = Path(shutil.copytree(aside, aside.with_name("20200101-000000-1-1.removed")))
+    (abandoned / "capture.json").unlink()
+    assert recorded.run("captures", "rm", "1").exit_code == 0
+    assert aside.is_dir() and not first.exists() and not abandoned.exists()
+
+
+def test_the_size_has_the_programs_that_are_kept(recorded: Recorded) -> None:
+    folder = recorded.captures[0]
+    before = folder_now(str(folder)).size
+    (folder / "programs").mkdir(exist_ok=True)
+    (folder / "programs" / "one").write_bytes(bytes(range(256)) * 4096)
+    assert folder_now(str(folder)).size >= before + (1 << 20)
 
 
 def test_what_cannot_be_removed_is_told_and_nothing_is(recorded: Recorded) -> None:

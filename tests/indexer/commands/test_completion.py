@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from framedex.commands.completing.values import files_beginning
+from tests.indexer.privileges import dropping_privileges
 from tests.indexer.recorded import Project
 from tests.running import plain_environment
 
@@ -202,6 +203,14 @@ def test_a_start_up_file_that_is_a_link_stays_one(home: Path) -> None:
     assert framedex("completion", "install", "zsh", home=home).returncode == 0
     assert (home / ".zshrc").is_symlink()
     assert "# completion of framedex" in (home / "dotfiles" / "zshrc").read_text()
+
+
+def test_a_start_up_file_that_cannot_be_written_has_the_remedy_of_its_shell(home: Path) -> None:
+    (home / ".zshrc").write_text("setopt autocd\n")
+    (home / ".zshrc").chmod(0o400)
+    command = [*dropping_privileges(), FRAMEDEX, "completion", "install", "zsh"]
+    done = subprocess.run(command, env=environment(home), cwd=home, capture_output=True, text=True, timeout=_PATIENCE)
+    assert done.returncode == 1 and "`framedex completion show zsh`" in done.stderr
 
 
 def test_the_usual_shell_is_the_users(home: Path) -> None:

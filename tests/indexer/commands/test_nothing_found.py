@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,13 @@ def test_who_mistypes_is_told_what_was_meant(run: Run, arguments: tuple[str, ...
 
     assert result.exit_code == 2
     assert meant in result.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--function", "PJRT")])
+@pytest.mark.parametrize("verb", ["calls", "summary"])
+def test_captures_without_calls_are_named(project: Project, run: Run, verb: str, options: tuple[str, ...]) -> None:
+    calls = project.capture.calls
+    none = replace(calls, **{each.name: getattr(calls, each.name)[:0] for each in fields(calls)})
+    project.ingest(capture=project.again("silent", calls=none)).close()
+    done = run(verb, "--capture", "2", *options)
+    assert done.exit_code == 1 and "Capture 2 has no calls." in done.stderr

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.shapes_of_programs import Marked, framedex, recorded_shapes
+from tests.running import plain_environment
+from tests.shapes_of_programs import FRAMEDEX, Marked, framedex, recorded_shapes
 
 CACHED = """\
 import jax
@@ -113,3 +115,28 @@ def test_programs_that_were_not_kept_are_said(tmp_path: Path) -> None:
     framedex(tmp_path, "index")
     told = framedex(tmp_path, "where", "cached.py:10")
     assert "Which program it is is not known: it was not kept: FRAMEDEX_PROGRAMS=0" in told
+
+
+def test_the_heading_knows_that_other_captures_compiled_the_line_too(tmp_path: Path) -> None:
+    program = tmp_path / "cached.py"
+    program.write_text(CACHED)
+    framedex(tmp_path, "run", "cached.py")
+    framedex(tmp_path, "run", "cached.py")
+    framedex(tmp_path, "index")
+    for asked in ("cached.py:7", "cached.py:10", "cached.py"):
+        heading = framedex(tmp_path, "where", asked).splitlines()[0]
+        having = "that has it" if asked.endswith(":7") else "with calls here"
+        assert heading.startswith("Capture 2 of cached.py, ") and f"(the latest {having}; " in heading
+    program.write_text(CACHED.replace("jnp.sin(x)", "jnp.sin(x) \\\n        + jnp.cos(x)"))
+    framedex(tmp_path, "run", "cached.py")
+    framedex(tmp_path, "index")
+    assert "(of 3 the only one that has it)" in framedex(tmp_path, "where", "cached.py:8").splitlines()[0]
+
+
+def test_what_python_thinks_of_a_file_is_not_in_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "cached.py").write_text(CACHED + 'odd = "\\d"\n')
+    framedex(tmp_path, "run", "cached.py")
+    framedex(tmp_path, "index")
+    command = [*FRAMEDEX, "where", "cached.py:11"]
+    done = subprocess.run(command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "No recorded call passes" in done.stderr and "Warning" not in done.stderr

@@ -77,7 +77,8 @@ def install(shell: str) -> list[Path]:
         line = f"[ -r {shell_word(str(place.script))} ] && . {shell_word(str(place.script))}  {_MARK}\n".encode()
         if line not in before:
             kept = _without_mark(before)
-            _replace(place.startup, kept + (b"" if not kept or kept.endswith(b"\n") else b"\n") + line)
+            text = kept + (b"" if not kept or kept.endswith(b"\n") else b"\n") + line
+            _replace(place.startup, text, f"Add what `framedex completion show {shell}` prints by hand.")
             written.append(place.startup)
     return written
 
@@ -88,7 +89,7 @@ def remove(shell: str) -> list[Path]:
     changed = []
     rc = Path.home() / ".bashrc" if shell == "bash" else place.startup
     if rc is not None and (before := _content(rc)) is not None and (after := _without_mark(before)) != before:
-        _replace(rc, after)
+        _replace(rc, after, f"Take out the line that ends in `{_MARK}` by hand.")
         changed.append(rc)
     if (_content(place.script) or b"").find(b"written by `framedex completion install") >= 0:
         try:
@@ -136,15 +137,18 @@ def _make_folder(folder: Path) -> None:
         raise FramedexError(f"{folder} cannot be made: {error.strerror}.", "See who may write there.") from error
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Put another content into a start-up file, whole or not at all; a link leads to the same file, mode and all."""
+def _replace(path: Path, content: bytes, remedy: str) -> None:
+    """Put another content into a start-up file, whole or not at all; a link leads to the same file, mode and all.
+
+    Raises FramedexError with the remedy where it cannot be written.
+    """
     real = Path(os.path.realpath(path))
     mode = None
     with suppress(FileNotFoundError):
         mode = stat.S_IMODE(real.stat().st_mode)
     _make_folder(real.parent)
     if mode is not None and not os.access(real, os.W_OK):
-        raise FramedexError(f"{path} cannot be written.", "Add what `framedex completion show bash` prints by hand.")
+        raise FramedexError(f"{path} cannot be written.", remedy)
     with written_whole(real) as file:
         file.write(content)
     if mode is not None:

@@ -96,13 +96,14 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
     calls, errors = sum(each.calls for each in totals), sum(each.errors for each in totals)
     total = ("100.0", words.duration(whole), "", f"{calls:,}", f"{errors:,}" if errors else "", *[""] * 5)
     widths = [max(map(len, column)) for column in zip(heads, *rows, total, strict=True)]
-    tails = [f"{each.thread}  " if by_thread else "" for each in totals]
-    tail_width = max(map(len, tails), default=0)
-    yield (Span(_right(heads, widths) + "  " + "thread".ljust(tail_width) * by_thread + "function", "dim"),)
+    threads = ["thread", *(printable(each.thread or "") for each in totals)] if by_thread else [""] * (len(totals) + 1)
+    thread_width = max(map(len, threads)) + 2 * by_thread
+    head, *tails = (thread.ljust(thread_width) for thread in threads)
+    yield (Span(_right(heads, widths) + "  " + head + "function", "dim"),)
     for each, cells, tail in zip(totals, rows, tails, strict=True):
         yield (
             Span(_right(cells, widths) + "  "),
-            Span(printable(tail).ljust(tail_width), "dim"),
+            Span(tail, "dim"),
             Span(printable(each.function), "error" if each.errors else "native"),
         )
     yield (Span(_right(total, widths) + "  total", "dim"),)

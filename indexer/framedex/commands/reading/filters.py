@@ -77,9 +77,15 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def nothing_passes(index: Index, wanted: CallFilter) -> str:
-    """That no call passes a filter, and which function that it names was never called."""
-    if wanted == CallFilter():
-        return "The index holds no calls."
+    """That no call passes a filter, and which function that it names was never called.
+
+    Of an index of captures that were chosen: that these have no calls at all, if so.
+    """
+    captures = index.captures()
+    if not any(capture.calls for capture in captures):
+        ids = [str(capture.id) for capture in captures]
+        named = f"Capture {ids[0]} has" if len(ids) == 1 else f"Captures {', '.join(ids[:-1])} and {ids[-1]} have"
+        return f"{named} no calls."
     for name in (wanted.function or "").split(","):
         if name.strip() and not _PATTERN.search(name) and not index.calls.is_called(name.strip()):
             near = did_you_mean(index.calls.likely(name.strip()))

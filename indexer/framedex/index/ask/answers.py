@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.read.asked import AskedFile, AskedLine
+from framedex.index.read.asked import AskedFile, AskedLine, runs_of_programs
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row
 from framedex.model import AnswerOf, Counted
 
@@ -18,14 +18,16 @@ def answer_of_everything(reader: Reader) -> AnswerOf:
 
 def answer_of_file(file: AskedFile) -> AnswerOf:
     """The captures that questions about the file are answered of."""
-    return _of_passing(file.reader, "line_calls WHERE file = ?", file.id)
+    return _of_passing(file.reader, "line_calls WHERE file = ?1", file.id, programs=runs_of_programs())
 
 
 def answer_of_line(line: AskedLine) -> AnswerOf:
     """The captures that questions about the line are answered of."""
     if line.capture is not None:
         return _answer(line.reader, Counted.CHOSEN, f"p.id = {line.capture}")
-    return _of_passing(line.reader, f"line_calls WHERE file = ? AND line {IN_JSON}", line.id, json_list(line.then))
+    here = f"line {IN_JSON.replace('?', '?2')}"
+    totals = f"line_calls WHERE file = ?1 AND {here}"
+    return _of_passing(line.reader, totals, line.id, json_list(line.then), programs=runs_of_programs(here))
 
 
 def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerOf:
@@ -45,13 +47,23 @@ def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
     return _answer(reader, counted, f"p.id = {capture}", about_place=True, has_others=others is not None)
 
 
-def _of_passing(reader: Reader, totals: str, *parameters: object) -> AnswerOf:
+def _of_passing(reader: Reader, totals: str, *parameters: object, programs: str = "") -> AnswerOf:
+    """`totals` are those of calls through what is asked about; `programs` is a query for the runs that compiled it."""
     run = reader.scope.run
     if not run:
         return answer_of_everything(reader)
-    others = f"SELECT 1 FROM {totals} AND calls > 0 AND (run <> {run} OR calls > run_calls) LIMIT 1"
+
+    def is_any(rows: str) -> bool:
+        return reader.row(f"SELECT 1 FROM {rows} LIMIT 1", *parameters) is not None
+
+    others = is_any(f"{totals} AND calls > 0 AND (run <> {run} OR calls > run_calls)")
+    is_compiled = False
+    if programs:
+        others = others or is_any(f"({programs}) WHERE run <> {run}")
+        is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
+        is_compiled = not is_passed and is_any(f"({programs}) WHERE run = {run}")
     return _answer(
-        reader, Counted.LATEST, f"p.run = {run}", about_place=True, has_others=bool(reader.row(others, *parameters))
+        reader, Counted.LATEST, f"p.run = {run}", about_place=True, has_others=others, is_compiled=is_compiled
     )
 
 
@@ -62,9 +74,11 @@ def _answer(
     *,
     about_place: bool = False,
     has_others: bool = False,
+    is_compiled: bool = False,
 ) -> AnswerOf:
     rows = reader.rows(
         f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE {condition} AND p.calls > 0 ORDER BY p.run, p.started, p.id"
     )
     among = reader.row("SELECT count(*) FROM main.captures WHERE calls > 0")
-    return AnswerOf(tuple(map(capture_row, rows)), counted, 0 if among is None else among[0], about_place, has_others)
+    of_all = 0 if among is None else among[0]
+    return AnswerOf(tuple(map(capture_row, rows)), counted, of_all, about_place, has_others, is_compiled)

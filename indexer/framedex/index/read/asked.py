@@ -25,7 +25,7 @@ NO_LINE = 0
 """What a line was that was not there yet: nothing was recorded on it."""
 
 
-def _runs_of_programs(lines: str = "") -> str:
+def runs_of_programs(lines: str = "") -> str:
     """A query for the runs that compiled programs with lines of the file `?1`; `lines` is a condition for them."""
     condition = f" AND fr.{lines}" if lines else ""
     return " UNION ALL ".join(
@@ -44,7 +44,7 @@ class AskedFile:
 
     def of_latest_run(self) -> Self:
         """The same as the latest run has it that passed the file, or compiled what is in it, where that counts."""
-        query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {_runs_of_programs()})"
+        query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {runs_of_programs()})"
         return replace(self, reader=self.reader.of_latest(query, self.id))
 
     @property
@@ -97,7 +97,7 @@ class AskedLine(AskedFile):
         passed = f"file = ?1 AND {here}"
         query = (
             f"SELECT coalesce((SELECT max(run) FROM (SELECT run FROM line_calls WHERE {passed}"
-            f" UNION ALL {_runs_of_programs(here)})),"
+            f" UNION ALL {runs_of_programs(here)})),"
             f" (SELECT max(run) FROM line_links WHERE {passed}))"
         )
         return replace(self, reader=self.reader.of_latest(query, self.id, json_list(self.then)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
@@ -100,7 +101,9 @@ def _text(line: AskedLine) -> str:
 def _functions_around(text: str, line: int) -> Iterator[tuple[str, int, int]]:
     """The functions that a line is in with their first and last lines, the innermost first."""
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the compiler thinks of the user's file is no answer
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     around = [
