@@ -159,7 +159,7 @@ def test_readers_beside_a_writer_are_never_alarmed(project: Project) -> None:
 
 def test_an_index_that_cannot_be_written_is_judged_too(project: Project) -> None:
     project.ingest().close()
-    script = "framedex captures --json | grep -c '\"id\"'"
+    script = "framedex captures --all --json | grep -c '\"id\"'"
     done = on_read_only_disk(project.index.parent, f'framedex --index "$PWD/index.db" {script[9:]}')
     assert (done.stdout, done.stderr) == ("1\n", "")
     project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
