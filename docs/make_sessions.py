@@ -9,8 +9,8 @@ A page is played from its beginning to its end, in an empty folder:
 - in a fence of the language `console`, each line `$ COMMAND` is run, and below it stands what it prints, both streams.
 
 What is printed may be left out: a line `...` stands for any lines, `...` in a line for any text. What differs from run
-to run (times, dates, addresses) may differ in the page as well. `<!-- jaxlib 0.12.0.1 -->` at the head of a page says which
-one its sessions were played with: with another, what the commands print is not compared.
+to run (times, dates, addresses) may differ in the page as well. `<!-- jaxlib 0.12.0.1 -->` at the head of a page says
+which one its sessions were played with: with another, what the commands print is not compared.
 
 A test plays every page. This script takes what the commands print over into the page, line by line where the page has
 that line; a block that no longer fits gets all that is printed, for somebody to shorten.
