@@ -53,7 +53,7 @@ def fill_totals(connection: sqlite3.Connection) -> None:
                 elif statement.startswith("CREATE") and f" ON {table} " in statement.partition("(")[0]:
                     connection.execute(statement.replace("INDEX ", "INDEX temp.", 1))
         connection.execute(
-            f"INSERT INTO temp.nodes {_PASSED} SELECT id, parent, frame, depth, 0, 0, 0, 0, 0, 0"
+            f"INSERT INTO temp.nodes {_PASSED} SELECT id, parent, frame, depth, user_node, 0, 0, 0, 0, 0, 0"
             " FROM main.nodes WHERE id IN up"
         )
         connection.execute(

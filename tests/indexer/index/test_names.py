@@ -8,7 +8,7 @@ import pytest
 
 from framedex.index import Index
 from framedex.index.ask.name.fits import Fit, fit, fit_of_function
-from framedex.index.read.installed import is_own
+from framedex.index.file.installed import is_own
 from tests.indexer.recorded import Project
 
 

@@ -231,7 +231,7 @@ class Finder:
     def _similar(self, name: str) -> list[Location]:
         """The places of what has this name without its namespaces, as other verbs take names."""
         from framedex.index import Index
-        from framedex.index.read.installed import is_own
+        from framedex.index.file.installed import is_own
 
         assert self._index is not None
         with Index.open(self._index.path, links=self._settings.links) as index:

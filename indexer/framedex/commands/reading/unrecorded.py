@@ -38,7 +38,7 @@ def not_recorded(index: Index, name: str, message: str, remedy: str) -> Framedex
 
 def note_of_own_inside(index: Index, name: str, found: Sequence[FunctionRow]) -> None:
     """Note that a function of the user's own has this name, too, inside jit, where all that were found are others'."""
-    from framedex.index.read.installed import is_own
+    from framedex.index.file.installed import is_own
 
     if not any(is_own(function.module) for function in found):
         inside = index.functions.inside_program(name)

@@ -24,7 +24,7 @@ from framedex.ffi.model import (
 from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.read.installed import is_installed
+from framedex.index.file.installed import is_installed
 from framedex.index.read.rows import arguments, frames_by_id, functions_by_id
 from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
 from framedex.model import How, Join, Location, PythonLine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.installed import is_installed
+from framedex.index.file.installed import is_installed
 from framedex.index.read.rows import Reader, chain, frames_by_id
 from framedex.model import FfiSite, FrameRow, Join, Origin, PythonLine
 

@@ -159,6 +159,8 @@ CREATE TABLE nodes(
     parent INTEGER,  -- 0: the root
     frame INTEGER REFERENCES frames(id),
     depth INTEGER,  -- 0: outermost
+    -- the innermost here or above that is Python of the program itself, else the innermost of Python; 0: there is none
+    user_node INTEGER,
     calls INTEGER,  -- of all stacks that end here or below
     longest INTEGER,  -- nanoseconds, all calls together, of the stack and boundary function below that took longest
     makes_client INTEGER,  -- whether the runtime's client was made here or below

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import json_list
+from framedex.index.file.installed import is_installed
 
 Integers = npt.NDArray[np.int64]
 
@@ -92,9 +93,9 @@ class Tree:
         # The depth of a new node: how many steps it is below one that was there.
         depth = self._depths(added[:, 0])
         self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, longest, makes_client,"
-            " run, run_calls, run_longest) VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
-            zip(*(column.tolist() for column in (*added.T, depth)), strict=True),
+            "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client,"
+            " run, run_calls, run_longest) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
+            zip(*(column.tolist() for column in (*added.T, depth)), self._user_nodes(), strict=True),
         )
         # A frame from which something new was called may have been on another line than was found for it.
         self._connection.execute(
@@ -104,6 +105,36 @@ class Tree:
             (json_list(dict.fromkeys(added[:, 1].tolist())),),
         )
         self._new.clear()
+
+    def _user_nodes(self) -> list[int]:
+        """For each new node the innermost node of the program's own Python, as the schema has it."""
+        kinds = self._python_frames({frame for _, _, frame in self._new})
+        above = {parent for _, parent, _ in self._new}
+        query = (
+            "SELECT n.id, n.user_node, u.frame FROM json_each(?) s JOIN nodes n ON n.id = s.value"
+            " JOIN nodes u ON u.id = n.user_node"
+        )
+        rows = self._connection.execute(query, (json_list(sorted(above)),)).fetchall()
+        found = {node: user for node, user, _ in rows}
+        kinds |= self._python_frames({frame for _, _, frame in rows})
+        is_own = {user: kinds.get(frame, False) for _, user, frame in rows}
+        for node, parent, frame in self._new:  # parents come first
+            user = found.get(parent, 0)
+            if kinds.get(frame) or (frame in kinds and not is_own.get(user)):
+                user = node
+                is_own[node] = kinds[frame]
+            found[node] = user
+        return [found[node] for node, _, _ in self._new]
+
+    def _python_frames(self, frames: Iterable[int]) -> dict[int, bool]:
+        """Which of these frames are Python with a place, and whether that is the program's own."""
+        query = (
+            "SELECT fr.id, f.path FROM json_each(?) s JOIN frames fr ON fr.id = s.value"
+            " JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
+            " JOIN files f ON f.id = coalesce(fr.recorded_file, fr.file) WHERE fr.line > 0"
+        )
+        rows = self._connection.execute(query, (json_list(sorted(frames)),))
+        return {frame: not is_installed(path) for frame, path in rows}
 
     def _depths(self, nodes: Integers) -> Integers:
         depth = np.full(len(nodes), -1, np.int64)

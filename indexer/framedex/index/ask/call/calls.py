@@ -142,7 +142,7 @@ class Calls:
         or through any function of this name. Raises FramedexError that lists the names where several fit.
         """
         from framedex.index.ask.name.meant import meant_functions
-        from framedex.index.read.installed import is_own
+        from framedex.index.file.installed import is_own
 
         fitting = boundaries_like(self.reader, name)
         last = [row for row in fitting if row[1].lower().endswith(f"_{name.lower()}")]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from framedex.index.ask.call.causal_links import linked_nodes
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.read.installed import is_installed
 from framedex.index.read.rows import Reader, place_columns, place_tables
 from framedex.index.read.urls import Urls
 from framedex.model import PythonLine
@@ -19,8 +17,7 @@ def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonL
 
     A call whose stack has no Python has the line of what had it made, unless several places may have.
     """
-    query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
-    node_of: dict[int, int] = dict(reader.rows(query, json_list(sorted(set(stacks.values())))))
+    node_of = _python_nodes(reader, stacks.values())
     lines = lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
     return found | _linked_lines(reader, stacks.keys() - found.keys())
@@ -40,21 +37,36 @@ def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]
 def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
     """The line of Python of each path in the tree that has one, by the path's innermost node."""
     rows = reader.rows(
-        "WITH RECURSIVE up(leaf, node) AS ("
-        " SELECT value, value FROM json_each(?)"
-        " UNION ALL SELECT up.leaf, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
-        f") SELECT up.leaf, fn.name, {place_columns('fr')} FROM up JOIN nodes n ON n.id = up.node"
-        " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
-        f" {place_tables('fr')} WHERE fr.file IS NOT NULL ORDER BY up.leaf, n.depth DESC",
+        f"SELECT n.id, fn.name, {place_columns('fr')} FROM json_each(?) s JOIN nodes n ON n.id = s.value"
+        " JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame"
+        f" JOIN functions fn ON fn.id = fr.function {place_tables('fr')}",
         json_list(sorted(set(nodes))),
     )
-    chosen: dict[int, tuple[str, list[Any]]] = {}
-    own: set[int] = set()
-    for leaf, function, *place in rows:
-        is_own = not is_installed(place[0])
-        if place[1] and leaf not in own and (leaf not in chosen or is_own):
-            chosen[leaf] = function, place
-            own.update({leaf} if is_own else ())
     urls = Urls(reader)
-    located = ((leaf, function, reader.location(*place)) for leaf, (function, place) in chosen.items())
-    return {leaf: PythonLine(function, urls.added(place)) for leaf, function, place in located if place is not None}
+    located = ((node, function, reader.location(*place)) for node, function, *place in rows)
+    return {node: PythonLine(function, urls.added(place)) for node, function, place in located if place is not None}
+
+
+def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
+    """For each stack the lines of the program itself that lead to its innermost one, nearest first, without that."""
+    node_of = _python_nodes(reader, stacks)
+    rows = reader.rows(
+        "WITH RECURSIVE up(leaf, node) AS ("
+        f" SELECT id, user_node FROM nodes WHERE id {IN_JSON} AND user_node"
+        " UNION ALL SELECT up.leaf, p.user_node FROM up JOIN nodes n ON n.id = up.node"
+        " JOIN nodes p ON p.id = n.parent WHERE p.user_node"
+        ") SELECT leaf, node FROM up",
+        json_list(sorted(set(node_of.values()))),
+    )
+    lines = lines_of_nodes(reader, {node for _, node in rows})
+    found: dict[int, list[PythonLine]] = {}
+    for leaf, node in rows:  # breadth first: of each leaf the nearest comes first
+        if node in lines:
+            found.setdefault(leaf, []).append(lines[node])
+    return {stack: tuple(found.get(node, ())[1:]) for stack, node in node_of.items()}
+
+
+def _python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
+    """The innermost node of each stack on its way out to Python: of the site of an FFI run, of Python kept apart."""
+    query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
+    return dict(reader.rows(query, json_list(sorted(set(stacks)))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from framedex.index.ask.name.fits import words_of
-from framedex.index.read.installed import is_own
+from framedex.index.file.installed import is_own
 from framedex.index.read.rows import Reader
 from framedex.nearest import nearest
 

@@ -12,7 +12,7 @@ from fnmatch import translate
 from framedex.index.ask.name.fits import Fit, fit_of_function
 from framedex.index.ask.name.headers import at_names
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.installed import is_own
+from framedex.index.file.installed import is_own
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows
 from framedex.model import FunctionRow, MeantFunctions, Role
 

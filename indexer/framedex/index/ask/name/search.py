@@ -13,7 +13,7 @@ from itertools import islice
 from framedex.index.ask.name.fits import Fit, fit
 from framedex.index.ask.name.headers import at_names
 from framedex.index.file.conventions import IN_JSON, SEARCHED, json_list
-from framedex.index.read.installed import is_own
+from framedex.index.file.installed import is_own
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows, functions_by_id
 from framedex.model import FoundSymbol, How, Location
 

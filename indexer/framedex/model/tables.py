@@ -1,0 +1,55 @@
+"""Answers that are rows: sequences of dataclasses, which pandas takes too where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Row = TypeVar("Row", bound="DataclassInstance")
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Sequence[Row], Generic[Row]):
+    """Rows of one kind, the most important first."""
+
+    rows: tuple[Row, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a column for each field; a line of Python becomes path, line and function.
+
+        Raises ImportError where pandas is not installed.
+        """
+        pandas: Any = import_module("pandas")  # nothing of ours needs it
+        return pandas.DataFrame([_flat(row) for row in self.rows])
+
+
+def _flat(row: DataclassInstance) -> dict[str, Any]:
+    from framedex.model.rows import PythonLine
+
+    flat: dict[str, Any] = {}
+    for field in fields(row):
+        value = getattr(row, field.name)
+        if field.name == "line" and (value is None or isinstance(value, PythonLine)):
+            flat["path"] = value.location.path if value else None
+            flat["line"] = value.location.line if value else None
+            flat["in_function"] = value.function if value else None
+        elif isinstance(value, tuple):
+            flat[field.name] = "; ".join(str(each) for each in value)
+        else:
+            flat[field.name] = str(value) if is_dataclass(value) else value
+    return flat
