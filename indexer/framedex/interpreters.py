@@ -23,6 +23,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.onpath import absolute_folders, absolute_search_path
 from framedex.plaintext import printable
@@ -112,7 +113,7 @@ def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
     if isinstance(error, subprocess.TimeoutExpired):
-        return f"it took more than {error.timeout:g} seconds"
+        return f"it took more than {words.duration(round(error.timeout * 1e9))}"
     return "it prints something else than Python does"
 
 

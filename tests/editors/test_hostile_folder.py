@@ -26,7 +26,7 @@ vim.cmd("qall!")
 """
 TOLD_BY_EMACS = """
 (progn (package-initialize) (add-to-list 'load-path (getenv "PLUGIN")) (require 'json) (require 'framedex-server)
-  (with-temp-file (getenv "TOLD") (insert (json-encode `(("command" . ,(vconcat (framedex--contact))))))))
+  (with-temp-file (getenv "TOLD") (insert (json-encode `(("command" . ,(vconcat (cdr (framedex--contact)))))))))
 """
 
 

@@ -82,6 +82,7 @@ SILENT = {
     "sources import",
     "captures rm",
     "captures keep",
+    "completion",
     "completion install",
     "completion remove",
     "cmake",

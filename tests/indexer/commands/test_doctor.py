@@ -94,7 +94,7 @@ def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) ->
     ("broken", "subject", "told"),
     [
         ({"jax/__init__.py": "raise RuntimeError('half of it is missing')"}, "jax", "half of it is missing"),
-        ({"jax/__init__.py": "import os\nos._exit(3)"}, "JAX", "exit status 3"),
+        ({"jax/__init__.py": "import os\nos._exit(3)"}, "JAX", "it ended with status 3"),
         ({"jax/__init__.py": "print('a greeting on stdout')"}, "jax", "9.9"),
         ({"jaxlib/__init__.py": ""}, "mock TPU", "jaxlib 9.9 is not supported"),
     ],

@@ -89,7 +89,7 @@ def test_places_are_read_as_compilers_print_them(tmp_path: Path) -> None:
     assert parse_place("a.cc#L40") == Place(Path("a.cc"), 40, None)
     assert parse_place("a.cc:40:") == Place(Path("a.cc"), 40, None)
     assert parse_place("a.cc#L40-L52") == Place(Path("a.cc"), 40, None)
-    assert parse_place("a.cc:0:0") == Place(Path("a.cc"), None, None)
+    assert parse_place("a.cc:0:0") == Place(Path("a.cc"), None, None, is_line_zero=True)
     assert parse_place("a.cc") == Place(Path("a.cc"), None, None)
     assert parse_place(str(odd)) == Place(odd, None, None)
 

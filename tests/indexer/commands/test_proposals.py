@@ -99,7 +99,7 @@ def test_no_command_is_proposed_without_backquotes() -> None:
 def _is_accepted(words: str) -> bool:
     """Whether the command line knows the verb and the options, and asks for no more arguments."""
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (click.Path, click.types.IntParamType):
+        for kind in (click.Path, click.types.IntParamType, click.Choice):  # `X` stands for what is put in
             patch.setattr(kind, "convert", lambda _self, value, _parameter, _context: value)
         try:
             context = cli.make_context("framedex", shlex.split(words.replace("...", "")))

@@ -137,4 +137,4 @@ def test_framedex_run_records_handlers_on_the_cpu_alone(tmp_path: Path) -> None:
         text=True,
         timeout=TIMEOUT,
     )
-    assert ended.stderr.splitlines()[-1].startswith("framedex: recorded 1 calls on 1 thread in ")
+    assert ended.stderr.splitlines()[-1].startswith("framedex: recorded 1 call on 1 thread in ")
