@@ -222,11 +222,12 @@ class _Values:
     def _code(self, reading: Reading) -> str:
         """A digest of the ops and what they are told, but for constants, names of arguments, and lines."""
         constants = {varint(self._data, self._tables.properties[each][0])[0] for each in reading.constants}
-        told = set()
+        told = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
-            code = varint(self._data, extent.begin)[0] if extent.is_encoded and extent.dialect == "vhlo" else _ARRAY
-            # Those of others are numbers, which differ with the lines of a program.
-            if number not in constants and code not in (_ARRAY, _DICTIONARY):
+            code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
+            # What holds others has their numbers, which differ with the lines of a program.
+            is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
+            if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
                 told.add(self.text(number))
         return sha256("\0".join((reading.ops, *sorted(told))).encode()).hexdigest()[:16]
 

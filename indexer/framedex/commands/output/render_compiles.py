@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 6
 _MOST_VALUES = 6
 _INDENT = 8
+_NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
 _WITHOUT_VALUES = {
     Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
     " in the program, as weak types and static arguments may",
@@ -71,11 +72,10 @@ def change_text(change: Change) -> str:
     """A change as a sentence: `argument 0 (x) was float32[1], [2], ... [19]`."""
     if not change.values:
         return _WITHOUT_VALUES.get(change.cause, change.what or change.cause.value)
-    values = _short(change.values)
+    values = list(change.values) if change.cause is Cause.ARGUMENTS else _short(change.values)
     if len(values) > _MOST_VALUES:
         values = [*values[: _MOST_VALUES // 2], "...", values[-1]]
-    about = {Cause.SHAPE: "", Cause.DTYPE: ""}.get(change.cause, f"{change.cause.value}: ")
-    about = "" if change.what.startswith(change.cause.value) else about
+    about = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
     verb = "were" if change.what == "constants" else "was"
     return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 

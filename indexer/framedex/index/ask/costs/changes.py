@@ -57,7 +57,10 @@ def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
 def _of_content(before: Signature, after: Signature) -> Iterator[Step]:
     """What is other in programs whose arguments are the same."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
-        yield from (step for step in _of_attributes(f"result {place}", old, new))
+        yield from _of_attributes(f"result {place}", old, new)
+        if old.type != new.type:
+            yield Cause.CODE, f"result {place}", old.type, new.type
+            return
     gone, new_ones = Counter(before.constants), Counter(after.constants)
     gone, new_ones = gone - new_ones, new_ones - gone
     if before.code != after.code:
