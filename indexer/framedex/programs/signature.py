@@ -6,11 +6,12 @@ JAX keeps StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO desc
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+
+import numpy as np
 
 from framedex.model.programs import Parameter, Signature
 from framedex.programs.encoding import found_or, signed_varint, varint
@@ -19,10 +20,13 @@ from framedex.programs.tables import Extent, Tables
 MOST_VALUES = 8
 """Values of a constant that are shown."""
 
-_DEEPEST = 20  # values in each other
+MOST_CONSTANTS = 200
+"""Constants of a program that are told one by one."""
+
+_DEEPEST, _MOST_PARTS, _LONGEST_PART = 20, 100, 200  # of what holds others: these may hold one another many times over
 _ARRAY, _BOOLEAN, _DICTIONARY, _INTEGER, _STRING, _TENSOR, _TYPE = 1, 2, 6, 9, 14, 15, 17  # of VHLO's attributes
 _BUILTIN_DICTIONARY, _BUILTIN_STRING, _BUILTIN_INTEGER = 1, 2, 8
-_COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED, _TOKEN = 1, 8, 20, 21, 22  # of VHLO's types
+_COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED = 1, 8, 20, 21  # of VHLO's types
 _NUMBERS = {
     **{0: "bool", 2: "bfloat16", 3: "float16", 4: "float32", 5: "float64", 6: "float8_e4m3fn", 7: "float8_e5m2"},
     **{9: "index", 10: "int4", 11: "int8", 12: "int16", 13: "int32", 14: "int64", 15: "uint4", 16: "uint8"},
@@ -32,15 +36,16 @@ _NUMBERS = {
 }
 _DYNAMIC = -(2**63)  # a length that is not known
 _AXIS, _DIMENSION, _SHARDING = 4, 5, 6  # of Shardy's attributes
-_FORMATS = {"bool": "?", "float16": "e", "float32": "f", "float64": "d", "int8": "b", "int16": "h", "int32": "i"} | {
-    **{"int64": "q", "uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q"}
+_SIZES = {  # bytes of a number that NumPy reads
+    **{"float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
+    **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was met of a program's ops: where the arguments of each function's block are, by the function's properties;
-    the properties of its constants; its own attributes; and a digest of its ops and how they hang together."""
+    """What was met of a program's ops: the names of each function's arguments by the function's properties; how often
+    there is a constant of which properties; the module's attributes; a digest of the ops and how they hang together."""
 
     functions: Mapping[int, tuple[str, ...]]
     constants: Mapping[int, int]
@@ -59,6 +64,7 @@ class _Values:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._data = tables.data
+        self._texts: dict[int, str] = {}
 
     def signature(self, reading: Reading) -> Signature | None:
         for properties, of_function in reading.functions.items():
@@ -76,13 +82,12 @@ class _Values:
         arguments = self._parameters(inputs, names, parts[0])
         results = self._parameters(outputs, (), parts[2])
         module = {} if reading.attributes is None else dict(self._pairs(reading.attributes))
-        constants = Counter({self._tensor_of(number): times for number, times in reading.constants.items()})
         return Signature(
             arguments=arguments,
             results=results,
             partitions=module.get("mhlo.num_partitions", ""),
             replicas=module.get("mhlo.num_replicas", ""),
-            constants=tuple(sorted(constants.elements())),
+            constants=self._constants(reading),
             code=self._code(reading),
         )
 
@@ -132,6 +137,12 @@ class _Values:
 
     def text(self, number: int, depth: int = 0) -> str:
         """An attribute."""
+        known = self._texts.get(number)
+        if known is None:
+            known = self._texts[number] = self._text(number, depth)
+        return known
+
+    def _text(self, number: int, depth: int) -> str:
         extent = self._tables.attributes[number]
         if not extent.is_encoded:
             return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
@@ -153,7 +164,7 @@ class _Values:
         if code == _TENSOR:
             return self._tensor(extent)
         if code == _ARRAY:
-            return f"[{', '.join(self.text(each, depth + 1) for each in self._references(at)[0])}]"
+            return f"[{', '.join(self._parts(at, depth))}]"
         return ""
 
     def _of_builtin(self, extent: Extent, _: int) -> str:
@@ -170,13 +181,17 @@ class _Values:
         code, at = varint(self._data, extent.begin)
         if code == _SHARDING:
             _, at = varint(self._data, at)  # the mesh
-            return f"P({', '.join(self.text(each, depth + 1) for each in self._references(at)[0])})"
+            return f"P({', '.join(self._parts(at, depth))})"
         if code == _DIMENSION:
-            axes = [self.text(each, depth + 1) for each in self._references(at)[0]]
+            axes = self._parts(at, depth)
             return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
         if code == _AXIS:
             return repr(self._tables.strings[varint(self._data, at)[0]])
         return ""
+
+    def _parts(self, at: int, depth: int) -> list[str]:
+        """What an attribute holds."""
+        return [self.text(each, depth + 1)[:_LONGEST_PART] for each in self._references(at)[0][:_MOST_PARTS]]
 
     # Types
 
@@ -200,6 +215,13 @@ class _Values:
         return _NUMBERS.get(code) or self._data[extent.begin : extent.end].hex()
 
     # Constants and ops
+
+    def _constants(self, reading: Reading) -> tuple[str, ...]:
+        """The constants in order, those beyond some as one digest."""
+        found = sorted(self._tensor_of(each) for each in Counter(reading.constants).elements())
+        rest = found[MOST_CONSTANTS:]
+        digest = sha256("\0".join(rest).encode()).hexdigest()[:8]
+        return (*found[:MOST_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
 
     def _tensor_of(self, properties: int) -> str:
         """The constant of an op that is one."""
@@ -233,14 +255,13 @@ class _Values:
 
 
 def _values(dtype: str, content: bytes) -> list[str] | None:
-    """Few values of a constant; None where they are many, or of a type that is not read."""
+    """Few values of a constant, so that others read otherwise; None where they are many, or of a type not read."""
     if dtype == "bfloat16" and len(content) <= 2 * MOST_VALUES:
         widened = b"".join(b"\0\0" + content[at : at + 2] for at in range(0, len(content), 2))
         return _values("float32", widened)
-    form = _FORMATS.get(dtype)
-    if form is None or not content or len(content) > MOST_VALUES * struct.calcsize(form):
-        return None
-    if form == "?":  # eight to a byte: how many of them there are is not told
+    if dtype == "bool":  # eight to a byte: how many of them there are is not told
         return [{0: "False", 255: "True"}[content[0]]] if len(content) == 1 and content[0] in (0, 255) else None
-    shown: Callable[[float], str] = (lambda value: str(float(f"{value:.7g}"))) if form in "ef" else str
-    return [shown(value) for value in struct.unpack(f"<{len(content) // struct.calcsize(form)}{form}", content)]
+    size = _SIZES.get(dtype, 0)
+    if not size or not content or len(content) > MOST_VALUES * size or len(content) % size:
+        return None
+    return [str(value) for value in np.frombuffer(content, np.dtype(dtype).newbyteorder("<"))]

@@ -21,9 +21,9 @@ _INDENT = 8
 _NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
 _WITHOUT_VALUES = {
     Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
-    " in the program, as weak types and static arguments may",
-    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, or what the function"
-    " reads from outside",
+    " in the program, as weak types, static arguments and unused arguments may",
+    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, what the function reads"
+    " from outside, or another function of this name",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.call.pythonlines import outward_lines, python_lines
@@ -46,7 +46,7 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     made = _all_made(reader)
     lines = python_lines(reader, {each.call: each.stack for each in made})
     outward = outward_lines(reader, {each.stack for each in made}) if all_lines else {}
-    changed = _changed(reader, made)
+    changed = _changed(reader, made, lines)
     rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], str, str], _Row] = {}
     for each in made:
         way = outward.get(each.stack, ())
@@ -72,13 +72,16 @@ def _all_made(reader: Reader) -> list[_Made]:
     return [_Made(*row) for row in rows]
 
 
-def _changed(reader: Reader, made: Sequence[_Made]) -> dict[int, list[Step]]:
-    """What changed, by the compilations of a function that is not compiled for the first time in its process."""
-    before: dict[tuple[int, str, str], int] = {}
+def _changed(reader: Reader, made: Sequence[_Made], lines: Mapping[int, PythonLine]) -> dict[int, list[Step]]:
+    """What changed, by the compilations of a function that is not compiled for the first time in its process.
+
+    A function that no op says the place of is known again only on the line that had it compiled.
+    """
+    before: dict[tuple[int, str, str | PythonLine | None], int] = {}
     pairs: dict[int, tuple[int, int]] = {}
     for each in made:
         if each.program is not None:
-            key = each.capture, each.function, each.defined
+            key = each.capture, each.function, each.defined or lines.get(each.call)
             if key in before:
                 pairs[each.call] = before[key], each.program
             before[key] = each.program
