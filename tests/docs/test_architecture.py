@@ -58,7 +58,7 @@ ROOMS = {
     "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",)),
     "framedex.index.ask": (
         *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
-        *(("line", "capture", "frame_sources"), ("sources",)),
+        *(("costs",), ("line", "capture", "frame_sources"), ("sources",)),
     ),
     "framedex.commands": (
         *(("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("completing",), ("verbs",)),

@@ -72,6 +72,9 @@ _VERBS = {
     ),
     "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
     "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
+    "compiles": Verb(
+        "framedex.commands.verbs.compiles:compiles", "Show which lines compile, how long, and what changed."
+    ),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: handlers, Python lines, and times.",

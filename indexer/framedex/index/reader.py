@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
-    from framedex.model import AnswerOf, CaptureRow, FrameRow, Location
+    from framedex.model import AnswerOf, CaptureRow, Compiles, FrameRow, Location, Table
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -196,6 +196,21 @@ class Index:
         from framedex.index.ask.answers import answer_of_everything
 
         return answer_of_everything(self._reader)
+
+    def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
+        """What lines of the program had compiled, what took longest first; durations in ns.
+
+        With `all_lines` each row is of one way to its line, which is `outward`.
+        """
+        from framedex.index.ask.costs.compiles import compiles
+
+        return compiles(self._reader, all_lines=all_lines)
+
+    def captures_with_compiles(self) -> list[int]:
+        """The ids of the captures in which something was compiled."""
+        from framedex.index.ask.costs.compiles import captures_with_compiles
+
+        return captures_with_compiles(self._reader)
 
     def frame(self, frame_id: int) -> FrameRow | None:
         """The frame with this id."""

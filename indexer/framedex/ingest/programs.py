@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 from framedex.captures import read_kept_program
@@ -29,4 +30,4 @@ def _read(data: bytes, paths: Paths) -> Program:
         located = ((paths.real(frame.path), frame) for frame in op.frames if frame.line > 0)
         frames = tuple(ProgramFrame(path, frame.line, frame.function) for path, frame in located if path is not None)
         ops[ProgramOp(op.kind, op.name, frames)] += count
-    return Program(program.name, ops, program.problem)
+    return replace(program, ops=ops)

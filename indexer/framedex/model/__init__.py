@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Thread,
     )
     from framedex.model.checks import Check, Finding, Severity
+    from framedex.model.compiles import Cause, Change, Compiles
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
     from framedex.model.functions import Edge, FunctionMark, InsideProgram, MeantFunctions
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
         ProgramRuns,
         ProgramUse,
     )
-    from framedex.model.programs import Program, ProgramFrame, ProgramOp
+    from framedex.model.programs import Parameter, Program, ProgramFrame, ProgramOp, Signature
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
         SourceFile,
     )
     from framedex.model.symbols import NativeSymbol
+    from framedex.model.tables import Table
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
 
 __all__ = [
@@ -107,9 +109,12 @@ __all__ = [
     "Calls",
     "Capture",
     "CaptureRow",
+    "Cause",
+    "Change",
     "Check",
     "CodeObject",
     "Compilation",
+    "Compiles",
     "ComponentFrames",
     "Counted",
     "Definition",
@@ -154,6 +159,7 @@ __all__ = [
     "ObjectColumns",
     "ObjectRow",
     "Origin",
+    "Parameter",
     "Program",
     "ProgramFrame",
     "ProgramLine",
@@ -169,6 +175,7 @@ __all__ = [
     "Section",
     "SectionKind",
     "Severity",
+    "Signature",
     "SourceFile",
     "SourceHealth",
     "SourceMapInfo",
@@ -185,6 +192,7 @@ __all__ = [
     "Step",
     "StopReason",
     "Stops",
+    "Table",
     "Thread",
     "Trace",
     "is_local",
@@ -215,6 +223,7 @@ __getattr__ = exports(
             "Finding",
             "Severity",
         ),
+        "compiles": ("Cause", "Change", "Compiles"),
         "contents": (
             "BoundaryTotals",
             "FlameGraph",
@@ -268,9 +277,11 @@ __getattr__ = exports(
             "ProgramUse",
         ),
         "programs": (
+            "Parameter",
             "Program",
             "ProgramFrame",
             "ProgramOp",
+            "Signature",
         ),
         "rows": (
             "CallFilter",
@@ -300,6 +311,7 @@ __getattr__ = exports(
             "SourceFile",
         ),
         "symbols": ("NativeSymbol",),
+        "tables": ("Table",),
         "traces": (
             "Dispatch",
             "FfiSite",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -28,9 +29,69 @@ class ProgramOp:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument or a result: `type` as in `float32[3,4]`, `name` as JAX has it (`params['w']`), empty where unknown.
+
+    `attributes` are what JAX wrote onto it, as text: shardings, donation, layouts.
+    """
+
+    type: str
+    name: str
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a program takes and gives, and what tells its content from another's.
+
+    `constants` are written as people do where they are small, else as type and digest; `code` is a digest of the ops,
+    whatever lines they come from.
+    """
+
+    arguments: tuple[Parameter, ...]
+    results: tuple[Parameter, ...]
+    partitions: str
+    replicas: str
+    constants: tuple[str, ...]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """What a program says of its lines: how many ops of each sort it has, and what of it was not read, in words."""
 
     name: str = ""
     ops: Mapping[ProgramOp, int] = field(default_factory=dict)
     problem: str = ""
+    signature: Signature | None = None
+
+    @property
+    def function(self) -> str:
+        """The name of the function that was jitted; empty: not known."""
+        for op in self.ops:
+            root, _, _ = op.name.partition("/")
+            _, _, function = root.partition("(")
+            if function and _plain(root) == _plain(self.name):
+                return function.removesuffix(")")
+        _, _, function = self.name.partition("_")
+        return "<lambda>" if function == "_lambda" else function
+
+    @property
+    def defined(self) -> str:
+        """Where the function is that was jitted, to tell it from others of its name; empty where no op says it."""
+        name = self.function
+        places = {
+            (frame.path, frame.line)
+            for op in self.ops
+            for frame in op.frames
+            if name and frame.function.rpartition(".")[2] == name
+        }
+        if not places:
+            return ""
+        path, line = min(places)
+        return f"{path}:{line}" if name == "<lambda>" else path
+
+
+def _plain(name: str) -> str:
+    """A name as modules have it."""
+    return re.sub(r"[^\w.-]", "_", name).strip("_")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 from framedex.programs import read_program
 from framedex.programs.bytecode import MOST_LINE
 from framedex.programs.locations import MOST_FRAMES
+from framedex.programs.signature import MOST_CONSTANTS
 
 LONGEST = 1 << 14
 
@@ -13,6 +17,10 @@ def run(data: bytes) -> None:
     """Read a program, and look at each op."""
     for content in (data, b"ML\xefR" + data):
         program = read_program(content)
+        json.dumps([program.function, program.defined])
+        if program.signature is not None:
+            json.dumps(asdict(program.signature))
+            assert len(program.signature.constants) <= MOST_CONSTANTS + 1
         for op, count in program.ops.items():
             assert count > 0 and len(op.frames) <= MOST_FRAMES
             assert all(0 <= frame.line <= MOST_LINE for frame in op.frames)

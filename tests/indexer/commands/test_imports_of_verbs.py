@@ -42,6 +42,7 @@ NEEDS: dict[str, set[str]] = {
     "calls --stack line": set(),
     "summary": {"numpy"},
     "check": set(),
+    "compiles": set(),
     "trace 1": {"framedex.model.traces"},
     "trace 1 --json": {"framedex.model.traces"},
     "where demo.py": {"framedex.model.lines"},

@@ -6,13 +6,16 @@ and stack hits are the types of `framedex.model` field by field, times in nanose
 `{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
 findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
-own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary, check, ffi,
-where, callers and callees have the captures that they are of, too: `{"captures": [capture], "capture": the latest of
-them or null, "counted": "latest" | "all" | "chosen"}`.
+own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary,
+compiles, check, ffi, where, callers and callees have the captures that they are of, too: `{"captures": [capture],
+"capture": the latest of them or null, "counted": "latest" | "all" | "chosen"}`.
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
     summary    {"functions": [function totals]}
+    compiles   {"compiles": [{"line": line | null, "outward": [line], "function", "compiles": int, "total_duration",
+                "longest_duration", "loads": int, "load_duration", "changes": [{"cause", "what", "values": [str]}],
+                "first_call", "latest_call", "problem"}]}: durations in nanoseconds
     check      {"findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
                 "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
         AnswerOf,
         CallRow,
         CaptureRow,
+        Compiles,
         Edge,
         FfiSite,
         Finding,
@@ -119,6 +123,16 @@ def answer_document(answer: AnswerOf) -> Document:
 def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals]) -> Document:
     """What the calls of each function came to."""
     return {**answer_document(answer), "functions": [asdict(each) for each in totals]}
+
+
+def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
+    """What lines had compiled."""
+    return {**answer_document(answer), "compiles": [_compiles(row) for row in rows]}
+
+
+def _compiles(row: Compiles) -> Document:
+    changes = [asdict(change) | {"cause": change.cause.value} for change in row.changes]
+    return asdict(row) | {"changes": changes}
 
 
 def check_document(answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str]) -> Document:

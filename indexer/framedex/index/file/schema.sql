@@ -332,6 +332,9 @@ CREATE TABLE programs(
     id INTEGER PRIMARY KEY,
     digest TEXT,  -- SHA-256 of it
     name TEXT,  -- of its module, such as jit_f
+    function TEXT,  -- that was jitted, such as f; empty where it is not known
+    defined TEXT,  -- where that is, as far as it tells functions of a name apart; empty where it is not known
+    signature TEXT,  -- JSON of model.Signature; NULL where it is not known
     size INTEGER,  -- bytes
     ops INTEGER,  -- how many there are
     problem TEXT  -- what of it is not here, as a sentence; empty where all is

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 
 import numpy as np
 
@@ -104,8 +105,18 @@ class ProgramWriter:
         cut = max(0, len({(op.frames[0], op.kind, op.name) for op in program.ops if op.frames}) - MOST_ROWS)
         problem = program.problem or (f"{cut:,} of its lines with few ops are left out" if cut else "")
         row = self._connection.execute(
-            "INSERT INTO programs(digest, name, size, ops, problem) VALUES (?, ?, ?, ?, ?)",
-            (kept.digest, storable(program.name), kept.size, sum(program.ops.values()), problem),
+            "INSERT INTO programs(digest, name, function, defined, signature, size, ops, problem)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                kept.digest,
+                storable(program.name),
+                storable(program.function),
+                storable(program.defined),
+                None if program.signature is None else storable(json.dumps(asdict(program.signature))),
+                kept.size,
+                sum(program.ops.values()),
+                problem,
+            ),
         ).lastrowid
         assert row is not None
         self._add_lines(row, program)

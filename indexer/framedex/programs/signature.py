@@ -1,0 +1,267 @@
+"""What a program takes and gives: types, names and attributes of its arguments and results, and its constants.
+
+JAX keeps StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO describes; shardings are Shardy's
+(`SdyBytecode`). What of it is not known is shown as its bytes, which still tells whether two are the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+
+from framedex.model.programs import Parameter, Signature
+from framedex.programs.encoding import found_or, signed_varint, varint
+from framedex.programs.tables import Extent, Tables
+
+MOST_VALUES = 8
+"""Values of a constant that are shown."""
+
+MOST_CONSTANTS = 200
+"""Constants of a program that are told one by one."""
+
+_DEEPEST, _MOST_PARTS, _LONGEST_PART = 20, 100, 200  # of what holds others: these may hold one another many times over
+_ARRAY, _BOOLEAN, _DICTIONARY, _INTEGER, _STRING, _TENSOR, _TYPE = 1, 2, 6, 9, 14, 15, 17  # of VHLO's attributes
+_BUILTIN_DICTIONARY, _BUILTIN_STRING, _BUILTIN_INTEGER = 1, 2, 8
+_COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED = 1, 8, 20, 21  # of VHLO's types
+_NUMBERS = {
+    **{0: "bool", 2: "bfloat16", 3: "float16", 4: "float32", 5: "float64", 6: "float8_e4m3fn", 7: "float8_e5m2"},
+    **{9: "index", 10: "int4", 11: "int8", 12: "int16", 13: "int32", 14: "int64", 15: "uint4", 16: "uint8"},
+    **{17: "uint16", 18: "uint32", 19: "uint64", 22: "token", 27: "float8_e4m3fnuz", 28: "float8_e5m2fnuz"},
+    **{29: "float8_e4m3b11fnuz", 31: "int2", 32: "uint2", 35: "float8_e4m3", 36: "float8_e3m4", 37: "float4_e2m1fn"},
+    **{38: "float6_e2m3fn", 39: "float6_e3m2fn", 40: "float8_e8m0fnu"},
+}
+_DYNAMIC = -(2**63)  # a length that is not known
+_AXIS, _DIMENSION, _SHARDING = 4, 5, 6  # of Shardy's attributes
+_SIZES = {  # bytes of a number that NumPy reads
+    **{"float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
+    **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was met of a program's ops: the names of each function's arguments by the function's properties; how often
+    there is a constant of which properties; the module's attributes; a digest of the ops and how they hang together."""
+
+    functions: Mapping[int, tuple[str, ...]]
+    constants: Mapping[int, int]
+    attributes: int | None
+    ops: str
+
+
+def read_signature(tables: Tables, reading: Reading) -> Signature | None:
+    """The signature of a program whose tables are read; None where it has no `main` of this form."""
+    return found_or(lambda: _Values(tables).signature(reading), None)
+
+
+class _Values:
+    """Attributes and types as people write them."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._data = tables.data
+        self._texts: dict[int, str] = {}
+
+    def signature(self, reading: Reading) -> Signature | None:
+        for properties, of_function in reading.functions.items():
+            at, _ = self._tables.properties[properties]
+            parts = []
+            for _ in range(4):
+                part, at = varint(self._data, at)
+                parts.append(part)
+            if self.text(parts[3]) == "main":
+                names = of_function
+                break
+        else:
+            return None
+        inputs, outputs = self._function_types(parts[1])
+        arguments = self._parameters(inputs, names, parts[0])
+        results = self._parameters(outputs, (), parts[2])
+        module = {} if reading.attributes is None else dict(self._pairs(reading.attributes))
+        return Signature(
+            arguments=arguments,
+            results=results,
+            partitions=module.get("mhlo.num_partitions", ""),
+            replicas=module.get("mhlo.num_replicas", ""),
+            constants=self._constants(reading),
+            code=self._code(reading),
+        )
+
+    def _function_types(self, number: int) -> tuple[list[str], list[str]]:
+        """The types of a function's arguments and results, by the attribute that is its type."""
+        kind, at = varint(self._data, self._tables.attributes[number].begin)
+        function, _ = varint(self._data, at)
+        code, at = varint(self._data, self._tables.types[function].begin)
+        if kind != _TYPE or code != _FUNCTION:
+            raise ValueError("a function has no type of one")
+        inputs, at = self._references(at)
+        outputs, _ = self._references(at)
+        return [self.type(each) for each in inputs], [self.type(each) for each in outputs]
+
+    def _parameters(self, types: list[str], names: tuple[str, ...], attributes: int) -> tuple[Parameter, ...]:
+        of_each: list[dict[str, str]] = [{} for _ in types]
+        code, at = varint(self._data, self._tables.attributes[attributes].begin)
+        if code == _ARRAY:
+            for place, each in enumerate(self._references(at)[0][: len(types)]):
+                of_each[place] = dict(self._pairs(each))
+        return tuple(
+            Parameter(kind, names[place] if place < len(names) else of_each[place].pop("jax.result_info", ""), known)
+            for place, (kind, known) in enumerate(zip(types, of_each, strict=True))
+        )
+
+    def _references(self, at: int) -> tuple[list[int], int]:
+        count, at = self._tables.count(at, len(self._data))
+        found = []
+        for _ in range(count):
+            each, at = varint(self._data, at)
+            found.append(each)
+        return found, at
+
+    def _pairs(self, number: int) -> Iterable[tuple[str, str]]:
+        """What a dictionary holds."""
+        extent = self._tables.attributes[number]
+        code, at = varint(self._data, extent.begin)
+        if code != (_DICTIONARY if extent.dialect == "vhlo" else _BUILTIN_DICTIONARY):
+            return
+        count, at = self._tables.count(at, extent.end)
+        for _ in range(count):
+            name, at = varint(self._data, at)
+            value, at = varint(self._data, at)
+            yield self.text(name), self.text(value)
+
+    # Attributes
+
+    def text(self, number: int, depth: int = 0) -> str:
+        """An attribute."""
+        known = self._texts.get(number)
+        if known is None:
+            known = self._texts[number] = self._text(number, depth)
+        return known
+
+    def _text(self, number: int, depth: int) -> str:
+        extent = self._tables.attributes[number]
+        if not extent.is_encoded:
+            return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
+        read = {"vhlo": self._of_vhlo, "builtin": self._of_builtin, "sdy": self._of_shardy}.get(extent.dialect)
+        known = found_or(lambda: read(extent, depth), "") if read is not None and depth < _DEEPEST else ""
+        return known or self._data[extent.begin : extent.end].hex()
+
+    def _of_vhlo(self, extent: Extent, depth: int) -> str:
+        code, at = varint(self._data, extent.begin)
+        if code == _STRING:
+            return self._tables.strings[varint(self._data, at)[0]]
+        if code == _BOOLEAN:
+            return "true" if varint(self._data, at)[0] else "false"
+        if code == _INTEGER:
+            _, at = varint(self._data, at)
+            return str(signed_varint(self._data, at)[0])
+        if code == _TYPE:
+            return self.type(varint(self._data, at)[0])
+        if code == _TENSOR:
+            return self._tensor(extent)
+        if code == _ARRAY:
+            return f"[{', '.join(self._parts(at, depth))}]"
+        return ""
+
+    def _of_builtin(self, extent: Extent, _: int) -> str:
+        code, at = varint(self._data, extent.begin)
+        if code == _BUILTIN_STRING:
+            return self._tables.strings[varint(self._data, at)[0]]
+        if code == _BUILTIN_INTEGER:
+            _, at = varint(self._data, at)
+            return str(signed_varint(self._data, at)[0])
+        return ""
+
+    def _of_shardy(self, extent: Extent, depth: int) -> str:
+        """A sharding as JAX writes it: `P('x', None)`."""
+        code, at = varint(self._data, extent.begin)
+        if code == _SHARDING:
+            _, at = varint(self._data, at)  # the mesh
+            return f"P({', '.join(self._parts(at, depth))})"
+        if code == _DIMENSION:
+            axes = self._parts(at, depth)
+            return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
+        if code == _AXIS:
+            return repr(self._tables.strings[varint(self._data, at)[0]])
+        return ""
+
+    def _parts(self, at: int, depth: int) -> list[str]:
+        """What an attribute holds."""
+        return [self.text(each, depth + 1)[:_LONGEST_PART] for each in self._references(at)[0][:_MOST_PARTS]]
+
+    # Types
+
+    def type(self, number: int, depth: int = 0) -> str:
+        """A type in NumPy's words: `float32[3,4]`."""
+        extent = self._tables.types[number]
+        if not extent.is_encoded or extent.dialect != "vhlo" or depth > _DEEPEST:
+            return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
+        code, at = varint(self._data, extent.begin)
+        if code in (_RANKED, _RANKED_ENCODED):
+            if code == _RANKED_ENCODED:
+                _, at = varint(self._data, at)
+            count, at = self._tables.count(at, extent.end)
+            lengths = []
+            for _ in range(count):
+                length, at = signed_varint(self._data, at)
+                lengths.append("?" if length == _DYNAMIC else str(length))
+            return f"{self.type(varint(self._data, at)[0], depth + 1)}[{','.join(lengths)}]"
+        if code == _COMPLEX:
+            return {"float32": "complex64", "float64": "complex128"}[self.type(varint(self._data, at)[0], depth + 1)]
+        return _NUMBERS.get(code) or self._data[extent.begin : extent.end].hex()
+
+    # Constants and ops
+
+    def _constants(self, reading: Reading) -> tuple[str, ...]:
+        """The constants in order, those beyond some as one digest."""
+        found = sorted(self._tensor_of(each) for each in Counter(reading.constants).elements())
+        rest = found[MOST_CONSTANTS:]
+        digest = sha256("\0".join(rest).encode()).hexdigest()[:8]
+        return (*found[:MOST_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
+
+    def _tensor_of(self, properties: int) -> str:
+        """The constant of an op that is one."""
+        at, _ = self._tables.properties[properties]
+        return self.text(varint(self._data, at)[0])
+
+    def _tensor(self, extent: Extent) -> str:
+        """An array: its values where they are few, else its type and a digest."""
+        _, at = varint(self._data, extent.begin)
+        number, at = varint(self._data, at)
+        size, at = varint(self._data, at)
+        kind, content = self.type(number), self._data[at : at + size]
+        dtype, _, shape = kind.partition("[")
+        values = found_or(lambda: _values(dtype, content), None)
+        if values is None:
+            return f"{kind} {sha256(content).hexdigest()[:8]}"
+        written = ", ".join(values)
+        return written if shape == "]" else f"{kind} [{written}]"
+
+    def _code(self, reading: Reading) -> str:
+        """A digest of the ops and what they are told, but for constants, names of arguments, and lines."""
+        constants = {varint(self._data, self._tables.properties[each][0])[0] for each in reading.constants}
+        told = {self.type(number) for number in range(len(self._tables.types))}
+        for number, extent in enumerate(self._tables.attributes):
+            code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
+            # What holds others has their numbers, which differ with the lines of a program.
+            is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
+            if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
+                told.add(self.text(number))
+        return sha256("\0".join((reading.ops, *sorted(told))).encode()).hexdigest()[:16]
+
+
+def _values(dtype: str, content: bytes) -> list[str] | None:
+    """Few values of a constant, so that others read otherwise; None where they are many, or of a type not read."""
+    if dtype == "bfloat16" and len(content) <= 2 * MOST_VALUES:
+        widened = b"".join(b"\0\0" + content[at : at + 2] for at in range(0, len(content), 2))
+        return _values("float32", widened)
+    if dtype == "bool":  # eight to a byte: how many of them there are is not told
+        return [{0: "False", 255: "True"}[content[0]]] if len(content) == 1 and content[0] in (0, 255) else None
+    size = _SIZES.get(dtype, 0)
+    if not size or not content or len(content) > MOST_VALUES * size or len(content) % size:
+        return None
+    return [str(value) for value in np.frombuffer(content, np.dtype(dtype).newbyteorder("<"))]

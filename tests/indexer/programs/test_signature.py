@@ -1,0 +1,115 @@
+"""The signature of a program says what JAX lowered it with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.model import Parameter, Signature
+from framedex.programs import read_program
+from tests.running import plain_environment
+
+DTYPES = (
+    *(
+        "bool",
+        "int2",
+        "uint2",
+        "int4",
+        "uint4",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+    ),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"),
+    *("float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e4m3b11fnuz", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu"),
+    "float4_e2m1fn",
+)
+LOWER = f"""\
+import pathlib
+import jax, jax.numpy as jnp, numpy as np
+from jaxlib.mlir.dialects import stablehlo
+
+jax.config.update("jax_enable_x64", True)
+
+def lower(name, function, *arguments, version=None, **options):
+    module = jax.jit(function, **options).lower(*arguments).compiler_ir()
+    version = version or stablehlo.get_current_version()
+    pathlib.Path(name).write_bytes(stablehlo.serialize_portable_artifact(module, version))
+
+def twice(x):
+    return x, x
+
+for dtype in {DTYPES}:
+    lower(dtype, twice, jax.ShapeDtypeStruct((3, 4), dtype))
+shape = jax.ShapeDtypeStruct((3,), "float32")
+named = lambda params, y: params["w"] * 2.5 + y
+lower("named", named, {{"w": shape}}, shape, donate_argnums=0)
+lower("1.0.0", named, {{"w": shape}}, shape, donate_argnums=0, version="1.0.0")
+close = {{"one": 0.1, "other": float(np.nextafter(np.float32(0.1), np.float32(1)))}}
+for name, value in close.items():
+    lower(name, lambda x, value=value: x * np.float32(value), shape)
+lower("none", lambda: 7)
+lower("many", lambda x: sum(x * np.float32(n) for n in range(299)), shape)
+"""
+
+
+@pytest.fixture(scope="module")
+def lowered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the programs of LOWER."""
+    folder = tmp_path_factory.mktemp("lowered").resolve()
+    (folder / "lower.py").write_text(LOWER)
+    environment = plain_environment() | {"JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "lower.py"], cwd=folder, env=environment, check=True, timeout=120)
+    return folder
+
+
+def _signature(lowered: Path, name: str) -> Signature:
+    signature = read_program((lowered / name).read_bytes()).signature
+    assert signature is not None
+    return signature
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_types_are_those_of_numpy(lowered: Path, dtype: str) -> None:
+    signature = _signature(lowered, dtype)
+    assert [each.type for each in signature.arguments] == [f"{dtype}[3,4]"]
+    assert [each.type for each in signature.results] == [f"{dtype}[3,4]"] * 2
+
+
+@pytest.mark.parametrize("version", ["named", "1.0.0"])
+def test_arguments_have_names_and_what_jax_wrote_onto_them(lowered: Path, version: str) -> None:
+    signature = _signature(lowered, version)
+    assert signature.arguments == (
+        Parameter("float32[3]", "params['w']", {"tf.aliasing_output": "0"}),
+        Parameter("float32[3]", "y", {}),
+    )
+    assert signature.constants == ("2.5",)
+    assert (signature.partitions, signature.replicas) == ("1", "1")
+    assert read_program((lowered / version).read_bytes()).function == "<lambda>"
+
+
+def test_constants_that_differ_in_their_last_bit_are_two(lowered: Path) -> None:
+    one, other = _signature(lowered, "one"), _signature(lowered, "other")
+    assert one.code == other.code
+    assert one.constants == ("0.1",)
+    assert other.constants != one.constants
+
+
+def test_a_function_without_arguments_has_none(lowered: Path) -> None:
+    signature = _signature(lowered, "none")
+    assert (signature.arguments, signature.constants) == ((), ("7",))
+
+
+def test_of_very_many_constants_the_last_are_one_digest(lowered: Path) -> None:
+    constants = _signature(lowered, "many").constants
+    assert len(constants) == 201 and constants[-1].startswith("100 more ")
+    assert json.dumps(constants)

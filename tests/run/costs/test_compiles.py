@@ -1,0 +1,172 @@
+"""What compiles, by lines of programs that compile for a known reason, as JAX itself logs it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from framedex.model import Cause, Change, Compiles
+from tests.once import made_once
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "compiles.py"
+FINISHED = re.compile(r"Finished XLA compilation of \w+\((.+)\) in ")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A program that was recorded and indexed."""
+
+    index: Path
+    logged: Counter[str]
+    """Compilations by function, as `jax_log_compiles` has them."""
+
+    def invoke(self, *arguments: str) -> Result:
+        """Run the verb."""
+        return CliRunner().invoke(cli, ["--index", str(self.index), "compiles", *arguments])
+
+    def rows(self) -> list[Compiles]:
+        """The rows of the latest capture."""
+        with Index.open(self.index) as index, index.within(index.captures_with_compiles()[-1:]) as latest:
+            return list(latest.compiles())
+
+    def row(self, case: str) -> Compiles:
+        """The row of the line that bears the name of a case."""
+        (line,) = [
+            number
+            for number, text in enumerate(PROGRAM.read_text().splitlines(), start=1)
+            if text.endswith(f"# case: {case}")
+        ]
+        (row,) = [row for row in self.rows() if row.line is not None and row.line.location.line == line]
+        assert row.line is not None and row.line.location.path == str(PROGRAM)
+        return row
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """The program that compiles for every reason, on four devices."""
+    return made_once("costs-compiles", _record)
+
+
+@pytest.fixture(scope="module")
+def cached() -> Recorded:
+    """A program that is run twice with a persistent cache."""
+    return made_once("costs-compiles-cached", _record_twice)
+
+
+def _record(folder: Path) -> Recorded:
+    return _indexed(folder, "costs/compiles.py", FRAMEDEX_DEVICES="4")
+
+
+def _record_twice(folder: Path) -> Recorded:
+    run("compilation_cache.py", str(folder / "cache"), folder=folder, FRAMEDEX_DEVICES="4")
+    return _indexed(folder, "compilation_cache.py", str(folder / "cache"), FRAMEDEX_DEVICES="4", JAX_LOG_COMPILES="1")
+
+
+def _indexed(folder: Path, program: str, *arguments: str, **environment: str) -> Recorded:
+    ran = run(program, *arguments, folder=folder, **environment)
+    assert ran.status == 0, ran.stderr
+    with Store(folder / "index.db") as store:
+        ingest_captures(store, ran.captures, [], Silence())
+    return Recorded(folder / "index.db", Counter(FINISHED.findall(ran.stderr)))
+
+
+def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded) -> None:
+    counted: Counter[str] = Counter()
+    for row in recorded.rows():
+        counted[row.function] += row.compiles
+    assert counted == recorded.logged
+    assert not any(row.loads or row.problem for row in recorded.rows())
+
+
+@pytest.mark.parametrize(
+    ("case", "compiles", "changes"),
+    [
+        ("shapes", 19, [Change(Cause.SHAPE, "argument 0 (x)", tuple(f"float32[{n}]" for n in range(1, 20)))]),
+        ("helper", 1, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[19]", "float32[30]"))]),
+        ("dtypes", 4, [Change(Cause.DTYPE, "argument 0 (x)", ("float32[3]", "int32[3]", "complex64[3]", "bool[3]"))]),
+        ("in_loop", 3, [Change(Cause.SAME, "")]),
+        ("static_constant", 3, [Change(Cause.CONSTANTS, "constants", ("2.0", "3.0", "4.0"))]),
+        ("static_shape", 2, [Change(Cause.CODE, "result 0", ("float32[2,3]", "float32[3,3]"))]),
+        ("static_code", 2, [Change(Cause.CODE, "")]),
+        ("static_nothing", 2, [Change(Cause.SAME, "")]),
+        ("weak", 2, [Change(Cause.SAME, "")]),
+        ("donated", 2, [Change(Cause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
+        (
+            "sharded",
+            3,
+            [Change(Cause.SHARDING, "argument 0 (x)", ("P('devices', None)", "P(None, 'devices')", "P(None, None)"))],
+        ),
+        ("over", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[4]", "float32[8]"))]),
+        ("tree", 2, [Change(Cause.ARGUMENTS, "number of arguments", ("2", "3"))]),
+        ("renamed", 1, [Change(Cause.ARGUMENTS, "argument 1", ("params['b']", "params['c']"))]),
+        ("with_closure", 2, [Change(Cause.CONSTANTS, "constants", ("1.0", "2.0"))]),
+        ("vmapped", 3, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))]),
+        ("scanned", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
+        ("ahead", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
+        ("cleared", 2, [Change(Cause.SAME, "")]),
+    ],
+)
+def test_a_line_tells_how_often_it_compiled_and_what_changed(
+    recorded: Recorded, case: str, compiles: int, changes: list[Change]
+) -> None:
+    row = recorded.row(case)
+    assert (row.compiles, list(row.changes)) == (compiles, changes)
+    assert 0 < row.longest_duration <= row.total_duration
+
+
+def test_another_way_to_shard_inside_is_no_same_program(recorded: Recorded) -> None:
+    row = recorded.row("specs")
+    assert row.compiles == 2
+    assert Cause.SAME not in {change.cause for change in row.changes}
+
+
+def test_ops_without_jit_are_of_the_line_that_called_them(recorded: Recorded) -> None:
+    of_line = {row.line.location.line for row in recorded.rows() if row.line and row.function == "sort"}
+    (line,) = of_line
+    assert PROGRAM.read_text().splitlines()[line - 1].endswith("# case: without_jit")
+
+
+def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:
+    rows = cached.rows()
+    assert sum(row.compiles for row in rows) + sum(row.loads for row in rows) == cached.logged.total()
+    loaded = [row for row in rows if row.loads]
+    assert sum(row.loads for row in loaded) == 3
+    assert all(row.load_duration > 0 and not row.function and not row.changes for row in loaded)
+    assert "(from a compilation cache)" in cached.invoke().stdout
+
+
+def test_the_lines_that_led_to_it_are_told_where_asked_for(recorded: Recorded) -> None:
+    with Index.open(recorded.index) as index:
+        (row,) = [row for row in index.compiles(all_lines=True) if row.line and row.line.function == "helper"]
+        assert [line.function for line in row.outward] == ["<module>"]
+        assert not any(row.outward for row in index.compiles())
+    assert "called from" in recorded.invoke("--all-lines", "--limit", "0").stdout
+
+
+def test_people_read_a_sentence(recorded: Recorded) -> None:
+    result = recorded.invoke("--limit", "1")
+    assert result.exit_code == 0
+    assert "argument 0 (x) was float32[1], [2], [3], ... [19]" in result.stdout
+    assert "--limit 0 shows all" in result.stdout
+    everything = recorded.invoke("--limit", "0").stdout
+    assert "the same program again: jax.jit was made anew" in everything
+    assert "constants were 2.0, 3.0, 4.0" in everything
+    assert f"{recorded.logged.total():>8}" in everything.splitlines()[-1]
+
+
+def test_programs_get_every_figure(recorded: Recorded) -> None:
+    document = json.loads(recorded.invoke("--json", "--limit", "0").stdout)
+    assert sum(row["compiles"] for row in document["compiles"]) == recorded.logged.total()
+    (shapes,) = [row for row in document["compiles"] if row["compiles"] == 19]
+    assert shapes["changes"][0]["cause"] == "shape"
+    assert len(json.loads(recorded.invoke("--json", "--limit", "2").stdout)["compiles"]) == 2
