@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-Row = TypeVar("Row", bound="DataclassInstance")
+class Dataclass(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Row = TypeVar("Row", bound=Dataclass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Table(Sequence[Row], Generic[Row]):
         return pandas.DataFrame([_flat(row) for row in self.rows])
 
 
-def _flat(row: DataclassInstance) -> dict[str, Any]:
+def _flat(row: Dataclass) -> dict[str, Any]:
     from framedex.model.rows import PythonLine
 
     flat: dict[str, Any] = {}
