@@ -72,6 +72,7 @@ _VERBS = {
     ),
     "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
     "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
+    "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: handlers, Python lines, and times.",

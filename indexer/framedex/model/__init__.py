@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Step,
     )
+    from framedex.model.memory import Alive, DeviceMemory, Held, OutOfMemory
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import (
@@ -90,10 +91,12 @@ if TYPE_CHECKING:
         SourceFile,
     )
     from framedex.model.symbols import NativeSymbol
+    from framedex.model.tables import Table
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
 
 __all__ = [
     "GENERATING",
+    "Alive",
     "AnswerOf",
     "BinaryId",
     "BinaryState",
@@ -115,6 +118,7 @@ __all__ = [
     "Definition",
     "DefinitionRow",
     "Description",
+    "DeviceMemory",
     "Dispatch",
     "Edge",
     "ExtractedFile",
@@ -131,6 +135,7 @@ __all__ = [
     "FunctionMark",
     "FunctionRow",
     "FunctionTotals",
+    "Held",
     "How",
     "InsideProgram",
     "Join",
@@ -154,6 +159,7 @@ __all__ = [
     "ObjectColumns",
     "ObjectRow",
     "Origin",
+    "OutOfMemory",
     "Program",
     "ProgramFrame",
     "ProgramLine",
@@ -185,6 +191,7 @@ __all__ = [
     "Step",
     "StopReason",
     "Stops",
+    "Table",
     "Thread",
     "Trace",
     "is_local",
@@ -236,6 +243,7 @@ __getattr__ = exports(
             "StaticCallers",
             "Step",
         ),
+        "memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
         "metadata": (
             "Launch",
             "Metadata",
@@ -300,6 +308,7 @@ __getattr__ = exports(
             "SourceFile",
         ),
         "symbols": ("NativeSymbol",),
+        "tables": ("Table",),
         "traces": (
             "Dispatch",
             "FfiSite",
