@@ -57,7 +57,7 @@ ROOMS = {
     "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
     "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",)),
     "framedex.index.ask": (
-        *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
+        *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",), ("costs",)),
         *(("line", "capture", "frame_sources"), ("sources",)),
     ),
     "framedex.commands": (

@@ -58,8 +58,8 @@ class DeviceMemory:
     """The memory of one device in one capture; times in ns since the recording began, sizes in bytes.
 
     `device` is its number on the mock TPU, of another plug-in the memory that buffers were put in (`memory#1`); empty:
-    not known. `over_time` are (time, bytes alive), at most a few thousand, among them the peak. `unsized` counts buffers whose
-    size nothing tells, which are in no sum.
+    not known. `over_time` are (time, bytes alive), at most a few thousand, among them the peak. `unsized` counts
+    buffers whose size nothing tells, which are in no sum.
     """
 
     capture: int

@@ -6,9 +6,9 @@ and stack hits are the types of `framedex.model` field by field, times in nanose
 `{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
 findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
-own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary, memory, check,
-ffi, where, callers and callees have the captures that they are of, too: `{"captures": [capture], "capture": the latest of
-them or null, "counted": "latest" | "all" | "chosen"}`.
+own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary, memory,
+check, ffi, where, callers and callees have the captures that they are of, too: `{"captures": [capture], "capture": the
+latest of them or null, "counted": "latest" | "all" | "chosen"}`.
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}

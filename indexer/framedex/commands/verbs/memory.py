@@ -32,9 +32,9 @@ def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines
     """Show which lines hold device memory: peak, end, growth.
 
     Bytes are the device's own. On the mock TPU each is counted, as its allocator gives whole rows of 512 bytes; of
-    another plug-in those of buffers whose size a call tells, and the others are told by their number. A donated buffer is
-    of the line that it was donated to. A line whose bytes only rise from round to round is told with what a round
-    leaves: a leak, or what is meant to be kept.
+    another plug-in those of buffers whose size a call tells, and the others are told by their number. The memory of a
+    donated buffer is of the line that it was donated to. A line whose bytes only rise from round to round is told with
+    what a round leaves: a leak, or what is meant to be kept.
     """
     with index_of_whole_runs(index_path, chosen, _with_memory) as (index, answer):
         found = index.memory(all_lines=all_lines)

@@ -44,7 +44,7 @@ def _only_runs(connection: sqlite3.Connection, capture: int, calls: Iterable[int
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
-    """A capture's buffers by their ids: the call that made each, those that ended it, and who was at an address when."""
+    """A capture's buffers by their ids: the call that made each, those that ended it, and who was where when."""
 
     made: dict[int, int]
     ends: dict[int, set[int]]

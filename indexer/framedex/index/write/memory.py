@@ -155,7 +155,7 @@ def _write_lines(
             (
                 *(*key, line_of.node[group], len(members), int(size.sum())),
                 *(int(size[at_peak].sum()), int(at_peak.sum()), int(size[died > end].sum())),
-                *(most, growth, rounds, int(memory.made[members].max())),
+                *(most, growth, rounds, int(np.max(memory.made[members]))),
             )
         )
     connection.executemany(f"INSERT INTO memory_lines VALUES ({', '.join('?' * 13)})", rows)
@@ -173,7 +173,7 @@ def _over_time(born: Integers, died: Integers, size: Integers, made: Integers) -
     """The most bytes that these pieces came to, what stays of each round, and how many rounds there were.
 
     A round is a call that makes some of them. What stays is told where the bytes before each round never fall, and
-    still rise in the later half of the rounds: what a program keeps of the round before, for the next one, is no growth.
+    still rise in the later half of the rounds: what a program keeps of the round before for the next is no growth.
     """
     count = len(born)
     time = np.concatenate([born, died])
@@ -184,7 +184,7 @@ def _over_time(born: Integers, died: Integers, size: Integers, made: Integers) -
     is_first = np.append(True, made[births][1:] != made[births][:-1])
     before = levels[is_first][1:]  # nothing is there before the first round
     rounds = int(is_first.sum())
-    most = int(alive.max())
+    most = int(np.max(alive))
     if rounds < LEAST_ROUNDS or (np.diff(before) < 0).any():
         return most, 0, rounds
     first, middle, last = (int(before[place]) for place in (0, (len(before) - 1) // 2, -1))
@@ -223,9 +223,8 @@ def _write_failures(
         alive = int(memory.alive[event]) if memory and event >= 0 else 0
         node = lines.node[int(lines.line[row])]
         if memory is None:
-            connection.execute(
-                "INSERT OR IGNORE INTO memory_devices VALUES (?, ?, 0, 0, 0, 0, 0, 0)", (capture, device)
-            )
+            nothing = "INSERT OR IGNORE INTO memory_devices VALUES (?, ?, 0, 0, 0, 0, 0, 0)"
+            connection.execute(nothing, (capture, device))
         connection.execute(
             "INSERT INTO memory_failures VALUES (?, ?, ?, ?, ?, ?, ?)",
             (failure, capture, device, int(start[row]), node, values.get("bytes"), alive),

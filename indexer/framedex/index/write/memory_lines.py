@@ -1,4 +1,4 @@
-"""Which lines of the program pieces of memory are of: the line that led to a call, and the way of lines that led there."""
+"""Which lines of the program pieces of memory are of: the line that led to a call, and the way of lines to it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LineOf:
 
 
 def _nodes(connection: sqlite3.Connection, calls: Integers) -> Integers:
-    """The node of the line that led to each call, by its stack or else by what had it made; 0: not known, or several."""
+    """The node of each call's line, by its stack or else by what had it made; 0: not known, or several."""
     wanted = json_list(calls.tolist())
     found = dict(
         connection.execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from framedex.index.ask.call.pythonlines import lines_of_nodes, outward_lines_of_nodes
 from framedex.model import Alive, DeviceMemory, Held, OutOfMemory, PythonLine, Table
@@ -22,22 +22,14 @@ def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
         "SELECT capture, device, peak, peak_time, peak_call, at_end, buffers, unsized FROM memory_devices"
         f" WHERE {_OF_SCOPE} ORDER BY peak DESC, capture, length(device), device"
     )
-    return Table(
-        tuple(
-            DeviceMemory(
-                *row,
-                over_time=tuple(
-                    reader.rows(
-                        "SELECT time, bytes FROM memory_points WHERE capture = ? AND device = ? ORDER BY point",
-                        *row[:2],
-                    )
-                ),
-                lines=_lines(reader, *row[:2], all_lines=all_lines),
-                failures=_failures(reader, *row[:2]),
-            )
-            for row in devices
-        )
-    )
+    return Table(tuple(_device(reader, row, all_lines=all_lines) for row in devices))
+
+
+def _device(reader: Reader, row: tuple[Any, ...], *, all_lines: bool) -> DeviceMemory:
+    key = row[:2]
+    points = "SELECT time, bytes FROM memory_points WHERE capture = ? AND device = ? ORDER BY point"
+    lines = _lines(reader, *key, all_lines=all_lines)
+    return DeviceMemory(*row, tuple(reader.rows(points, *key)), lines, _failures(reader, *key))
 
 
 def captures_with_memory(reader: Reader) -> frozenset[int]:
