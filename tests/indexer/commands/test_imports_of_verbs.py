@@ -41,6 +41,7 @@ NEEDS: dict[str, set[str]] = {
     "calls --json": set(),
     "calls --stack line": set(),
     "summary": {"numpy"},
+    "memory": set(),
     "check": set(),
     "trace 1": {"framedex.model.traces"},
     "trace 1 --json": {"framedex.model.traces"},

@@ -76,7 +76,7 @@ def donated_tree():
     look()
     for _ in range(3):
         state = step(*state)  # tree donated
-    a, b, c = state
+    a, b, _c = state
     del state
     b = one(b)  # twice
     look()
@@ -101,7 +101,7 @@ def leak_in_a_loop():
         return jnp.sum(batch), put(4)  # leaks
 
     for n in range(12):
-        total, seen[n] = step(n)
+        _, seen[n] = step(n)
     look()
 
 

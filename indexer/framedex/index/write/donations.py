@@ -127,7 +127,7 @@ class _Donations:
 
     def _pass_on(self, run: _Run, row: int, given: list[int], results: list[int]) -> None:
         own = self._allocated(run.call, row, len(run.results))
-        donated = [piece for piece in map(self._donated, given) if piece is not None][: len(results) - len(own)]
+        donated = self._likeliest([piece for piece in map(self._donated, given) if piece is not None], results, own)
         self.passed += [(piece, run.call, run.start) for piece in donated]
         coming = [*donated, *own]
         for buffer in results:
@@ -140,6 +140,15 @@ class _Donations:
         # on to donate some of them shows a difference.
         rest = [buffer for buffer in results if buffer not in self._of_buffer]
         self._of_buffer.update(zip(rest, coming, strict=False))
+
+    def _likeliest(self, donated: list[int], results: list[int], own: list[int]) -> list[int]:
+        """As many as there are results that nothing was allocated for: those that live on longest.
+
+        What a run only reads is given back when it has ended, which may be later than its buffer was destroyed.
+        """
+        missing = max(len(results) - len(own), 0)
+        longest = {*sorted(donated, key=lambda piece: -int(self._pieces.died[piece]))[:missing]}
+        return [piece for piece in donated if piece in longest]
 
     def _allocated(self, call: int, row: int, rows: int) -> list[int]:
         by_device = self._made.get(call, [])

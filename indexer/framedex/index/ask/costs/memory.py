@@ -26,10 +26,11 @@ def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
 
 
 def _device(reader: Reader, row: tuple[Any, ...], *, all_lines: bool) -> DeviceMemory:
-    key = row[:2]
+    capture, device, *figures = row
     points = "SELECT time, bytes FROM memory_points WHERE capture = ? AND device = ? ORDER BY point"
-    lines = _lines(reader, *key, all_lines=all_lines)
-    return DeviceMemory(*row, tuple(reader.rows(points, *key)), lines, _failures(reader, *key))
+    over_time = tuple(reader.rows(points, capture, device))
+    lines = _lines(reader, capture, device, all_lines=all_lines)
+    return DeviceMemory(capture, device, *figures, over_time, lines, _failures(reader, capture, device))
 
 
 def captures_with_memory(reader: Reader) -> frozenset[int]:
