@@ -114,18 +114,16 @@ def arguments_of(connection: sqlite3.Connection, arguments: Integers) -> dict[in
 
 
 def _of_allocator(connection: sqlite3.Connection, capture: int, kinds: dict[int, str]) -> Pieces:
-    call, kind, start, duration, argument = columns(
-        connection.execute(
-            "SELECT c.id, c.kind, c.start, c.duration, c.arguments FROM captures p"
-            " JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
-            f" WHERE p.id = ? AND c.arguments IS NOT NULL AND c.kind {IN_JSON}",
-            (capture, json_list(kinds)),
-        ),
-        5,
+    query = (
+        "SELECT c.id, c.kind, c.start, c.duration, json_extract(a.json, '$.device'), json_extract(a.json, '$.address'),"
+        " coalesce(json_extract(a.json, '$.bytes'), 0) FROM captures p"
+        " JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call JOIN arguments a ON a.id = c.arguments"
+        f" WHERE p.id = ? AND c.kind {IN_JSON}"
     )
-    told = arguments_of(connection, argument)
-    values = {number: _event(each) for number, each in told.items()}
-    device, address, size = columns((values[number] for number in argument.tolist()), 3)
+    rows = connection.execute(query, (capture, json_list(kinds)))
+    call, kind, start, duration, device, address, size = columns(
+        ((*numbers, int(address, 16), size) for *numbers, address, size in rows), 7
+    )
     is_birth = np.isin(kind, [number for number, name in kinds.items() if name == _ALLOCATE])
     size = np.where(is_birth, (np.maximum(size, 1) + _ROW - 1) // _ROW * _ROW, size)
     # An allocation is there when its call has ended, and one is gone as soon as its release begins: so whatever other
@@ -156,11 +154,6 @@ def _of_allocator(connection: sqlite3.Connection, capture: int, kinds: dict[int,
         unsized=(0,) * len(numbers),
         is_exact=True,
     )
-
-
-def _event(told: dict[str, Any]) -> tuple[int, int, int]:
-    """Device, address and size of an allocation or a release."""
-    return told["device"], int(told["address"] or "0", 16), told.get("bytes") or 0
 
 
 # Buffers of other plug-ins

@@ -22,11 +22,11 @@ from framedex.index.write.programs import RUNS
 
 def passed_on(connection: sqlite3.Connection, capture: int, pieces: Pieces) -> Pieces:
     """The pieces, each with a row for every run that it was passed on to."""
+    runs = _runs_with_more_results(connection, capture, pieces)
+    if not runs:
+        return pieces
     buffers = _Buffers.of(connection, capture)
-    allocated = Counter(pieces.made[pieces.freed != pieces.made].tolist())
-    made = Counter(buffers.made.values())
-    runs = [call for call, results in made.items() if results > allocated[call]]
-    donations = _Donations(connection, pieces, buffers, sorted(_only_runs(connection, capture, runs)))
+    donations = _Donations(connection, pieces, buffers, runs)
     passed = donations.passed
     if not passed:
         return pieces
@@ -34,12 +34,19 @@ def passed_on(connection: sqlite3.Connection, capture: int, pieces: Pieces) -> P
     return pieces.with_tenants(piece, call, time)
 
 
-def _only_runs(connection: sqlite3.Connection, capture: int, calls: Iterable[int]) -> list[int]:
+def _runs_with_more_results(connection: sqlite3.Connection, capture: int, pieces: Pieces) -> list[int]:
+    """The runs that made more buffers than they allocated."""
+    allocated = Counter(pieces.made[pieces.freed != pieces.made].tolist())
     query = (
-        "SELECT c.id FROM call_rows c JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary"
-        f" WHERE k.capture = ? AND b.name = ? AND k.error = 0 AND c.id {IN_JSON}"
+        "SELECT o.created_call, count(*) FROM call_kinds k JOIN boundaries b ON b.id = k.boundary AND b.name = ?2"
+        " JOIN created_objects x ON x.kind = k.id JOIN object_types t ON t.id = x.type AND t.name = 'buffer'"
+        " JOIN object_ranges r ON r.capture = k.capture"
+        " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+        " JOIN call_rows c ON c.id = o.created_call AND c.kind = k.id"
+        " WHERE k.capture = ?1 AND k.error = 0 GROUP BY o.created_call"
     )
-    return [call for (call,) in connection.execute(query, (capture, RUNS, json_list(calls)))]
+    rows = connection.execute(query, (capture, RUNS))
+    return [call for call, results in rows if results > allocated[call]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,12 @@ def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
 
 
 def _device(reader: Reader, row: tuple[Any, ...], *, all_lines: bool) -> DeviceMemory:
-    capture, device, *figures = row
+    capture, device = row[:2]
     points = "SELECT time, bytes FROM memory_points WHERE capture = ? AND device = ? ORDER BY point"
     over_time = tuple(reader.rows(points, capture, device))
     lines = _lines(reader, capture, device, all_lines=all_lines)
-    return DeviceMemory(capture, device, *figures, over_time, lines, _failures(reader, capture, device))
+    parts: tuple[Any, ...] = (over_time, lines, _failures(reader, capture, device))
+    return DeviceMemory(*row, *parts)
 
 
 def captures_with_memory(reader: Reader) -> frozenset[int]:
