@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from framedex.index import Index, Store
+from framedex.index.write.memory import write_memory
 from framedex.model import CallFilter, DeviceMemory, Held
 from tests.once import made_once
 from tests.run.invoking import FRAMEDEX, environment
@@ -238,8 +241,6 @@ def test_json_has_what_python_has(recorded: Recorded) -> None:
 def test_a_capture_that_is_removed_takes_its_memory_along(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
-    for suffix in (".seal",):
-        copy.with_name(copy.name + suffix).write_bytes(Path(f"{recorded.index}{suffix}").read_bytes())
     with Store(copy) as store:
         store.remove_captures([*recorded.captures.values()])
     with Index.open(copy) as index:
@@ -247,3 +248,46 @@ def test_a_capture_that_is_removed_takes_its_memory_along(recorded: Recorded, tm
         assert not index.captures_with_memory()
     shown = subprocess.run([FRAMEDEX, "--index", str(copy), "memory"], capture_output=True, text=True)
     assert shown.returncode == 1
+
+
+# Other plug-ins, which have no allocator that is recorded
+
+
+@pytest.fixture(scope="module")
+def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """The same, had no call of the allocator been recorded."""
+    copy = tmp_path_factory.mktemp("without allocator") / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'")
+        for capture in recorded.captures.values():
+            write_memory(connection, capture)
+    return replace(recorded, index=copy)
+
+
+def test_results_whose_size_no_call_tells_are_counted_and_in_no_sum(without_allocator: Recorded) -> None:
+    devices = without_allocator.devices("jit_outputs")
+    assert sum(device.unsized for device in devices) == 2
+    assert max(device.peak for device in devices) == 4 * KIB
+
+
+def test_memories_are_told_apart_without_an_allocator(without_allocator: Recorded) -> None:
+    first, second = without_allocator.devices("two_devices")
+    assert (first.device[:7], second.device[:7]) == ("memory#", "memory#")
+    assert (first.peak, second.peak) == (16 * KIB, 24 * KIB)
+    assert _line(second, "copied").at_peak == 16 * KIB
+
+
+@pytest.mark.parametrize("case", ["freed", "by_del", "kept_list"])
+def test_arrays_of_the_host_come_to_the_same_without_an_allocator(
+    recorded: Recorded, without_allocator: Recorded, case: str
+) -> None:
+    (expected, *_), (found, *_) = recorded.devices(case), without_allocator.devices(case)
+    assert (found.peak, found.at_end, found.buffers) == (expected.peak, expected.at_end, expected.buffers)
+    assert [line.growth for line in found.lines] == [line.growth for line in expected.lines]
+
+
+def test_a_failure_without_an_allocator_wants_what_nobody_knows(without_allocator: Recorded) -> None:
+    failures = [each for device in without_allocator.devices("out_of_memory") for each in device.failures]
+    assert [failure.wanted for failure in failures] == [None] * 3
+    assert {failure.alive for failure in failures} == {512 * KIB}

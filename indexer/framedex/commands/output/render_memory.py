@@ -95,7 +95,7 @@ def _table(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
             yield (Span(f"{'':{indent}}  from ", "dim"), *python_line(outward, 0))
         if line.growth:
             grown = f"each of {line.rounds:,} rounds leaves {words.size(line.growth)}"
-            yield (Span(f"{'':{indent}}  {grown}", "error"),)
+            yield (Span(f"{'':{indent}}  {grown}"),)
 
 
 def _failure(failure: OutOfMemory) -> Iterator[Line]:
