@@ -259,7 +259,9 @@ def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFacto
     copy = tmp_path_factory.mktemp("without allocator") / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     with closing(sqlite3.connect(copy)) as connection, connection:
-        connection.execute("UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'")
+        connection.execute(
+            "UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'"
+        )
         for capture in recorded.captures.values():
             write_memory(connection, capture)
     return replace(recorded, index=copy)

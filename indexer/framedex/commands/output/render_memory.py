@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from framedex.model import Alive, DeviceMemory, Held, OutOfMemory
 
 _BARS = "▁▂▃▄▅▆▇█"
-_COLUMNS = 60  # of memory over time
+_COLUMNS = 50  # of memory over time
 _MOST_HELD = 5  # lines that are shown of what was alive at a failure
 _HEADS = ("at peak", "buffers", "at end", "most", "allocated")
 
@@ -28,11 +30,11 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: 
         hidden = len(device.lines) - limit if limit else 0
         if hidden > 0:
             yield (Span(f"  and {words.count(hidden, 'more line')}; --limit 0 shows all", "dim"),)
-        failures = device.failures[: limit or None]
-        for failure in failures:
-            yield from _failure(failure)
-        if len(failures) < len(device.failures):
-            more = words.count(len(device.failures) - len(failures), "more call")
+        failures = [[*same] for _, same in groupby(device.failures, _without_call)]
+        for same in failures[: limit or None]:
+            yield from _failure(same)
+        if limit and len(failures) > limit:
+            more = words.count(sum(map(len, failures[limit:])), "more call")
             yield (Span(f"  and {more} that failed for want of memory; --limit 0 shows all", "dim"),)
 
 
@@ -98,9 +100,16 @@ def _table(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
             yield (Span(f"{'':{indent}}  {grown}"),)
 
 
-def _failure(failure: OutOfMemory) -> Iterator[Line]:
+def _without_call(failure: OutOfMemory) -> OutOfMemory:
+    """What is the same of failures that come again and again."""
+    return replace(failure, call=0, time=0)
+
+
+def _failure(same: Sequence[OutOfMemory]) -> Iterator[Line]:
+    failure = same[0]
+    calls = f"call {failure.call}" if len(same) == 1 else f"{len(same):,} calls from {failure.call} on"
     wanted = f" for {words.size(failure.wanted)}" if failure.wanted is not None else ""
-    text = f"  call {failure.call} failed for want of memory{wanted}, {words.size(failure.alive)} alive: "
+    text = f"  {calls} failed for want of memory{wanted}, {words.size(failure.alive)} alive: "
     yield (Span(text, "error"), *python_line(failure.line, 0))
     yield from map(_alive, failure.held[:_MOST_HELD])
 

@@ -17,10 +17,13 @@ import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.tree import Integers
+from framedex.objects.table import address_of
 
 FOREVER = np.iinfo(np.int64).max
 
 _ALLOCATE, _FREE = "DeviceMemory::Allocate", "DeviceMemory::Free"
+_LARGEST = 1 << 44  # bytes of a device of the mock (docs/mock-tpu.md); sums of millions of them are 64 bits
+_ADDRESS = (1 << 63) - 1  # of a process, in a column of signed integers
 _ROW = 512  # bytes: the mock's allocator gives whole ones (native/pjrt/mock/devices/device_memory.h), as a TPU does
 # What tells the size of the buffer that it makes: its own bytes, or those of the buffer that it copies.
 _SIZED = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
@@ -115,14 +118,19 @@ def arguments_of(connection: sqlite3.Connection, arguments: Integers) -> dict[in
 
 def _of_allocator(connection: sqlite3.Connection, capture: int, kinds: dict[int, str]) -> Pieces:
     query = (
-        "SELECT c.id, c.kind, c.start, c.duration, json_extract(a.json, '$.device'), json_extract(a.json, '$.address'),"
-        " coalesce(json_extract(a.json, '$.bytes'), 0) FROM captures p"
+        "SELECT c.id, c.kind, c.start, c.duration, json_extract(a.json, '$.address'), json_extract(a.json, '$.device'),"
+        " json_extract(a.json, '$.bytes') FROM captures p"
         " JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call JOIN arguments a ON a.id = c.arguments"
         f" WHERE p.id = ? AND c.kind {IN_JSON}"
     )
     rows = connection.execute(query, (capture, json_list(kinds)))
-    call, kind, start, duration, device, address, size = columns(
-        ((*numbers, int(address, 16), size) for *numbers, address, size in rows), 7
+    call, kind, start, duration, address, device, size = columns(
+        (
+            (*numbers, address_of(address) & _ADDRESS, device, size)
+            for *numbers, address, device, size in rows
+            if _is_number(device) and _is_number(size)
+        ),
+        7,
     )
     is_birth = np.isin(kind, [number for number, name in kinds.items() if name == _ALLOCATE])
     size = np.where(is_birth, (np.maximum(size, 1) + _ROW - 1) // _ROW * _ROW, size)
@@ -154,6 +162,11 @@ def _of_allocator(connection: sqlite3.Connection, capture: int, kinds: dict[int,
         unsized=(0,) * len(numbers),
         is_exact=True,
     )
+
+
+def _is_number(told: object) -> bool:
+    """Whether it is a device or a size: a damaged capture may tell anything."""
+    return isinstance(told, int) and 0 <= told <= _LARGEST
 
 
 # Buffers of other plug-ins
@@ -210,5 +223,5 @@ def _space(told: dict[str, Any], spaces: dict[int, str]) -> str:
     """Where the buffer of a call was put; empty where that is not told."""
     for name in ("memory", "dst_memory", "device", "dst_device"):
         if isinstance(told.get(name), str):
-            return spaces.get(int(told[name], 16), "")
+            return spaces.get(address_of(told[name]), "")
     return ""

@@ -18,6 +18,7 @@ import numpy as np
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.allocations import Pieces
 from framedex.index.write.programs import RUNS
+from framedex.objects.table import address_of
 
 
 def passed_on(connection: sqlite3.Connection, capture: int, pieces: Pieces) -> Pieces:
@@ -76,9 +77,9 @@ class _Buffers:
             at[address & (1 << 64) - 1][1].append(identifier)
         return cls(made, ends, dict(at))
 
-    def there(self, address: str | None, time: int) -> int:
+    def there(self, address: object, time: int) -> int:
         """The buffer at a recorded address at a time; 0 where none is known."""
-        born, identifiers = self.at.get(int(address or "0", 16), ([], []))
+        born, identifiers = self.at.get(address_of(address), ([], []))
         place = bisect_right(born, time)
         return identifiers[place - 1] if place else 0
 
@@ -127,7 +128,7 @@ class _Donations:
         for call, start, duration, text in self._connection.execute(query, (json_list(calls),)):
             told = json.loads(text)
             given, results = (
-                [[self._buffers.there(address, time) for address in row] for row in told.get(name) or []]
+                [[self._buffers.there(address, time) for address in row or []] for row in told.get(name) or []]
                 for name, time in (("argument_lists", start), ("output_lists", start + max(duration, 0)))
             )
             yield _Run(call, start, given, results)

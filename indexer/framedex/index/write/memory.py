@@ -217,7 +217,9 @@ def _write_failures(
     for failure in sorted(failed)[:MOST_FAILURES]:
         row = failed[failure]
         values = told.get(int(argument[row]), {})
-        device = str(values["device"]) if "device" in values else pieces.devices[0] if len(memories) == 1 else ""
+        wanted = values.get("bytes") if isinstance(values.get("bytes"), int) else None
+        told_device = str(values.get("device"))
+        device = told_device if told_device.isdigit() else pieces.devices[0] if len(memories) == 1 else ""
         memory = memories[pieces.devices.index(device)] if device in pieces.devices else None
         event = memory.last_before(int(start[row])) if memory else -1
         alive = int(memory.alive[event]) if memory and event >= 0 else 0
@@ -227,7 +229,7 @@ def _write_failures(
             connection.execute(nothing, (capture, device))
         connection.execute(
             "INSERT INTO memory_failures VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (failure, capture, device, int(start[row]), node, values.get("bytes"), alive),
+            (failure, capture, device, int(start[row]), node, wanted, alive),
         )
         if memory:
             _write_held(connection, failure, memory, memory.alive_after(event), line_of)
