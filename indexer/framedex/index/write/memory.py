@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.allocations import FOREVER, Pieces, arguments_of, columns, outermost, pieces_of
 from framedex.index.write.donations import passed_on
 from framedex.index.write.memory_lines import LineOf
@@ -41,13 +43,23 @@ def write_memory(connection: sqlite3.Connection, capture: int) -> None:
         pieces = passed_on(connection, capture, pieces)
     line_of = LineOf.of_calls(connection, pieces.by)
     memories = []
+    late = _late(connection, pieces)
     for place, device in enumerate(pieces.devices):
-        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place))
+        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place), late)
         _write_device(connection, capture, device, memory, pieces.unsized[place])
         for is_by_way, groups in enumerate((line_of.line, line_of.way)):
             _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of)
         memories.append(memory)
     _write_failures(connection, capture, pieces, memories, line_of)
+
+
+def _late(connection: sqlite3.Connection, pieces: Pieces) -> Integers:
+    """The calls that gave back what the program had let go of before, while a run still read it."""
+    query = (
+        "SELECT c.id FROM call_rows c JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary"
+        f" WHERE b.name NOT IN ('PJRT_Buffer_Destroy', 'PJRT_Buffer_Delete') AND c.id {IN_JSON}"
+    )
+    return columns(connection.execute(query, (json_list(np.unique(pieces.freed).tolist()),)), 1)[0]
 
 
 def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
@@ -63,20 +75,22 @@ def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
 class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
-    `rows` are those of its pieces. Of each of them `born` and `died` are places among the events, `size` and `made` as
-    in `Pieces`. `time` is that of each event, `alive` the bytes after it.
+    `rows` are those of its pieces; `is_held` says that the program had them until they died. Of each of them `born` and
+    `died` are places among the events, `size` and `made` as in `Pieces`. `time` is that of each event, `alive` the bytes
+    after it.
     """
 
     rows: Integers
     size: Integers
     made: Integers
+    is_held: npt.NDArray[np.bool_]
     born: Integers
     died: Integers
     time: Integers
     alive: Integers
 
     @classmethod
-    def of(cls, pieces: Pieces, rows: Integers) -> _Memory:
+    def of(cls, pieces: Pieces, rows: Integers, late: Integers) -> _Memory:
         size, born, died = pieces.size[rows], pieces.born[rows], pieces.died[rows]
         dead = np.flatnonzero(died < FOREVER)
         piece = np.concatenate([np.arange(len(rows)), dead])
@@ -88,7 +102,10 @@ class _Memory:
         deaths = np.full(len(rows), len(order), np.int64)
         deaths[dead] = place[len(rows) :]
         change = np.where(is_birth, 1, -1) * size[piece]
-        return cls(rows, size, pieces.made[rows], place[: len(rows)], deaths, time[order], np.cumsum(change[order]))
+        is_held = ~np.isin(pieces.freed[rows], late)
+        return cls(
+            rows, size, pieces.made[rows], is_held, place[: len(rows)], deaths, time[order], np.cumsum(change[order])
+        )
 
     @property
     def peak(self) -> int:
@@ -150,7 +167,9 @@ def _write_lines(
     for group, members in _grouped(groups):
         born, died, size = memory.born[members], memory.died[members], memory.size[members]
         at_peak = (born <= peak) & (died > peak)
-        most, growth, rounds = _over_time(born, died, size, memory.made[members])
+        most, _, rounds = _over_time(born, died, size, memory.made[members])
+        held = members[memory.is_held[members]]
+        growth = _over_time(memory.born[held], memory.died[held], memory.size[held], memory.made[held])[1]
         rows.append(
             (
                 *(*key, line_of.node[group], len(members), int(size.sum())),
@@ -176,6 +195,8 @@ def _over_time(born: Integers, died: Integers, size: Integers, made: Integers) -
     still rise in the later half of the rounds: what a program keeps of the round before for the next is no growth.
     """
     count = len(born)
+    if not count:
+        return 0, 0, 0
     time = np.concatenate([born, died])
     order = np.argsort(time, kind="stable")
     alive = np.cumsum(np.concatenate([size, -size])[order])
