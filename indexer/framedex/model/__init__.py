@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Step,
     )
+    from framedex.model.memory import Alive, DeviceMemory, Held, OutOfMemory
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import (
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "Alive",
     "AnswerOf",
     "BinaryId",
     "BinaryState",
@@ -120,6 +122,7 @@ __all__ = [
     "Definition",
     "DefinitionRow",
     "Description",
+    "DeviceMemory",
     "Dispatch",
     "Edge",
     "ExtractedFile",
@@ -136,6 +139,7 @@ __all__ = [
     "FunctionMark",
     "FunctionRow",
     "FunctionTotals",
+    "Held",
     "How",
     "InsideProgram",
     "Join",
@@ -159,6 +163,7 @@ __all__ = [
     "ObjectColumns",
     "ObjectRow",
     "Origin",
+    "OutOfMemory",
     "Parameter",
     "Program",
     "ProgramFrame",
@@ -245,6 +250,7 @@ __getattr__ = exports(
             "StaticCallers",
             "Step",
         ),
+        "memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
         "metadata": (
             "Launch",
             "Metadata",
