@@ -76,8 +76,8 @@ class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
     `rows` are those of its pieces; `is_held` says that the program had them until they died. Of each of them `born` and
-    `died` are places among the events, `size` and `made` as in `Pieces`. `time` is that of each event, `alive` the bytes
-    after it.
+    `died` are places among the events, `size` and `made` as in `Pieces`. `time` is that of each event, `alive` the
+    bytes after it.
     """
 
     rows: Integers
