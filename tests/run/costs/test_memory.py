@@ -195,9 +195,8 @@ def test_growth_is_what_each_round_leaves(recorded: Recorded, case: str, growth:
     assert [line.growth for line in recorded.devices(case)[0].lines] == [growth]
 
 
-def test_what_replaces_itself_does_not_grow(recorded: Recorded) -> None:
-    for case in ("replaced", "numpy_operands", "donation"):
-        assert not any(line.growth for line in recorded.devices(case)[0].lines), case
+def test_what_is_donated_again_and_again_does_not_grow(recorded: Recorded) -> None:
+    assert not any(line.growth for line in recorded.devices("donation")[0].lines)
 
 
 # Failures
