@@ -75,6 +75,7 @@ _VERBS = {
     "compiles": Verb(
         "framedex.commands.verbs.compiles:compiles", "Show which lines compile, how long, and what changed."
     ),
+    "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: handlers, Python lines, and times.",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
-    from framedex.model import AnswerOf, CaptureRow, Compiles, FrameRow, Location, Table
+    from framedex.model import AnswerOf, CaptureRow, Compiles, DeviceMemory, FrameRow, Location, Table
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -257,6 +257,21 @@ class Index:
         from framedex.index.ask.sources import Sources
 
         return Sources(self._reader)
+
+    def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
+        """What was alive on each device over time, and the lines that made it; of captures whose end was read.
+
+        With `all_lines` a line is told apart by the lines of the program that led to it, as `Held.outward`.
+        """
+        from framedex.index.ask.costs.memory import memory
+
+        return memory(self._reader, all_lines=all_lines)
+
+    def captures_with_memory(self) -> frozenset[int]:
+        """The ids of the captures of which `memory` tells something."""
+        from framedex.index.ask.costs.memory import captures_with_memory
+
+        return captures_with_memory(self._reader)
 
     @cached_property
     def ffi(self) -> Ffi:

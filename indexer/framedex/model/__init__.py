@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Step,
     )
+    from framedex.model.memory import Alive, DeviceMemory, Held, OutOfMemory
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import (
@@ -93,9 +94,12 @@ if TYPE_CHECKING:
     from framedex.model.symbols import NativeSymbol
     from framedex.model.tables import Table
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
+    from framedex.model.transfers import Direction, Transfers
+    from framedex.model.waits import Loop, LoopStep, WaitHow, Waiting, Waits
 
 __all__ = [
     "GENERATING",
+    "Alive",
     "AnswerOf",
     "BinaryId",
     "BinaryState",
@@ -120,6 +124,8 @@ __all__ = [
     "Definition",
     "DefinitionRow",
     "Description",
+    "DeviceMemory",
+    "Direction",
     "Dispatch",
     "Edge",
     "ExtractedFile",
@@ -136,6 +142,7 @@ __all__ = [
     "FunctionMark",
     "FunctionRow",
     "FunctionTotals",
+    "Held",
     "How",
     "InsideProgram",
     "Join",
@@ -148,6 +155,8 @@ __all__ = [
     "LinkHow",
     "LinkedCalls",
     "Location",
+    "Loop",
+    "LoopStep",
     "MeantFunctions",
     "MergeOutcome",
     "Metadata",
@@ -159,6 +168,7 @@ __all__ = [
     "ObjectColumns",
     "ObjectRow",
     "Origin",
+    "OutOfMemory",
     "Parameter",
     "Program",
     "ProgramFrame",
@@ -195,6 +205,10 @@ __all__ = [
     "Table",
     "Thread",
     "Trace",
+    "Transfers",
+    "WaitHow",
+    "Waiting",
+    "Waits",
     "is_local",
     "is_of_nearest_release",
 ]
@@ -245,6 +259,7 @@ __getattr__ = exports(
             "StaticCallers",
             "Step",
         ),
+        "memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
         "metadata": (
             "Launch",
             "Metadata",
@@ -320,5 +335,7 @@ __getattr__ = exports(
             "SectionKind",
             "Trace",
         ),
+        "transfers": ("Direction", "Transfers"),
+        "waits": ("Loop", "LoopStep", "WaitHow", "Waiting", "Waits"),
     },
 )

@@ -7,8 +7,8 @@ and stack hits are the types of `framedex.model` field by field, times in nanose
 "duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
 findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
 own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary,
-compiles, check, ffi, where, callers and callees have the captures that they are of, too: `{"captures": [capture],
-"capture": the latest of them or null, "counted": "latest" | "all" | "chosen"}`.
+compiles, memory, check, ffi, where, callers and callees have the captures that they are of, too:
+`{"captures": [capture], "capture": the latest of them or null, "counted": "latest" | "all" | "chosen"}`.
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
@@ -16,6 +16,11 @@ compiles, check, ffi, where, callers and callees have the captures that they are
     compiles   {"compiles": [{"line": line | null, "outward": [line], "function", "compiles": int, "total_duration",
                 "longest_duration", "loads": int, "load_duration", "changes": [{"cause", "what", "values": [str]}],
                 "first_call", "latest_call", "problem"}]}: durations in nanoseconds
+    memory     {"devices": [{"capture", "device", "peak", "peak_time", "peak_call", "at_end", "buffers", "unsized",
+                "over_time": [[time, bytes]], "line_count": int, "lines": [{"line", "outward": [line], "buffers",
+                "allocated", "at_peak", "buffers_at_peak", "at_end", "most", "growth", "rounds", "latest_call"}],
+                "failures": [{"call", "time", "line", "wanted": int | null, "alive", "held": [{"line", "buffers",
+                "size"}]}]}]}
     check      {"findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
                 "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
@@ -69,6 +74,7 @@ if TYPE_CHECKING:
         CallRow,
         CaptureRow,
         Compiles,
+        DeviceMemory,
         Edge,
         FfiSite,
         Finding,
@@ -133,6 +139,16 @@ def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
 def _compiles(row: Compiles) -> Document:
     changes = [asdict(change) | {"cause": change.cause.value} for change in row.changes]
     return asdict(row) | {"changes": changes}
+
+
+def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: int) -> Document:
+    """What was alive on devices; of each at most `limit` lines, 0: all."""
+    told = []
+    for device in devices:
+        document = asdict(device)
+        document["lines"] = document["lines"][: limit or None]
+        told.append({**document, "line_count": len(device.lines)})
+    return {**answer_document(answer), "devices": told}
 
 
 def check_document(answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str]) -> Document:

@@ -408,6 +408,71 @@ CREATE INDEX idx_executions_kind ON executions (kind);
 CREATE INDEX idx_executions_capture ON executions (capture);
 
 
+-- Memory: what was alive on devices, made once when all of a capture is there
+
+-- The memory of each device, and what of it was in use.
+CREATE TABLE memory_devices(
+    capture INTEGER REFERENCES captures(id),
+    device TEXT,  -- its number on the mock TPU, else the memory that buffers were put in; empty: not known
+    peak INTEGER,  -- bytes
+    peak_time INTEGER,  -- ns since the recording began
+    peak_call INTEGER,  -- 0: it was there before the recording
+    at_end INTEGER,
+    buffers INTEGER,
+    unsized INTEGER,  -- buffers whose size no call tells, which are in no sum
+    PRIMARY KEY (capture, device)
+) WITHOUT ROWID;
+
+-- How much was alive over time: at most some thousand points, among them the peak.
+CREATE TABLE memory_points(
+    capture INTEGER REFERENCES captures(id),
+    device TEXT,
+    point INTEGER,
+    time INTEGER,
+    bytes INTEGER,
+    PRIMARY KEY (capture, device, point)
+) WITHOUT ROWID;
+
+-- What lines made; once by the line itself, and once by the lines that led to it, too.
+CREATE TABLE memory_lines(
+    capture INTEGER REFERENCES captures(id),
+    device TEXT,
+    is_by_way INTEGER,  -- whether it is told apart by which lines of the program led to it
+    node INTEGER,  -- the innermost of a stack that leads to the line; 0: no Python is known
+    buffers INTEGER,
+    allocated INTEGER,
+    at_peak INTEGER,
+    buffers_at_peak INTEGER,
+    at_end INTEGER,
+    most INTEGER,
+    growth INTEGER,
+    rounds INTEGER,
+    latest_call INTEGER,
+    PRIMARY KEY (capture, device, is_by_way, node)
+) WITHOUT ROWID;
+
+-- The calls that failed for want of memory.
+CREATE TABLE memory_failures(
+    call INTEGER PRIMARY KEY REFERENCES call_rows(id),
+    capture INTEGER REFERENCES captures(id),
+    device TEXT,
+    time INTEGER,
+    node INTEGER,
+    wanted INTEGER,  -- bytes; NULL where it is not known
+    alive INTEGER
+);
+CREATE INDEX idx_memory_failures_capture ON memory_failures (capture);
+
+-- What was alive then, by line: that which held most.
+CREATE TABLE memory_held(
+    call INTEGER REFERENCES memory_failures(call),
+    node INTEGER,
+    buffers INTEGER,
+    bytes INTEGER,
+    PRIMARY KEY (call, node)
+) WITHOUT ROWID;
+
+
 -- FFI
 
 -- The FFI targets that were registered.

@@ -20,6 +20,7 @@ from framedex.index.write.calls import CallWriter
 from framedex.index.write.causal_links import LinkWriter
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.interning import frame_ids
+from framedex.index.write.memory import write_memory
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.objects import ObjectWriter
 from framedex.index.write.programs import ProgramWriter
@@ -148,6 +149,7 @@ class CaptureWriter:
             self._check_turn()
             if was_followed:
                 self._open_up_unreturned()
+            write_memory(self._connection, self.id)
             empty = "capture = ? AND calls = 0"
             spans = f"kind IN (SELECT id FROM call_kinds WHERE {empty})"
             self._connection.execute(f"DELETE FROM call_spans WHERE {spans}", (self.id,))

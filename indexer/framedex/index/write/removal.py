@@ -12,6 +12,7 @@ from framedex.index.file.conventions import IN_JSON, SAMPLES, json_list
 from framedex.index.write import aggregates
 from framedex.index.write.causal_links import forget_causal_links
 from framedex.index.write.ffi import forget_runs
+from framedex.index.write.memory import forget_memory
 from framedex.index.write.names import drop_unused_names
 from framedex.index.write.objects import forget_objects
 from framedex.index.write.programs import drop_unused_programs, forget_programs
@@ -29,6 +30,7 @@ def forget_calls(connection: sqlite3.Connection, capture: int) -> None:
     for span in connection.execute(query, (capture,)).fetchall():
         forget_causal_links(connection, *span)
         connection.execute("DELETE FROM call_rows WHERE id BETWEEN ? AND ?", span)
+    forget_memory(connection, capture)
     forget_objects(connection, capture)
     forget_runs(connection, capture)
     forget_programs(connection, capture)

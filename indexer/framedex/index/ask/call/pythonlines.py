@@ -50,20 +50,26 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
 def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
     """For each stack the lines of the program itself that lead to its innermost one, nearest first, without that."""
     node_of = _python_nodes(reader, stacks)
+    found = outward_lines_of_nodes(reader, node_of.values())
+    return {stack: found.get(node, ()) for stack, node in node_of.items()}
+
+
+def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
+    """The same for paths in the tree, by their innermost nodes; of those that have such lines."""
     rows = reader.rows(
         "WITH RECURSIVE up(leaf, node) AS ("
         f" SELECT id, user_node FROM nodes WHERE id {IN_JSON} AND user_node"
         " UNION ALL SELECT up.leaf, p.user_node FROM up JOIN nodes n ON n.id = up.node"
         " JOIN nodes p ON p.id = n.parent WHERE p.user_node"
         ") SELECT leaf, node FROM up",
-        json_list(sorted(set(node_of.values()))),
+        json_list(sorted(set(nodes))),
     )
     lines = lines_of_nodes(reader, {node for _, node in rows})
     found: dict[int, list[PythonLine]] = {}
     for leaf, node in rows:  # breadth first: of each leaf the nearest comes first
         if node in lines:
             found.setdefault(leaf, []).append(lines[node])
-    return {stack: tuple(found.get(node, ())[1:]) for stack, node in node_of.items()}
+    return {leaf: tuple(way[1:]) for leaf, way in found.items()}
 
 
 def _python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:

@@ -1,1 +1,1 @@
-"""What lines of the program cost: what they have compiled."""
+"""What lines of the program cost: what they have compiled, moved, held and waited for."""

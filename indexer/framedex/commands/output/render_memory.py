@@ -1,0 +1,123 @@
+"""What was alive on devices, by line: lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.render_calls import python_line
+from framedex.commands.output.terminal import Line, Span
+
+if TYPE_CHECKING:
+    from framedex.model import Alive, DeviceMemory, Held, OutOfMemory
+
+_BARS = "▁▂▃▄▅▆▇█"
+_COLUMNS = 50  # of memory over time
+_MOST_HELD = 5  # lines that are shown of what was alive at a failure
+_HEADS = ("at peak", "buffers", "at end", "most", "allocated")
+
+
+def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: bool) -> Iterator[Line]:
+    """Each device with its memory over time, and the lines that made it: at most `limit` of each, 0: all."""
+    for device in devices:
+        yield ()
+        yield from _device_lines(device, tells_capture=tells_capture)
+        if device.lines:
+            yield from _table(device, device.lines[: limit or None])
+        hidden = len(device.lines) - limit if limit else 0
+        if hidden > 0:
+            yield (Span(f"  and {words.count(hidden, 'more line')}; --limit 0 shows all", "dim"),)
+        failures = [[*same] for _, same in groupby(device.failures, _without_call)]
+        for same in failures[: limit or None]:
+            yield from _failure(same)
+        if limit and len(failures) > limit:
+            more = words.count(sum(map(len, failures[limit:])), "more call")
+            yield (Span(f"  and {more} that failed for want of memory; --limit 0 shows all", "dim"),)
+
+
+def _device_lines(device: DeviceMemory, *, tells_capture: bool) -> Iterator[Line]:
+    name = f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
+    of = f" of capture {device.capture}" if tells_capture else ""
+    peak = f"peak {words.size(device.peak)} at {words.seconds(device.peak_time)} s"
+    call = f"  (call {device.peak_call})" if device.peak_call else ""
+    yield (
+        Span(f"{name}{of}", "head"),
+        Span(f"  {peak}"),
+        Span(call, "dim"),
+        Span(f"  at the end {words.size(device.at_end)}  {words.count(device.buffers, 'buffer')}"),
+    )
+    if len(device.over_time) > 1:
+        first, last = device.over_time[0][0], device.over_time[-1][0]
+        yield (
+            Span(f"  {words.seconds(first)} s ", "dim"),
+            Span(sparkline(device.over_time, _COLUMNS)),
+            Span(f" {words.seconds(last)} s", "dim"),
+        )
+    if device.unsized:
+        text = f"  {words.count(device.unsized, 'buffer')} more: no call tells their size, and they are in no sum."
+        yield (Span(text, "dim"),)
+
+
+def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
+    """The most that was alive in each of equal parts of the time, as bars; the highest is the peak, a blank is 0."""
+    first, last = points[0][0], points[-1][0]
+    most = [0] * width
+    column, alive = 0, 0
+    for time, size in points:
+        now = (time - first) * (width - 1) // max(last - first, 1)
+        for passed in range(column, now + 1):  # what was alive before goes on until then
+            most[passed] = max(most[passed], alive)
+        column, alive = now, size
+        most[now] = max(most[now], size)
+    peak = max(max(most), 1)
+    return "".join(_BARS[(size * len(_BARS) - 1) // peak] if size else " " for size in most)
+
+
+def _table(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
+    share = device.peak or 1
+    rows = [
+        (
+            *(words.size(line.at_peak), f"{line.buffers_at_peak:,} of {line.buffers:,}", words.size(line.at_end)),
+            *(words.size(line.most), words.size(line.allocated)),
+        )
+        for line in lines
+    ]
+    shares = [f"{100 * line.at_peak / share:.0f}" for line in lines]
+    heads = ("%", *_HEADS)
+    cells = [(part, *row) for part, row in zip(shares, rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    yield (Span(_right(heads, widths) + "  line", "dim"),)
+    for line, row in zip(lines, cells, strict=True):
+        yield (Span(_right(row, widths) + "  "), *python_line(line.line, 0))
+        indent = sum(widths) + 2 * len(widths)
+        for outward in line.outward:
+            yield (Span(f"{'':{indent}}  from ", "dim"), *python_line(outward, 0))
+        if line.growth:
+            grown = f"each of {line.rounds:,} rounds leaves {words.size(line.growth)}"
+            yield (Span(f"{'':{indent}}  {grown}"),)
+
+
+def _without_call(failure: OutOfMemory) -> OutOfMemory:
+    """What is the same of failures that come again and again."""
+    return replace(failure, call=0, time=0)
+
+
+def _failure(same: Sequence[OutOfMemory]) -> Iterator[Line]:
+    failure = same[0]
+    calls = f"call {failure.call}" if len(same) == 1 else f"{len(same):,} calls from {failure.call} on"
+    wanted = f" for {words.size(failure.wanted)}" if failure.wanted is not None else ""
+    text = f"  {calls} failed for want of memory{wanted}, {words.size(failure.alive)} alive: "
+    yield (Span(text, "error"), *python_line(failure.line, 0))
+    yield from map(_alive, failure.held[:_MOST_HELD])
+
+
+def _alive(alive: Alive) -> Line:
+    text = f"    {words.size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
+    return (Span(text), *python_line(alive.line, 0))
+
+
+def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

@@ -1,0 +1,268 @@
+"""Writing what was alive on the devices of a capture, made of all its calls when the last of them is there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.allocations import FOREVER, Pieces, arguments_of, columns, outermost, pieces_of
+from framedex.index.write.donations import passed_on
+from framedex.index.write.memory_lines import LineOf
+from framedex.index.write.tree import Integers
+
+POINTS = 2_000
+"""Of a device's memory over time."""
+
+MOST_FAILURES = 100
+"""Calls without memory that are kept of a capture: the first."""
+
+MOST_HELD = 20
+"""Lines that are kept of what was alive at such a call."""
+
+LEAST_ROUNDS = 4
+"""Of a loop whose growth is told: fewer may only seem to rise."""
+
+_TABLES = ("memory_devices", "memory_points", "memory_lines", "memory_failures")
+_EXHAUSTED = 8  # RESOURCE_EXHAUSTED (absl/status/status.h)
+# What hands on the failure of a call before it.
+_HAND_ON = ("PJRT_Event_", "PJRT_Error_", "PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_ReadyEvent")
+
+
+def write_memory(connection: sqlite3.Connection, capture: int) -> None:
+    """Write what was alive on the devices of a capture, in place of what is there of it."""
+    forget_memory(connection, capture)
+    pieces = pieces_of(connection, capture)
+    if not pieces.devices:
+        return
+    if pieces.is_exact:
+        pieces = passed_on(connection, capture, pieces)
+    line_of = LineOf.of_calls(connection, pieces.by)
+    memories = []
+    late = _late(connection, pieces)
+    for place, device in enumerate(pieces.devices):
+        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place), late)
+        _write_device(connection, capture, device, memory, pieces.unsized[place])
+        for is_by_way, groups in enumerate((line_of.line, line_of.way)):
+            _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of)
+        memories.append(memory)
+    _write_failures(connection, capture, pieces, memories, line_of)
+
+
+def _late(connection: sqlite3.Connection, pieces: Pieces) -> Integers:
+    """The calls that gave back what the program had let go of before, while a run still read it."""
+    query = (
+        "SELECT c.id FROM call_rows c JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary"
+        f" WHERE b.name NOT IN ('PJRT_Buffer_Destroy', 'PJRT_Buffer_Delete') AND c.id {IN_JSON}"
+    )
+    return columns(connection.execute(query, (json_list(np.unique(pieces.freed).tolist()),)), 1)[0]
+
+
+def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
+    """Remove what was alive on the devices of a capture."""
+    connection.execute(
+        "DELETE FROM memory_held WHERE call IN (SELECT call FROM memory_failures WHERE capture = ?)", (capture,)
+    )
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """One device's pieces, and its births and deaths in the order of time.
+
+    `rows` are those of its pieces; `is_held` says that the program had them until they died. Of each of them `born` and
+    `died` are places among the events, `size` and `made` as in `Pieces`. `time` is that of each event, `alive` the
+    bytes after it.
+    """
+
+    rows: Integers
+    size: Integers
+    made: Integers
+    is_held: npt.NDArray[np.bool_]
+    born: Integers
+    died: Integers
+    time: Integers
+    alive: Integers
+
+    @classmethod
+    def of(cls, pieces: Pieces, rows: Integers, late: Integers) -> _Memory:
+        size, born, died = pieces.size[rows], pieces.born[rows], pieces.died[rows]
+        dead = np.flatnonzero(died < FOREVER)
+        piece = np.concatenate([np.arange(len(rows)), dead])
+        is_birth = np.arange(len(piece)) < len(rows)
+        time = np.concatenate([born, died[dead]])
+        order = np.lexsort((is_birth, time))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        deaths = np.full(len(rows), len(order), np.int64)
+        deaths[dead] = place[len(rows) :]
+        change = np.where(is_birth, 1, -1) * size[piece]
+        is_held = ~np.isin(pieces.freed[rows], late)
+        return cls(
+            rows, size, pieces.made[rows], is_held, place[: len(rows)], deaths, time[order], np.cumsum(change[order])
+        )
+
+    @property
+    def peak(self) -> int:
+        """The event after which most was alive."""
+        return int(np.argmax(self.alive)) if len(self.alive) else -1
+
+    def alive_after(self, event: int) -> Integers:
+        """The pieces that are alive after an event, as places in `rows`."""
+        return np.flatnonzero((self.born <= event) & (self.died > event))
+
+    def last_before(self, time: int) -> int:
+        """The last event that is not later."""
+        return int(np.searchsorted(self.time, time, side="right")) - 1
+
+
+def _write_device(connection: sqlite3.Connection, capture: int, device: str, memory: _Memory, unsized: int) -> None:
+    peak = memory.peak
+    is_peak = memory.born == peak
+    values = (
+        int(memory.alive[peak]) if len(memory.alive) else 0,
+        int(memory.time[peak]) if len(memory.alive) else 0,
+        int(memory.made[is_peak][0]) if is_peak.any() else 0,
+        int(memory.alive[-1]) if len(memory.alive) else 0,
+        len(memory.rows),
+        unsized,
+    )
+    connection.execute("INSERT INTO memory_devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (capture, device, *values))
+    shown = _shown(memory.alive)
+    connection.executemany(
+        "INSERT INTO memory_points VALUES (?, ?, ?, ?, ?)",
+        [
+            (capture, device, point, time, alive)
+            for point, (time, alive) in enumerate(
+                zip(memory.time[shown].tolist(), memory.alive[shown].tolist(), strict=True)
+            )
+        ],
+    )
+
+
+def _shown(alive: Integers) -> Integers:
+    """The events that are kept as points: all, or the highest of equal numbers of them, and the last."""
+    if len(alive) <= POINTS:
+        return np.arange(len(alive))
+    begins = np.linspace(0, len(alive), POINTS, dtype=np.int64)[:-1]
+    ends = np.append(begins[1:], len(alive))
+    highest = [begin + int(np.argmax(alive[begin:end])) for begin, end in zip(begins, ends, strict=True)]
+    return np.unique([*highest, len(alive) - 1])
+
+
+def _write_lines(
+    connection: sqlite3.Connection,
+    key: tuple[int, str, int],
+    memory: _Memory,
+    groups: Integers,
+    line_of: LineOf,
+) -> None:
+    peak, end = memory.peak, len(memory.alive) - 1
+    rows = []
+    for group, members in _grouped(groups):
+        born, died, size = memory.born[members], memory.died[members], memory.size[members]
+        at_peak = (born <= peak) & (died > peak)
+        most, _, rounds = _over_time(born, died, size, memory.made[members])
+        held = members[memory.is_held[members]]
+        growth = _over_time(memory.born[held], memory.died[held], memory.size[held], memory.made[held])[1]
+        rows.append(
+            (
+                *(*key, line_of.node[group], len(members), int(size.sum())),
+                *(int(size[at_peak].sum()), int(at_peak.sum()), int(size[died > end].sum())),
+                *(most, growth, rounds, int(np.max(memory.made[members]))),
+            )
+        )
+    connection.executemany(f"INSERT INTO memory_lines VALUES ({', '.join('?' * 13)})", rows)
+
+
+def _grouped(groups: Integers) -> Iterator[tuple[int, Integers]]:
+    """Each group with the places of its members, in their order."""
+    order = np.argsort(groups, kind="stable")
+    begins = np.flatnonzero(np.append(True, groups[order][1:] != groups[order][:-1])) if len(order) else order
+    for members in np.split(order, begins[1:]) if len(order) else ():
+        yield int(groups[members[0]]), members
+
+
+def _over_time(born: Integers, died: Integers, size: Integers, made: Integers) -> tuple[int, int, int]:
+    """The most bytes that these pieces came to, what stays of each round, and how many rounds there were.
+
+    A round is a call that makes some of them. What stays is told where the bytes before each round never fall, and
+    still rise in the later half of the rounds: what a program keeps of the round before for the next is no growth.
+    """
+    count = len(born)
+    if not count:
+        return 0, 0, 0
+    time = np.concatenate([born, died])
+    order = np.argsort(time, kind="stable")
+    alive = np.cumsum(np.concatenate([size, -size])[order])
+    births = order[order < count]
+    levels = alive[order < count] - size[births]  # before each birth
+    is_first = np.append(True, made[births][1:] != made[births][:-1])
+    before = levels[is_first][1:]  # nothing is there before the first round
+    rounds = int(is_first.sum())
+    most = int(np.max(alive))
+    if rounds < LEAST_ROUNDS or (np.diff(before) < 0).any():
+        return most, 0, rounds
+    first, middle, last = (int(before[place]) for place in (0, (len(before) - 1) // 2, -1))
+    return most, (last - first) // (len(before) - 1) if first < middle < last else 0, rounds
+
+
+# Calls that failed for want of memory
+
+
+def _write_failures(
+    connection: sqlite3.Connection, capture: int, pieces: Pieces, memories: Sequence[_Memory], line_of: LineOf
+) -> None:
+    query = (
+        "SELECT c.id, c.start, coalesce(c.arguments, 0), b.boundary = 'mock_tpu', b.name FROM call_kinds k"
+        " JOIN boundaries b ON b.id = k.boundary JOIN call_spans s ON s.kind = k.id"
+        " JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
+        " WHERE k.capture = ? AND k.error = ? ORDER BY c.id"
+    )
+    rows = connection.execute(query, (capture, _EXHAUSTED)).fetchall()
+    rows = [row[:4] for row in rows if not row[4].startswith(_HAND_ON)]
+    if not rows:
+        return
+    call, start, argument, is_of_allocator = columns(rows, 4)
+    outer = outermost(connection, call)
+    lines = LineOf.of_calls(connection, outer)
+    told = arguments_of(connection, argument[is_of_allocator == 1])
+    failed: dict[int, int] = {}  # the row that tells most of each outermost call: its first failed allocation
+    for row in np.lexsort((call, is_of_allocator == 0)).tolist():
+        failed.setdefault(int(outer[row]), row)
+    for failure in sorted(failed)[:MOST_FAILURES]:
+        row = failed[failure]
+        values = told.get(int(argument[row]), {})
+        wanted = values.get("bytes") if isinstance(values.get("bytes"), int) else None
+        told_device = str(values.get("device"))
+        device = told_device if told_device.isdigit() else pieces.devices[0] if len(memories) == 1 else ""
+        memory = memories[pieces.devices.index(device)] if device in pieces.devices else None
+        event = memory.last_before(int(start[row])) if memory else -1
+        alive = int(memory.alive[event]) if memory and event >= 0 else 0
+        node = lines.node[int(lines.line[row])]
+        if memory is None:
+            nothing = "INSERT OR IGNORE INTO memory_devices VALUES (?, ?, 0, 0, 0, 0, 0, 0)"
+            connection.execute(nothing, (capture, device))
+        connection.execute(
+            "INSERT INTO memory_failures VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (failure, capture, device, int(start[row]), node, wanted, alive),
+        )
+        if memory:
+            _write_held(connection, failure, memory, memory.alive_after(event), line_of)
+
+
+def _write_held(
+    connection: sqlite3.Connection, failure: int, memory: _Memory, alive: Integers, line_of: LineOf
+) -> None:
+    groups = line_of.line[memory.rows[alive]]
+    held = [
+        (failure, line_of.node[group], len(members), int(memory.size[alive[members]].sum()))
+        for group, members in _grouped(groups)
+    ]
+    held.sort(key=lambda row: -row[3])
+    connection.executemany("INSERT INTO memory_held VALUES (?, ?, ?, ?)", held[:MOST_HELD])

@@ -1,0 +1,88 @@
+"""Which lines of the program pieces of memory are of: the line that led to a call, and the way of lines to it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.tree import Integers
+
+
+@dataclass(frozen=True, slots=True)
+class LineOf:
+    """The groups that calls are in: by `line` and by the `way` of lines to it. `node` leads from a group to a stack."""
+
+    line: Integers
+    way: Integers
+    node: tuple[int, ...]
+
+    @classmethod
+    def of_calls(cls, connection: sqlite3.Connection, calls: Integers) -> LineOf:
+        """The groups of these calls; 0, which is no call, has no line."""
+        known, place = np.unique(calls, return_inverse=True)
+        nodes = _nodes(connection, known)
+        ways = _Ways(connection, nodes.tolist())
+        node = [0]  # group 0: no line is known
+        number: dict[tuple[object, ...], int] = {}
+        of_node = {0: (0, 0)}
+        for each in sorted({*nodes.tolist()} - {0}):
+            way = ways.way(each)
+            groups = []
+            for key in (("line", way[:2]), ("way", way)):
+                if key not in number:
+                    number[key] = len(node)
+                    node.append(each)
+                groups.append(number[key])
+            of_node[each] = groups[0], groups[1]
+        groups_of_calls = np.array([of_node[each] for each in nodes.tolist()], np.int64).reshape(-1, 2)[place]
+        return cls(groups_of_calls[:, 0], groups_of_calls[:, 1], tuple(node))
+
+
+def _nodes(connection: sqlite3.Connection, calls: Integers) -> Integers:
+    """The node of each call's line, by its stack or else by what had it made; 0: not known, or several."""
+    wanted = json_list(calls.tolist())
+    found = dict(
+        connection.execute(
+            "SELECT c.id, n.user_node FROM call_rows c JOIN call_kinds k ON k.id = c.kind"
+            " JOIN stacks s ON s.id = k.stack"
+            " JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
+            f" WHERE n.user_node AND c.id {IN_JSON}",
+            (wanted,),
+        )
+    )
+    linked = connection.execute(
+        "SELECT l.call, min(n.user_node) FROM call_links l JOIN nodes n ON n.id = l.node"
+        f" WHERE n.user_node AND l.call {IN_JSON} GROUP BY l.call HAVING count(DISTINCT n.user_node) = 1",
+        (wanted,),
+    )
+    found = {**dict(linked), **found}
+    return np.array([found.get(call, 0) for call in calls.tolist()], np.int64)
+
+
+class _Ways:
+    """The ways of lines to nodes of lines of the program: (function, line, the way to that), and () outside all."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
+        self._steps: dict[int, tuple[int, int, int]] = {}  # of a node its function and line, and the node outward
+        coming = {*nodes} - {0}
+        query = (
+            "SELECT n.id, fr.function, fr.recorded_line, coalesce(p.user_node, 0) FROM nodes n"
+            " JOIN frames fr ON fr.id = n.frame LEFT JOIN nodes p ON p.id = n.parent"
+            f" WHERE n.id {IN_JSON}"
+        )
+        while coming:
+            new = {node: step for node, *step in connection.execute(query, (json_list(coming),))}
+            self._steps.update((node, (step[0], step[1], step[2])) for node, step in new.items())
+            coming = {step[2] for step in new.values()} - {0} - self._steps.keys()
+
+    def way(self, node: int) -> tuple[int, ...]:
+        """Function and line of each line, the innermost first."""
+        found: list[int] = []
+        while node in self._steps:
+            function, line, node = self._steps[node]
+            found += (function, line)
+        return tuple(found)

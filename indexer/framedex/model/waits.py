@@ -1,0 +1,73 @@
+"""Where Python waits for the runtime, by the lines of the program, and what the steps of its loops consist of."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model.rows import PythonLine
+    from framedex.model.tables import Table
+
+
+class WaitHow(enum.Enum):
+    """What a thread was waiting for."""
+
+    READY = "result"  # block_until_ready, an event
+    COPY = "copy to the host"  # float(x), np.asarray(x), device_get
+    RUN = "run"  # a call that runs a program and returned late: it ran in it, or its queue was full
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The time in which a thread of Python was blocked on the runtime in a line; durations in ns."""
+
+    line: PythonLine | None
+    outward: tuple[PythonLine, ...]
+    how: WaitHow
+    thread: str
+    count: int
+    total_duration: int
+    longest_duration: int
+    first_call: int
+    latest_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """One round of a loop of the program; times in ns: what of it went where.
+
+    `compile`, `dispatch`, `transfer` and `wait` are times of the thread in the runtime, which do not overlap; what is
+    left of `duration` is the program's own.
+    """
+
+    number: int
+    start: int
+    duration: int
+    compile: int
+    dispatch: int
+    transfer: int
+    wait: int
+    first_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop that was found by what it repeats: the line of the program that is in every round, and its steps."""
+
+    capture: int
+    thread: str
+    line: PythonLine | None
+    steps: tuple[LoopStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """All of it for some captures. `recorded` is from the first call to the end of the last, `device` in how much of
+    that a program is known to have run (None: not known), both in ns, the captures' together."""
+
+    lines: Table[Waits]
+    loops: Table[Loop]
+    recorded: int
+    device: int | None

@@ -1,0 +1,294 @@
+"""`framedex memory`: what it tells of programs of known behaviour, against the device's allocator and against JAX."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.index.write.memory import write_memory
+from framedex.model import CallFilter, DeviceMemory, Held
+from tests.once import made_once
+from tests.run.invoking import FRAMEDEX, environment
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "memory_cases.py"
+TEXT = PROGRAM.read_text().splitlines()
+KIB = 1024
+CASES = (
+    *("kept_list", "freed", "by_del", "replaced", "donation", "donated_tree", "jit_outputs", "leak_in_a_loop"),
+    *("numpy_operands", "reference_cycle", "two_devices", "sharded", "out_of_memory", "by_callers", "scattered"),
+)
+# Where JAX has let go of what a run reads while it still runs, or arrays are no whole rows of the device.
+BEHIND = ("replaced", "leak_in_a_loop", "numpy_operands")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The index of all cases, what each printed, and which capture it is."""
+
+    index: Path
+    looks: dict[str, list[list[int]]]
+    captures: dict[str, int]
+
+    def devices(self, case: str, *, all_lines: bool = False) -> list[DeviceMemory]:
+        """What the index tells of the devices of a case, by their numbers."""
+        with Index.open(self.index) as index, index.within([self.captures[case]]) as narrow:
+            return sorted(narrow.memory(all_lines=all_lines), key=lambda device: device.device)
+
+    def read(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`framedex memory ARGUMENTS...`."""
+        command = [FRAMEDEX, "--index", str(self.index), "memory", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env=environment(COLUMNS="80"))
+
+
+def _record(folder: Path) -> Recorded:
+    looks, of_case = {}, {}
+    for case in CASES:
+        (folder / case).mkdir()
+        settings = {"FRAMEDEX_DEVICES": "2", "FRAMEDEX_HBM": str((1 if case == "out_of_memory" else 64) * KIB * KIB)}
+        ran = run("costs/memory_cases.py", case, folder=folder / case, **settings)
+        looks[case], of_case[case] = ran.result, str(ran.capture)
+    index = folder / "index.db"
+    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(folder)], check=True, capture_output=True)
+    with Index.open(index) as opened:
+        ids = {capture.path: capture.id for capture in opened.captures()}
+    return Recorded(index, looks, {case: ids[path] for case, path in of_case.items()})
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """All cases, recorded and indexed."""
+    return made_once("memory-cases", _record)
+
+
+@pytest.fixture
+def line_of(recorded: Recorded) -> Callable[[str, str], Held]:
+    """What was told of the line with a comment, of the first device of a case."""
+    return lambda case, comment: _line(recorded.devices(case)[0], comment)
+
+
+def _line(device: DeviceMemory, comment: str) -> Held:
+    number = _number(comment)
+    (found,) = (line for line in device.lines if line.line is not None and line.line.location.line == number)
+    return found
+
+
+def _number(comment: str) -> int:
+    """The line of the program with this comment."""
+    (found,) = (place for place, text in enumerate(TEXT, 1) if text.endswith(f"  # {comment}"))
+    return found
+
+
+def _from(device: DeviceMemory, comment: str) -> Held:
+    """What was made by way of the line with this comment."""
+    number = _number(comment)
+    (found,) = (line for line in device.lines if any(each.location.line == number for each in line.outward))
+    return found
+
+
+# Against the allocator and JAX
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_alive_is_what_the_allocator_and_jax_say(recorded: Recorded, case: str) -> None:
+    device = recorded.devices(case)[0]
+    said = _said_by_device(recorded, case)
+    for begin, end, in_use, peak in said:
+        # What other threads give back in the meantime is counted, or is not.
+        assert in_use in {_alive_at(device, time) for time in [begin, *_events(device, begin, end)]}
+        assert peak == max((size for when, size in device.over_time if when < end), default=0)
+    looks = recorded.looks[case]
+    assert {(in_use, peak) for _, in_use, peak, _ in looks} <= {(in_use, peak) for _, _, in_use, peak in said}
+    if case not in BEHIND:
+        assert [live for *_, live in looks] == [in_use for _, in_use, _, _ in looks]
+    assert device.peak == max(size for _, size in device.over_time) >= max(peak for _, _, peak, _ in looks)
+    assert device.unsized == 0
+
+
+def _said_by_device(recorded: Recorded, case: str) -> list[tuple[int, int, int, int]]:
+    """From when to when the device of the looks was asked, and the bytes that it said were in use then, and at most."""
+    with Index.open(recorded.index) as index, index.within([recorded.captures[case]]) as narrow:
+        calls = narrow.calls.find(CallFilter(function="PJRT_Device_MemoryStats"), 10_000)
+    device = calls[-1].arguments["device"]
+    return [
+        (call.start, call.start + call.duration, call.arguments["bytes_in_use"], call.arguments["peak_bytes_in_use"])
+        for call in calls
+        if call.arguments["device"] == device
+    ]
+
+
+def _alive_at(device: DeviceMemory, time: int) -> int:
+    return next((size for when, size in reversed(device.over_time) if when <= time), 0)
+
+
+def _events(device: DeviceMemory, begin: int, end: int) -> list[int]:
+    return [when for when, _ in device.over_time if begin < when < end]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lines_add_up_to_their_device(recorded: Recorded, case: str) -> None:
+    for by_way in (False, True):
+        for device in recorded.devices(case, all_lines=by_way):
+            assert sum(line.at_peak for line in device.lines) == device.peak
+            assert sum(line.at_end for line in device.lines) == device.at_end
+            assert sum(line.buffers for line in device.lines) == device.buffers
+            assert all(line.at_peak <= line.most <= line.allocated for line in device.lines)
+            assert all(before[0] <= after[0] for before, after in pairwise(device.over_time))
+
+
+# What is told of lines
+
+
+def test_a_donated_array_is_of_the_line_that_it_was_donated_to(recorded: Recorded) -> None:
+    (device, *_) = recorded.devices("donation")
+    donated = _line(device, "donated")
+    assert (donated.buffers, donated.most, donated.allocated) == (5, 16 * KIB, 5 * 16 * KIB)
+    assert device.peak == 32 * KIB
+    assert donated.growth == 0
+
+
+def test_several_donated_arrays_keep_their_sizes(line_of: Callable[[str, str], Held]) -> None:
+    assert line_of("donated_tree", "tree made").at_peak == 28 * KIB
+    assert line_of("donated_tree", "tree donated").most == 28 * KIB
+    assert line_of("donated_tree", "twice").most == 8 * KIB
+
+
+def test_donation_is_followed_on_each_device(recorded: Recorded) -> None:
+    for device in recorded.devices("sharded"):
+        assert (_line(device, "sharded donated").buffers, _line(device, "sharded donated").most) == (3, 8 * KIB)
+
+
+def test_results_of_programs_are_of_their_line(line_of: Callable[[str, str], Held]) -> None:
+    made = line_of("jit_outputs", "outputs made")
+    assert (made.buffers, made.at_peak, made.at_end) == (2, 5 * KIB, 0)
+
+
+def test_devices_are_told_apart(recorded: Recorded) -> None:
+    first, second = recorded.devices("two_devices")
+    assert [first.peak, second.peak] == [16 * KIB, 24 * KIB]
+    assert _line(first, "first").at_peak == 16 * KIB
+    assert _line(second, "second").at_peak == 8 * KIB
+    assert _line(second, "copied").at_peak == 16 * KIB
+
+
+# Growth
+
+
+def test_a_leak_in_a_loop_is_told_with_what_a_round_leaves(recorded: Recorded) -> None:
+    (device,) = recorded.devices("leak_in_a_loop", all_lines=True)
+    leaking = _from(device, "leaks")
+    assert (leaking.growth, leaking.rounds) == (4 * KIB, 12)
+    assert _from(device, "passes").growth == 0
+
+
+@pytest.mark.parametrize(("case", "growth"), [("kept_list", 4 * KIB), ("reference_cycle", 4 * KIB), ("freed", 0)])
+def test_growth_is_what_each_round_leaves(recorded: Recorded, case: str, growth: int) -> None:
+    assert [line.growth for line in recorded.devices(case)[0].lines] == [growth]
+
+
+def test_what_is_donated_again_and_again_does_not_grow(recorded: Recorded) -> None:
+    assert not any(line.growth for line in recorded.devices("donation")[0].lines)
+
+
+# Failures
+
+
+def test_failures_for_want_of_memory_say_what_was_alive(recorded: Recorded) -> None:
+    failures = recorded.devices("out_of_memory")[0].failures
+    assert [failure.wanted for failure in failures] == [KIB * KIB] * 3
+    for failure in failures:
+        assert failure.alive == 512 * KIB
+        assert [(held.buffers, held.size) for held in failure.held] == [(2, 512 * KIB)]
+    assert failures[-1].line is not None
+    assert failures[-1].line.location.line == _number("fails in a run")
+
+
+# The verb
+
+
+def test_all_lines_tell_the_callers_apart(recorded: Recorded) -> None:
+    (device,) = recorded.devices("by_callers", all_lines=True)
+    assert (_from(device, "thrice").buffers, _from(device, "once").buffers) == (3, 1)
+
+
+def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
+    shown = recorded.read("--capture", str(recorded.captures["out_of_memory"]))
+    assert shown.returncode == 0, shown.stderr
+    head, _, device, *_ = shown.stdout.splitlines()
+    assert head.startswith(f"Capture {recorded.captures['out_of_memory']} of memory_cases.py")
+    assert device.startswith("device 0  peak 512 KiB")
+    assert "failed for want of memory for 1 MiB, 512 KiB alive" in shown.stdout
+
+
+def test_json_has_what_python_has(recorded: Recorded) -> None:
+    told = json.loads(recorded.read("--capture", str(recorded.captures["donation"]), "--json").stdout)
+    (device,) = told["devices"]
+    (expected,) = recorded.devices("donation")
+    assert (device["peak"], device["line_count"]) == (expected.peak, len(expected.lines))
+    assert [line["most"] for line in device["lines"]] == [line.most for line in expected.lines]
+
+
+def test_a_capture_that_is_removed_takes_its_memory_along(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with Store(copy) as store:
+        store.remove_captures([*recorded.captures.values()])
+    with Index.open(copy) as index:
+        assert not index.memory()
+        assert not index.captures_with_memory()
+    shown = subprocess.run([FRAMEDEX, "--index", str(copy), "memory"], capture_output=True, text=True)
+    assert shown.returncode == 1
+
+
+# Other plug-ins, which have no allocator that is recorded
+
+
+@pytest.fixture(scope="module")
+def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """The same, had no call of the allocator been recorded."""
+    copy = tmp_path_factory.mktemp("without allocator") / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute(
+            "UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'"
+        )
+        for capture in recorded.captures.values():
+            write_memory(connection, capture)
+    return replace(recorded, index=copy)
+
+
+def test_results_whose_size_no_call_tells_are_counted_and_in_no_sum(without_allocator: Recorded) -> None:
+    devices = without_allocator.devices("jit_outputs")
+    assert sum(device.unsized for device in devices) == 2
+    assert max(device.peak for device in devices) == 4 * KIB
+
+
+def test_memories_are_told_apart_without_an_allocator(without_allocator: Recorded) -> None:
+    first, second = without_allocator.devices("two_devices")
+    assert (first.device[:7], second.device[:7]) == ("memory#", "memory#")
+    assert (first.peak, second.peak) == (16 * KIB, 24 * KIB)
+    assert _line(second, "copied").at_peak == 16 * KIB
+
+
+@pytest.mark.parametrize("case", ["freed", "by_del", "kept_list"])
+def test_arrays_of_the_host_come_to_the_same_without_an_allocator(
+    recorded: Recorded, without_allocator: Recorded, case: str
+) -> None:
+    (expected, *_), (found, *_) = recorded.devices(case), without_allocator.devices(case)
+    assert (found.peak, found.at_end, found.buffers) == (expected.peak, expected.at_end, expected.buffers)
+    assert [line.growth for line in found.lines] == [line.growth for line in expected.lines]
+
+
+def test_a_failure_without_an_allocator_wants_what_nobody_knows(without_allocator: Recorded) -> None:
+    failures = [each for device in without_allocator.devices("out_of_memory") for each in device.failures]
+    assert [failure.wanted for failure in failures] == [None] * 3
+    assert {failure.alive for failure in failures} == {512 * KIB}
