@@ -31,7 +31,7 @@ CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
 
 -- The recordings. A capture that is read again when it has grown keeps its id.
 CREATE TABLE captures(
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used again, though a capture is removed: people write it down
     path TEXT,  -- where it was last seen
     identity TEXT,  -- what it is, wherever it lies
     signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
