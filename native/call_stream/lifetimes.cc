@@ -195,7 +195,7 @@ void Lifetimes::schedule(const RecordedCall& call) {
   if (!is_error) {
     effect.owner = client_of_given();
     for (const Sighting& result : objects_.results) {
-      effect.results.push_back({result.type, result.role, result.address, size_of(result, function.known())});
+      effect.results.push_back({result.type, result.role, result.address, size_of(result)});
     }
     effect.hidden.swap(objects_.hidden);
     effect.has_identified = objects_.has_identified;
@@ -209,12 +209,10 @@ void Lifetimes::schedule(const RecordedCall& call) {
   pending_.add();
 }
 
-// The size of what a call hands out: told by its values, or that of what it is a copy of, which is given by itself.
-int64_t Lifetimes::size_of(const Sighting& result, const BoundaryFunction& function) const {
+// The size of what a call hands out: told by its values, or that of what it is a copy of. Results of a program are none.
+int64_t Lifetimes::size_of(const Sighting& result) const {
   if (result.is_sized) return objects_.bytes;
-  bool is_copy = std::any_of(function.inputs.begin(), function.inputs.end(),
-                             [&](const ObjectField& field) { return field.type == result.type && !field.is_list; });
-  if (!is_copy) return kNone;
+  if (result.is_listed) return kNone;
   auto model =
       std::find_if(given_.begin(), given_.end(), [&](const Given& given) { return given.type == result.type; });
   return model == given_.end() ? kNone : model->size;

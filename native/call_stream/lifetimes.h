@@ -62,7 +62,7 @@ class Lifetimes {
   void withdraw(const RecordedCall& call, const BoundaryFunction& function, const Sighting& seen);
   void note_given(LifeId id);
   void schedule(const RecordedCall& call);
-  int64_t size_of(const Sighting& result, const BoundaryFunction& function) const;
+  int64_t size_of(const Sighting& result) const;
   int32_t client_of_given() const;
   void take_effects_until(int64_t time);
   void take_effect(const Effect& effect, int64_t time);
