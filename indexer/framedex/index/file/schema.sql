@@ -438,7 +438,7 @@ CREATE TABLE memory_devices(
     peak_call INTEGER,  -- 0: it was there before the recording
     at_end INTEGER,
     buffers INTEGER,
-    unsized INTEGER,  -- buffers whose size no call tells, which are in no sum
+    unsized INTEGER,  -- buffers whose size nothing tells, which are in no sum
     PRIMARY KEY (capture, device)
 ) WITHOUT ROWID;
 
