@@ -166,6 +166,28 @@ def test_most_bytes_come_first_and_implicit_ones_alone_where_asked_for(recorded:
     assert all(row["is_implicit"] for row in rows)
 
 
+def test_the_view_has_what_the_rows_have(recorded: Recorded) -> None:
+    with closing(sqlite3.connect(recorded.index)) as connection:
+        viewed = connection.execute(
+            "SELECT function, line, direction, moved_by, is_implicit, sum(transfers), sum(bytes), sum(unsized)"
+            " FROM transfers_readable WHERE capture = 1 AND function <> '<module>' GROUP BY 1, 2, 3, 4, 5"
+        ).fetchall()
+    assert sorted(viewed) == sorted(
+        (
+            row.line.function,
+            row.line.location.line,
+            row.direction.value,
+            row.how,
+            row.is_implicit,
+            row.count,
+            row.size,
+            0,
+        )
+        for row in recorded.rows()
+        if row.line is not None
+    )
+
+
 def test_the_verb_tells_sums_and_the_rest(recorded: Recorded) -> None:
     shown = recorded.invoke("--limit", "2", "--capture", "1").stdout
     assert re.search(r"^host to device  36 copies, 1.05 KiB, \S+ .?s; implicit 22 copies, 680 B$", shown, re.MULTILINE)
