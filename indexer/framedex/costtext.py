@@ -245,10 +245,9 @@ def _named(names: Iterable[str]) -> str:
 
 
 def _sizes(rows: Sequence[Transfers]) -> str:
-    known = [row.size for row in rows if row.size is not None]
-    if not known:
+    if all(row.unsized == row.count for row in rows):
         return "size not known"
-    return f"{'at least ' * (len(known) < len(rows))}{words.size(sum(known))}"
+    return f"{'at least ' * any(row.unsized for row in rows)}{words.size(sum(row.size for row in rows))}"
 
 
 def _total(rows: Sequence[Waits]) -> str:
