@@ -46,14 +46,16 @@ class Compiles:
 
     `line` is the innermost of the program itself that led to them (None: no Python is known), `outward` those from
     which it was called, nearest first. `function` is the jitted function's name (`f`, `<lambda>`); empty: not known.
-    `compiles` counts what was compiled, `loads` what came out of a compilation cache instead. `changes` are between
-    one compilation of this function and the next, wherever each was made from, most first.
+    `compiles` counts what was compiled, `loads` what came out of a compilation cache instead, `failed` those of both
+    that ended with an error. `changes` are between one compilation of this function and the next, wherever each was
+    made from, most first.
     """
 
     line: PythonLine | None
     outward: tuple[PythonLine, ...]
     function: str
     compiles: int
+    failed: int
     total_duration: int
     longest_duration: int
     loads: int

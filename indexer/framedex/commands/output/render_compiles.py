@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 6
 _MOST_VALUES = 6
 _INDENT = 8
+_IN_WORDS = {Cause.STATIC: "static argument ", Cause.OPTIONS: "compile option "}
+_AS_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
 _NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
 _WITHOUT_VALUES = {
     Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
@@ -55,12 +57,21 @@ def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
 
 
 def _why(row: Compiles) -> Iterator[Line]:
+    if row.failed:
+        yield text_line(f"{'':{_INDENT}}{_failures(row)}", "error")
     for change in row.changes[:_MOST_CHANGES]:
         yield text_line(f"{'':{_INDENT}}{printable(change_text(change))}")
     if len(row.changes) > _MOST_CHANGES:
         yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MOST_CHANGES, 'more change')}", "dim")
     if row.problem:
         yield text_line(f"{'':{_INDENT}}Not all is known of what was compiled: {printable(row.problem)}.", "dim")
+
+
+def _failures(row: Compiles) -> str:
+    made = row.compiles + row.loads
+    if made == row.failed:
+        return "failed" if made == 1 else f"all {made:,} failed"
+    return f"{row.failed:,} of {made:,} failed"
 
 
 def _name(row: Compiles) -> str:
@@ -72,10 +83,11 @@ def change_text(change: Change) -> str:
     """A change as a sentence: `argument 0 (x) was float32[1], [2], ... [19]`."""
     if not change.values:
         return _WITHOUT_VALUES.get(change.cause, change.what or change.cause.value)
-    values = list(change.values) if change.cause is Cause.ARGUMENTS else _short(change.values)
+    values = _short(change.values) if change.cause in _AS_TYPES else list(change.values)
     if len(values) > _MOST_VALUES:
         values = [*values[: _MOST_VALUES // 2], "...", values[-1]]
-    about = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
+    named = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
+    about = _IN_WORDS.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
     return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
