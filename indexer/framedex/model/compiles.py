@@ -32,7 +32,8 @@ class Change:
     """Something that compilations of a function differ in.
 
     `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`), `values` are what it was, as people write it
-    (`float32[3]`), in the order in which they came, each once; empty where they are not known.
+    (`float32[3]`), in the order in which they came, each once; empty where they are not known. Of other code and of the
+    same program `what` is empty unless JAX was asked about the arguments, and weak types and static ones are as before.
     """
 
     cause: Cause

@@ -28,6 +28,7 @@ Step = tuple[Cause, str, str, str]
 """A cause, what it is of, and what that was before and after; both are empty where they are not known."""
 
 
+_AS_BEFORE = "arguments as before"  # what is said where nothing of them is other, as far as JAX knew
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
 _DERIVED = {  # options that JAX makes of the program
     "allow_spmd_sharding_propagation_to_output",
@@ -61,7 +62,8 @@ def steps(before: Compiled, after: Compiled) -> list[Step]:
         found += _of_options(before.options, after.options)
     if found or before.signature is None or after.signature is None:
         return found
-    return list(_of_content(before.signature, after.signature)) or [(Cause.SAME, "", "", "")]
+    what = _AS_BEFORE if before.noted is not None and after.noted is not None else ""
+    return list(_of_content(before.signature, after.signature, what)) or [(Cause.SAME, what, "", "")]
 
 
 def changes(found: Iterable[list[Step]]) -> tuple[Change, ...]:
@@ -88,8 +90,8 @@ def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
         yield from _of_parameter(name, old, new)
 
 
-def _of_content(before: Signature, after: Signature) -> Iterator[Step]:
-    """What is other in programs whose arguments are the same."""
+def _of_content(before: Signature, after: Signature, what: str) -> Iterator[Step]:
+    """What is other in programs whose arguments are the same; `what` says of code where they are known to be."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
         yield from _of_attributes(f"result {place}", old, new)
         if old.type != new.type:
@@ -98,7 +100,7 @@ def _of_content(before: Signature, after: Signature) -> Iterator[Step]:
     gone, new_ones = Counter(before.constants), Counter(after.constants)
     gone, new_ones = gone - new_ones, new_ones - gone
     if before.code != after.code:
-        yield Cause.CODE, "", "", ""
+        yield Cause.CODE, what, "", ""
     elif gone or new_ones:
         yield Cause.CONSTANTS, "constants", ", ".join(gone.elements()), ", ".join(new_ones.elements())
 
@@ -127,7 +129,7 @@ def _of_notes(before: Noted, after: Noted, program: Signature | None) -> Iterato
             elif old.type != new.type and program is None:
                 yield _of_types(name, old, new)
             elif old.type != new.type and used and new.name and new.name not in used:
-                yield _of_types(f"argument {new.name}, which is not used,", old, new)
+                yield _of_types(f"unused argument {new.name}", old, new)
     elif program is None:
         yield Cause.ARGUMENTS, "number of arguments", str(len(old_ones)), str(len(new_ones))
     old_values, new_values = dict(before.statics), dict(after.statics)
