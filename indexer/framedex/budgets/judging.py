@@ -35,8 +35,7 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
         if of_compiles := by_subject[Subject.COMPILES]:
             _judge(of_compiles, [_of_compiles(row) for row in index.compiles()])
         if of_transfers := by_subject[Subject.IMPLICIT_TRANSFERS]:
-            moved = index.transfers()  # type: ignore[attr-defined]
-            _judge(of_transfers, [_of_transfers(row) for row in moved])
+            _judge(of_transfers, [_of_transfers(row) for row in index.transfers()])
         if of_memory := by_subject[Subject.MEMORY]:
             _judge_memory(of_memory, index)
     return [each.verdict() for each in of_all]

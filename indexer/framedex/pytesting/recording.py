@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.budgets.judging import judge
+from framedex.budgets.telling import budget_findings, finding_texts
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import CallFilter, Metadata
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
     from framedex.ingest import TreeReport
     from framedex.ingest.recorded import RecordedBinaries
-    from framedex.model import CaptureRow, Compiles, DeviceMemory, Table
+    from framedex.model import CaptureRow, Compiles, DeviceMemory, Table, Transfers
     from framedex.progress import Progress
 
 
@@ -37,6 +38,10 @@ class Recording:
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
         """What lines compiled, what took longest first."""
         return self.index.compiles(all_lines=all_lines)
+
+    def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
+        """What lines moved between host and devices, most bytes first."""
+        return self.index.transfers(all_lines=all_lines)
 
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
         """What was alive on each device, of what was made in the block."""
@@ -70,12 +75,9 @@ class Recording:
 
     def hold_to(self, budgets: Sequence[Budget]) -> str:
         """What of the block is over a budget, or cannot be judged, as text; empty where it keeps to all of them."""
-        from framedex.commands.output.render_budgets import budget_findings, finding_lines
-
         verdicts = judge([self.index], budgets)
-        lines = ["".join(span.text for span in line) for line in finding_lines(budget_findings(verdicts))]
-        lines += [verdict.problem for verdict in verdicts if verdict.problem]
-        return "\n".join(lines)
+        problems = [verdict.problem for verdict in verdicts if verdict.problem]
+        return "\n".join([*finding_texts(budget_findings(verdicts)), *problems])
 
 
 def _write_index(path: Path, captures: Sequence[Path]) -> None:

@@ -57,9 +57,16 @@ def judged(index: Index, answer: AnswerOf, budgets: Sequence[Budget]) -> list[Ve
 
 
 def _of_each_process(index: Index, answer: AnswerOf) -> Iterator[Index]:
-    if len(answer.captures) == 1:
+    from framedex.model import Metadata
+
+    processes: dict[tuple[object, ...], list[int]] = {}
+    for capture in answer.captures:
+        metadata = Metadata.parse(capture.metadata_text)
+        process = (capture.run, metadata.host, metadata.pid) if metadata.pid else (capture.id,)
+        processes.setdefault(process, []).append(capture.id)
+    if len(processes) == 1:
         yield index
         return
-    for capture in answer.captures:
-        with index.within([capture.id]) as of_process:
+    for captures in processes.values():
+        with index.within(captures) as of_process:
             yield of_process

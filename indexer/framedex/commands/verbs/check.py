@@ -107,7 +107,7 @@ def check(
             note("Nothing is wrong with these calls, as far as they tell.")
     is_wrong = any(each.severity is not Severity.NOTE for each in findings)
     is_missing = bool(unfinished) or any(check.capture.stops for check in checks)
-    is_broken = bool(over) or any(verdict.problem for verdict in verdicts)
+    is_broken = not all(verdict.is_kept for verdict in verdicts)
     if (exit_code and is_wrong) or ((exit_code or budgets) and is_missing) or is_broken:
         ctx.exit(1)
 
@@ -116,6 +116,6 @@ def _over(verdicts: list[Verdict]) -> list[Finding]:
     """What is over a budget, as findings."""
     if not verdicts:
         return []
-    from framedex.commands.output.render_budgets import budget_findings
+    from framedex.budgets.telling import budget_findings
 
     return budget_findings(verdicts)
