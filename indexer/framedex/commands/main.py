@@ -76,6 +76,7 @@ _VERBS = {
         "framedex.commands.verbs.compiles:compiles", "Show which lines compile, how long, and what changed."
     ),
     "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
+    "report": Verb("framedex.commands.verbs.report:report", "Write one HTML file of what captures hold."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: handlers, Python lines, and times.",
