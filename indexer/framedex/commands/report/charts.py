@@ -36,10 +36,10 @@ class Span:
         return [self.start + (self.end - self.start) * number // (count - 1) for number in range(count)]
 
 
-def span_of(timeline: Timeline, memory: Sequence[Sequence[tuple[int, int]]]) -> Span:
-    """The time that the charts of a capture have in common; `memory` has the points of each device."""
+def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> Span:
+    """The time that charts have in common: of the memory of devices, and of a capture's threads."""
     times = [time for points in memory for time, _ in points]
-    if timeline.threads:
+    if timeline is not None and timeline.threads:
         times += [timeline.start, timeline.end]
     return Span(min(times, default=0), max(times, default=0))
 

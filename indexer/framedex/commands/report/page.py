@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from framedex import words
+from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import command
 from framedex.commands.output.render_compiles import change_text
 from framedex.commands.report.charts import HEIGHT, WIDTH, layers, memory_outline, span_of
@@ -31,6 +31,17 @@ GENERATOR = "framedex report"
 
 MOST_ROWS = 30
 """Rows of a table; the verb that has them all is named below."""
+
+_SECTIONS = {
+    "summary": "Summary",
+    "compiles": "Compiles",
+    "memory": "Memory",
+    "timeline": "Timeline",
+    "flames": "Flame graph",
+    "functions": "Functions",
+    "findings": "Findings",
+}
+"""What a page consists of: the names of templates, and of what they show."""
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -58,6 +69,7 @@ def page(contents: Contents, editor: str) -> str:
         count=words.count,
         place=places.of,
         change=change_text,
+        brief=_brief,
     )
     environment.globals.update(
         boxes=boxes,
@@ -65,7 +77,6 @@ def page(contents: Contents, editor: str) -> str:
         layers=layers,
         memory_outline=memory_outline,
         span_of=span_of,
-        groupby=groupby,
         activities=list(Activity),
         chart={"width": WIDTH, "height": HEIGHT, "box": BOX_HEIGHT},
         most=MOST_ROWS,
@@ -73,6 +84,7 @@ def page(contents: Contents, editor: str) -> str:
     )
     return environment.get_template("page.html").render(
         contents=contents,
+        sections=_SECTIONS,
         heading=answer_heading(contents.answer, remedy=""),
         files=places.files(),
         generator=f"{GENERATOR} {VERSION}",
@@ -92,6 +104,11 @@ def page(contents: Contents, editor: str) -> str:
 def _shown(value: Any) -> Any:
     """A text as it can be shown; it is still escaped for HTML."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _brief(text: str, most: int = 200) -> str:
+    """A name that has a bounded length: those of templates, and programs given as code, may have any."""
+    return cut(visible(text), most)
 
 
 def _hash(text: str) -> str:

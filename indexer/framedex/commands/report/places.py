@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from framedex.commands.editor.browser import is_page
-from framedex.model import is_local
+from framedex.commands.output.terminal import source_is_here
 from framedex.model.places import path_in_repository
 from framedex.placetext import location_labels
 
@@ -43,12 +43,14 @@ class Places:
     def __init__(self, paths: Collection[str], editor: str) -> None:
         self._template = EDITORS[editor]
         self._names = _short_names(paths)
+        self._here: dict[str, bool] = {}
 
     def of(self, location: Location) -> Place:
         """How a place is shown."""
         name = self._names.get(location.path, location.path)
-        labels = ", ".join(location_labels(location))
-        return Place(f"{name}:{location.line}", location.path, self._link(location), labels)
+        link = self._link(location)
+        labels = [*location_labels(location), *([] if link or not self._template else ["not here"])]
+        return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
 
     def files(self) -> list[tuple[str, str]]:
         """The short name and the whole path of each file that is shown under another name."""
@@ -57,9 +59,16 @@ class Places:
     def _link(self, location: Location) -> str:
         if location.url is not None:
             return location.url if is_page(location.url) else ""  # a project's settings may name any address
-        if not is_local(location.path):
+        if not self._is_here(location):
             return ""
         return self._template.format(path=quote(location.path, errors="surrogateescape"), line=location.line)
+
+
+    def _is_here(self, location: Location) -> bool:
+        """Whether the file is on this machine: looked up once for each."""
+        if location.path not in self._here:
+            self._here[location.path] = source_is_here(location)
+        return self._here[location.path]
 
 
 def _short_names(paths: Collection[str]) -> dict[str, str]:

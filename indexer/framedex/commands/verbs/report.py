@@ -59,7 +59,7 @@ def report(
 
         text = page(contents_of(index, answer), editor or _usual_editor()).encode()
     if to_stdout:
-        click.echo(text, standard_output().buffer, nl=False)
+        click.echo(text, standard_output(), nl=False)
         return
     with written_whole(output) as file:
         file.write(text)
