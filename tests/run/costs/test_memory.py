@@ -292,3 +292,12 @@ def test_a_failure_without_an_allocator_wants_what_nobody_knows(without_allocato
     failures = [each for device in without_allocator.devices("out_of_memory") for each in device.failures]
     assert [failure.wanted for failure in failures] == [None] * 3
     assert {failure.alive for failure in failures} == {512 * KIB}
+
+
+def test_what_lines_held_stands_in_a_view(recorded: Recorded) -> None:
+    (device, *_) = recorded.devices("kept_list")
+    told = {(held.line and held.line.location.line, held.at_peak, held.buffers) for held in device.lines}
+
+    with closing(sqlite3.connect(recorded.index)) as database:
+        query = "SELECT line, at_peak, buffers FROM memory_readable WHERE capture = ? AND device = ?"
+        assert set(database.execute(query, (recorded.captures["kept_list"], device.device))) == told

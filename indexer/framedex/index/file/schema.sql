@@ -31,7 +31,7 @@ CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
 
 -- The recordings. A capture that is read again when it has grown keeps its id.
 CREATE TABLE captures(
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used again, though a capture is removed: people write it down
     path TEXT,  -- where it was last seen
     identity TEXT,  -- what it is, wherever it lies
     signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
@@ -406,6 +406,25 @@ CREATE TABLE executions(
 ) WITHOUT ROWID;
 CREATE INDEX idx_executions_kind ON executions (kind);
 CREATE INDEX idx_executions_capture ON executions (capture);
+
+
+-- Transfers
+
+-- What calls moved between host and devices, by their kinds.
+CREATE TABLE transfers(
+    kind INTEGER PRIMARY KEY REFERENCES call_kinds(id),
+    capture INTEGER REFERENCES captures(id),
+    direction TEXT,  -- host to device, device to host, device to device
+    how TEXT,  -- what moved it, as the program has it: device_put, float; empty: not known
+    is_implicit INTEGER,  -- whether JAX's transfer guard stops it, set to "disallow"
+    calls INTEGER,  -- that moved something
+    duration INTEGER,  -- ns
+    sized INTEGER,  -- of the calls, those whose size is known
+    bytes INTEGER,  -- of those
+    first_call INTEGER,
+    latest_call INTEGER
+);
+CREATE INDEX idx_transfers_capture ON transfers (capture);
 
 
 -- Memory: what was alive on devices, made once when all of a capture is there
@@ -845,6 +864,29 @@ CREATE VIEW stacks_readable AS
     )
     SELECT up.stack, up.chain, n.depth, r.function, r.path, r.line, r.how
     FROM up JOIN nodes n ON n.id = up.node JOIN frames_readable r ON r.id = n.frame;
+
+-- The innermost line of the program itself in each stack with Python: what the answers about costs are told by.
+CREATE VIEW user_lines_readable AS
+    SELECT s.id AS stack, fn.name AS function, f.path, fr.line
+    FROM stacks s JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)
+    JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame JOIN functions fn ON fn.id = fr.function
+    JOIN files f ON f.id = fr.file;
+
+-- Every compilation; `program` is NULL of what a compilation cache gave.
+CREATE VIEW compiles_readable AS
+    SELECT x.call, x.capture, c.start / 1e9 AS seconds, CASE WHEN c.duration >= 0 THEN c.duration / 1e6 END AS milliseconds,
+           p.function AS compiled, u.path, u.line, u.function, c.error, p.signature, x.program
+    FROM compilations x JOIN calls c ON c.id = x.call LEFT JOIN programs p ON p.id = x.program
+    LEFT JOIN user_lines_readable u ON u.stack = c.stack;
+
+-- What lines had alive on devices, in bytes.
+CREATE VIEW memory_readable AS
+    SELECT m.capture, m.device, f.path, fr.line, fn.name AS function, m.at_peak, m.buffers_at_peak, m.at_end, m.most,
+           m.allocated, m.buffers, m.growth, m.rounds
+    FROM memory_lines m LEFT JOIN nodes n ON n.id = m.node LEFT JOIN nodes u ON u.id = n.user_node
+    LEFT JOIN frames fr ON fr.id = u.frame LEFT JOIN functions fn ON fn.id = fr.function
+    LEFT JOIN files f ON f.id = fr.file
+    WHERE NOT m.is_by_way;
 
 CREATE VIEW edges_readable AS
     SELECT a.name AS caller, b.name AS callee, e.calls
