@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         FunctionTotals,
         Table,
         Timeline,
+        Transfers,
     )
 
 MOST_CAPTURES = 4
@@ -49,6 +50,7 @@ class Contents:
     answer: AnswerOf
     totals: tuple[FunctionTotals, ...]
     compiles: Table[Compiles]
+    transfers: Table[Transfers]
     memory: Table[DeviceMemory]
     captures: tuple[OfCapture, ...]
     left_out: int
@@ -65,6 +67,7 @@ def contents_of(index: Index, answer: AnswerOf) -> Contents:
         answer=answer,
         totals=tuple(index.calls.totals(CallFilter(), by_thread=False)),
         compiles=index.compiles(),
+        transfers=index.transfers(),
         memory=index.memory(),
         captures=tuple(_of_capture(index, capture) for capture in sorted(largest, key=lambda each: each.id)),
         left_out=len(answer.captures) - len(largest),

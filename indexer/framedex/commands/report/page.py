@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,11 @@ from markupsafe import Markup
 from framedex import words
 from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import command
-from framedex.commands.output.render_compiles import change_text
 from framedex.commands.report.charts import HEIGHT, WIDTH, layers, memory_outline, span_of
 from framedex.commands.report.flames import HEIGHT as BOX_HEIGHT
 from framedex.commands.report.flames import boxes, own_times
 from framedex.commands.report.places import Places
+from framedex.costtext import change_text, compiles_total, device_name, held_on, memory_total, transfers_total
 from framedex.model import Activity
 from framedex.plaintext import visible
 from framedex.scopetext import answer_heading
@@ -25,6 +26,7 @@ from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.commands.report.contents import Contents
+    from framedex.model import DeviceMemory
 
 GENERATOR = "framedex report"
 """How a report says what wrote it: the beginning of the content of its `meta` element of that name."""
@@ -35,6 +37,7 @@ MOST_ROWS = 30
 _SECTIONS = {
     "summary": "Summary",
     "compiles": "Compiles",
+    "transfers": "Transfers",
     "memory": "Memory",
     "timeline": "Timeline",
     "flames": "Flame graph",
@@ -69,6 +72,10 @@ def page(contents: Contents, editor: str) -> str:
         count=words.count,
         place=places.of,
         change=change_text,
+        device=device_name,
+        of_compiles=compiles_total,
+        of_memory=_memory_total,
+        of_transfers=transfers_total,
         brief=_brief,
     )
     environment.globals.update(
@@ -104,6 +111,11 @@ def page(contents: Contents, editor: str) -> str:
 def _shown(value: Any) -> Any:
     """A text as it can be shown; it is still escaped for HTML."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _memory_total(devices: Sequence[DeviceMemory]) -> str:
+    """What `memory_total` says of devices."""
+    return memory_total(list(held_on(devices)))
 
 
 def _brief(text: str, most: int = 200) -> str:
