@@ -16,6 +16,9 @@ HEIGHT = 24
 """Of a chart, in units of its own; a page stretches it."""
 
 
+_MOST_THREADS = 12
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """An area of a chart: what it is of, and its outline."""
@@ -42,6 +45,12 @@ def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | No
     if timeline is not None and timeline.threads:
         times += [timeline.start, timeline.end]
     return Span(min(times, default=0), max(times, default=0))
+
+
+def told_apart(timeline: Timeline) -> tuple[ThreadTime, ...]:
+    """The threads that have a row of their own: at most some, and none whose chart would be empty."""
+    least = timeline.threads[0].busy // 1000 if timeline.threads else 0
+    return tuple(thread for thread in timeline.threads[:_MOST_THREADS] if thread.busy > least)
 
 
 def layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:

@@ -1,4 +1,4 @@
-"""A flame graph as boxes, outermost functions at the top, and its functions by the time of their own."""
+"""A flame graph as boxes, outermost functions at the top, and its functions by time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from framedex.model import FlameKind
+
 if TYPE_CHECKING:
-    from framedex.model import FlameGraph, FlameKind, FlameNode, Location
+    from framedex.model import FlameGraph, FlameNode, Location
 
 HEIGHT = 18
 """Of a box, in pixels."""
 
 _NARROWEST = 0.02  # percent of the width
+_LEADING = (FlameKind.PYTHON, FlameKind.NATIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +33,10 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnTime:
-    """A function and the time in which it was innermost, ns; `location` is where it was longest."""
+class FunctionTime:
+    """A function with the time of its calls and of all that they led to, ns; `location` is where it was longest."""
 
     name: str
-    kind: FlameKind
     calls: int
     duration: int
     location: Location | None
@@ -56,19 +58,23 @@ def boxes(graph: FlameGraph) -> Iterator[Box]:
             yield Box(name, node.kind, left, width, (depth + 1) * HEIGHT, node.calls, node.duration, node.location)
 
 
-def own_times(graph: FlameGraph) -> list[OwnTime]:
-    """The functions by the time that they were innermost for, longest first."""
-    own = [node.duration for node in graph.nodes]
+def by_time(graph: FlameGraph) -> list[FunctionTime]:
+    """The functions that led into the runtime, by time, longest first; the runtime's own are not among them."""
+    groups: dict[str, list[FlameNode]] = {}
+    within: list[frozenset[str]] = []  # the functions above each node: one that calls itself counts once
     for node in graph.nodes:
-        if node.parent >= 0:
-            own[node.parent] -= node.duration
-    groups: dict[tuple[str, FlameKind], list[tuple[int, FlameNode]]] = {}
-    for duration, node in zip(own, graph.nodes, strict=True):
-        if node.name:
-            groups.setdefault((node.name, node.kind), []).append((max(duration, 0), node))
-    found = []
-    for (name, kind), nodes in groups.items():
-        longest = max(nodes, key=lambda each: each[0])[1]
-        calls = sum(node.calls for _, node in nodes)
-        found.append(OwnTime(name, kind, calls, sum(duration for duration, _ in nodes), longest.location))
-    return sorted(found, key=lambda each: (-each.duration, each.name))
+        above = within[node.parent] if node.parent >= 0 else frozenset()
+        if node.kind in _LEADING and node.name not in above:
+            groups.setdefault(node.name, []).append(node)
+            above |= {node.name}
+        within.append(above)
+    found = [
+        FunctionTime(
+            name,
+            sum(node.calls for node in nodes),
+            sum(node.duration for node in nodes),
+            max(nodes, key=lambda each: each.duration).location,
+        )
+        for name, nodes in groups.items()
+    ]
+    return sorted(found, key=lambda each: -each.duration)

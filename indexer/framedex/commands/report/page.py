@@ -14,9 +14,9 @@ from markupsafe import Markup
 from framedex import words
 from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import command
-from framedex.commands.report.charts import HEIGHT, WIDTH, layers, memory_outline, span_of
+from framedex.commands.report.charts import HEIGHT, WIDTH, layers, memory_outline, span_of, told_apart
 from framedex.commands.report.flames import HEIGHT as BOX_HEIGHT
-from framedex.commands.report.flames import boxes, own_times
+from framedex.commands.report.flames import boxes, by_time
 from framedex.commands.report.places import Places
 from framedex.costtext import change_text, compiles_total, device_name, held_on, memory_total, transfers_total
 from framedex.model import Activity
@@ -80,10 +80,11 @@ def page(contents: Contents, editor: str) -> str:
     )
     environment.globals.update(
         boxes=boxes,
-        own_times=own_times,
+        by_time=by_time,
         layers=layers,
         memory_outline=memory_outline,
         span_of=span_of,
+        told_apart=told_apart,
         activities=list(Activity),
         chart={"width": WIDTH, "height": HEIGHT, "box": BOX_HEIGHT},
         most=MOST_ROWS,

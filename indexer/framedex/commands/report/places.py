@@ -63,7 +63,6 @@ class Places:
             return ""
         return self._template.format(path=quote(location.path, errors="surrogateescape"), line=location.line)
 
-
     def _is_here(self, location: Location) -> bool:
         """Whether the file is on this machine: looked up once for each."""
         if location.path not in self._here:

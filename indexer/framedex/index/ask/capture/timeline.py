@@ -27,7 +27,6 @@ _MOST_READ = 100_000
 """Calls of a capture up to which each is read."""
 _MOST_OF_LONGEST = 20_000  # calls of the kinds that take longest
 _IN_SLICE = 100  # calls of a slice that stand for all others
-_LOOKS = 40  # halvings that find any id
 
 _ACTIVITIES = (
     (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), Activity.COMPILE),
@@ -112,18 +111,18 @@ def _slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
     begin, end = _start(reader, ids.first), _start(reader, ids.last)
     before = ids.first
     for number in range(1, SLICES + 1):
-        after = _first_from(reader, ids, begin + (end - begin) * number // SLICES) if number < SLICES else ids.last + 1
+        after = ids.last + 1
+        if number < SLICES:
+            after = _first_from(reader, Ids(ids.base, before, ids.last), begin + (end - begin) * number // SLICES)
         if after > before:
             yield before, after - 1
-        before = max(before, after)
+        before = after
 
 
 def _first_from(reader: Reader, ids: Ids, time: int) -> int:
-    """The first call that begins at a time or later: calls are numbered by their start."""
+    """The first of some calls that begins at a time or later: calls are numbered by their start."""
     low, high = ids.first, ids.last + 1
-    for _ in range(_LOOKS):
-        if low >= high:
-            break
+    while low < high:
         middle = (low + high) // 2
         if _start(reader, middle) < time:
             low = middle + 1
@@ -145,7 +144,9 @@ def _threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int
     activities = np.array([order.index(kinds.activities.get(int(kind), Activity.OTHER)) for kind in of_calls], np.int64)
     found = []
     for thread in np.unique(threads):
-        of_thread = {activity: calls[(threads == thread) & (activities == number)] for number, activity in enumerate(order)}
+        of_thread = {
+            activity: calls[(threads == thread) & (activities == number)] for number, activity in enumerate(order)
+        }
         found.append(
             ThreadTime(
                 labels.get(int(thread), ""),
@@ -172,4 +173,3 @@ def _covered(until: Numbers, weight: Numbers) -> Numbers:
     passed = np.bincount(number, weight, SLICES)
     later = passed.sum() - np.cumsum(passed)
     return np.asarray(within + later, np.float64)
-
