@@ -43,7 +43,7 @@ class FunctionTime:
 
 
 def boxes(graph: FlameGraph) -> Iterator[Box]:
-    """The nodes that are wide enough to be seen, callers before their callees, by time; by calls where none was taken."""
+    """The nodes that are wide enough to be seen, callers first; by time, or by calls where none was taken."""
     whole = graph.duration or graph.calls or 1
     placed: list[tuple[float, int]] = []  # left and depth of each node
     ends: dict[int, float] = {}

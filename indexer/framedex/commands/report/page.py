@@ -52,7 +52,8 @@ _TEMPLATES = Path(__file__).with_name("templates")
 def page(contents: Contents, editor: str) -> str:
     """The report as HTML, the same for the same contents; `editor` is the one whose links it has, of `EDITORS`.
 
-    Nothing of a recording is taken for more than text, and what is no visible character is escaped.
+    Nothing of a recording is taken for more than text, and what is no visible character is escaped. The page is ASCII,
+    so that it is the same through a stdout of any encoding.
     """
     style, script = ((_TEMPLATES / name).read_text("utf-8") for name in ("report.css", "report.js"))
     environment = Environment(
@@ -90,7 +91,7 @@ def page(contents: Contents, editor: str) -> str:
         most=MOST_ROWS,
         command=command,
     )
-    return environment.get_template("page.html").render(
+    filled = environment.get_template("page.html").render(
         contents=contents,
         sections=_SECTIONS,
         heading=answer_heading(contents.answer, remedy=""),
@@ -107,6 +108,7 @@ def page(contents: Contents, editor: str) -> str:
             ]
         ),
     )
+    return filled.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _shown(value: Any) -> Any:

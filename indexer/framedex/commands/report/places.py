@@ -24,7 +24,7 @@ EDITORS = {
     "framedex": "framedex://{path}#{line}",
     "none": "",
 }
-"""Links to a line of a file of this machine, by the editor that takes them; `framedex open` is registered for its own."""
+"""Links to a line of a file of this machine, by the editor that takes them; `framedex open` can be told to."""
 
 
 @dataclass(frozen=True, slots=True)

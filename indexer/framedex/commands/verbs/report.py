@@ -10,7 +10,7 @@ import click
 from framedex import words
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
-from framedex.commands.output.whole_files import written_whole
+from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
 from framedex.commands.report.places import EDITORS
@@ -57,12 +57,11 @@ def report(
         from framedex.commands.report.contents import contents_of
         from framedex.commands.report.page import page
 
-        text = page(contents_of(index, answer), editor or _usual_editor()).encode()
+        text = page(contents_of(index, answer), editor or _usual_editor())
     if to_stdout:
         click.echo(text, standard_output(), nl=False)
         return
-    with written_whole(output) as file:
-        file.write(text)
+    write_whole(output, text)
     note(f"Written: {output} ({words.size(len(text))})")
     if is_opened:
         _open(output)

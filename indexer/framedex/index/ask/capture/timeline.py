@@ -57,9 +57,10 @@ def timeline(asked: AskedCapture) -> Timeline:
     kinds = _kinds(reader, capture)
     is_sampled = len(ids) > _MOST_READ
     found = _sample(reader, ids, kinds) if is_sampled else _all(reader, ids)
-    calls = np.array(list(found), np.float64).reshape(-1, 4)  # kind, start, duration, how many it stands for
-    start = int(calls[:, 1].min()) if len(calls) else 0
-    end = int((calls[:, 1] + calls[:, 2]).max()) if len(calls) else 0
+    calls: Numbers = np.array(list(found), np.float64).reshape(-1, 4)  # kind, start, duration, how many it stands for
+    start = int(np.min(calls[:, 1])) if len(calls) else 0
+    end = int(np.max(calls[:, 1] + np.maximum(calls[:, 2], 0))) if len(calls) else 0
+    calls[:, 2] = np.where(calls[:, 2] < 0, end - calls[:, 1], calls[:, 2])  # what never returned went on
     return Timeline(start, end, tuple(_threads(reader, calls, kinds, start, end)), is_sampled)
 
 
@@ -90,12 +91,12 @@ def _activity(name: str, boundary: str) -> Activity:
 
 def _all(reader: Reader, ids: Ids) -> Iterator[tuple[float, ...]]:
     rows = reader.rows(f"SELECT {_COLUMNS} FROM call_rows c WHERE c.id BETWEEN ? AND ?", ids.first, ids.last)
-    return ((kind, start, max(duration, 0), 1) for _, kind, start, duration, inside in rows if inside is None)
+    return ((kind, start, duration, 1) for _, kind, start, duration, inside in rows if inside is None)
 
 
 def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ...]]:
     whole = calls_in(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
-    yield from ((kind, start, max(duration, 0), 1) for _, kind, start, duration, inside in whole if inside is None)
+    yield from ((kind, start, duration, 1) for _, kind, start, duration, inside in whole if inside is None)
     chosen: dict[int, float] = {}
     for first, last in _slices(reader, ids):
         step = max((last - first + 1) / _IN_SLICE, 1.0)
@@ -103,7 +104,7 @@ def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ..
     query = f"SELECT {_COLUMNS} FROM json_each(?) s CROSS JOIN call_rows c ON c.id = s.value"
     for call, kind, start, duration, inside in reader.rows(query, json_list(sorted(chosen))):
         if inside is None and kind not in kinds.longest:
-            yield kind, start, max(duration, 0), chosen[call]
+            yield kind, start, duration, chosen[call]
 
 
 def _slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
