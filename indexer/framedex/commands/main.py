@@ -75,6 +75,7 @@ _VERBS = {
     "compiles": Verb(
         "framedex.commands.verbs.compiles:compiles", "Show which lines compile, how long, and what changed."
     ),
+    "transfers": Verb("framedex.commands.verbs.transfers:transfers", "Show which lines move data to and from devices."),
     "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
-    from framedex.model import AnswerOf, CaptureRow, Compiles, DeviceMemory, FrameRow, Location, Table
+    from framedex.model import AnswerOf, CaptureRow, Compiles, DeviceMemory, FrameRow, Location, Table, Transfers
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -261,6 +261,21 @@ class Index:
         from framedex.index.ask.sources import Sources
 
         return Sources(self._reader)
+
+    def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
+        """What lines of the program had moved between host and devices, most bytes first; durations in ns.
+
+        With `all_lines` each row is of one way to its line, which is `outward`.
+        """
+        from framedex.index.ask.costs.transfers import transfers
+
+        return transfers(self._reader, all_lines=all_lines)
+
+    def captures_with_transfers(self) -> list[int]:
+        """The ids of the captures in which something was moved."""
+        from framedex.index.ask.costs.transfers import captures_with_transfers
+
+        return captures_with_transfers(self._reader)
 
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
         """What was alive on each device over time, and the lines that made it; of captures whose end was read.

@@ -41,6 +41,7 @@ NEEDS: dict[str, set[str]] = {
     "calls --json": set(),
     "calls --stack line": set(),
     "summary": {"numpy"},
+    "transfers": set(),
     "memory": set(),
     "check": set(),
     "compiles": set(),

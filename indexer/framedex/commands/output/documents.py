@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         StackHit,
         StaticCallers,
         Trace,
+        Transfers,
     )
 
 Document = dict[str, Any]
@@ -139,6 +140,14 @@ def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
 def _compiles(row: Compiles) -> Document:
     changes = [asdict(change) | {"cause": change.cause.value} for change in row.changes]
     return asdict(row) | {"changes": changes}
+
+
+def transfers_document(answer: AnswerOf, rows: Iterable[Transfers]) -> Document:
+    """What lines had moved."""
+    return {
+        **answer_document(answer),
+        "transfers": [asdict(row) | {"direction": row.direction.value} for row in rows],
+    }
 
 
 def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: int) -> Document:

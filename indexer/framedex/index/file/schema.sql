@@ -408,6 +408,25 @@ CREATE INDEX idx_executions_kind ON executions (kind);
 CREATE INDEX idx_executions_capture ON executions (capture);
 
 
+-- Transfers
+
+-- What calls moved between host and devices, by their kinds.
+CREATE TABLE transfers(
+    kind INTEGER PRIMARY KEY REFERENCES call_kinds(id),
+    capture INTEGER REFERENCES captures(id),
+    direction TEXT,  -- host to device, device to host, device to device
+    how TEXT,  -- what moved it, as the program has it: device_put, float; empty: not known
+    is_implicit INTEGER,  -- whether JAX's transfer guard stops it, set to "disallow"
+    calls INTEGER,  -- that moved something
+    duration INTEGER,  -- ns
+    sized INTEGER,  -- of the calls, those whose size is known
+    bytes INTEGER,  -- of those
+    first_call INTEGER,
+    latest_call INTEGER
+);
+CREATE INDEX idx_transfers_capture ON transfers (capture);
+
+
 -- Memory: what was alive on devices, made once when all of a capture is there
 
 -- The memory of each device, and what of it was in use.
