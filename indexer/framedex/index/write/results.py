@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, kinds_of
+from framedex.index.write.pieces import FOREVER, LARGEST, kinds_of
 from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
@@ -44,7 +44,7 @@ class Compiled:
         """The same of a program's signature, as the index has it."""
         arguments, results = signature["arguments"], signature["results"]
         return cls(
-            sizes=tuple(size_on_device(each, signature) for each in results),
+            sizes=tuple(size if (size := size_on_device(each, signature)) <= LARGEST else -1 for each in results),
             is_default=tuple(each["attributes"].get(_MEMORY_KIND, "device") == "device" for each in results),
             arguments=len(arguments),
             donated=tuple(
