@@ -388,11 +388,20 @@ CREATE TABLE compilations(
     capture INTEGER REFERENCES captures(id),
     program INTEGER REFERENCES programs(id),  -- NULL where it is not known
     executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
+    options INTEGER REFERENCES compile_texts(id),  -- by name, what it was compiled with; NULL where that is not known
+    noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.Noted; NULL where that is not known
     problem TEXT  -- why no program is known; empty where it is
 );
 CREATE INDEX idx_compilations_program ON compilations (program);
 CREATE INDEX idx_compilations_executable ON compilations (executable);
 CREATE INDEX idx_compilations_capture ON compilations (capture);
+
+-- What is said of compilations beside their programs, each once.
+CREATE TABLE compile_texts(
+    id INTEGER PRIMARY KEY,
+    text TEXT  -- JSON
+);
+CREATE UNIQUE INDEX idx_compile_texts_text ON compile_texts (text);
 
 -- What the runs of an executable came to, by their kinds.
 CREATE TABLE executions(
