@@ -76,6 +76,7 @@ _VERBS = {
         "framedex.commands.verbs.compiles:compiles", "Show which lines compile, how long, and what changed."
     ),
     "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
+    "waits": Verb("framedex.commands.verbs.waits:waits", "Show which lines wait for the device, and loops' steps."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: handlers, Python lines, and times.",

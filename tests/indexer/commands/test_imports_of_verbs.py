@@ -42,6 +42,7 @@ NEEDS: dict[str, set[str]] = {
     "calls --stack line": set(),
     "summary": {"numpy"},
     "memory": set(),
+    "waits": set(),
     "check": set(),
     "compiles": set(),
     "trace 1": {"framedex.model.traces"},
