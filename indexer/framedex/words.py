@@ -22,7 +22,8 @@ def size(count: int) -> str:
     """A number of bytes with a fitting unit."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= scale:
-            return f"{count / scale:.3g} {unit}"
+            units = count / scale
+            return f"{units:,.0f} {unit}" if units >= 999.5 else f"{units:.3g} {unit}"
     return f"{count} B"
 
 

@@ -123,7 +123,7 @@ void ObjectReader::add_sightings(const Function::SlottedField& field, std::vecto
   const Value* known = value(field.slot);
   if (known == nullptr) return;
   auto add = [&](uint64_t address) {
-    if (address != 0) found->push_back({field.type, field.role, field.is_sized, address});
+    if (address != 0) found->push_back({field.type, field.role, field.is_sized, field.is_list, address});
   };
   if (!field.is_list) {
     if (known->kind() == ValueKind::kAddress) add(known->word(0));
@@ -152,7 +152,7 @@ void ObjectReader::read_identified(const Function& function, CallObjects* found)
     const Value* known = value(field.slot);
     if (known == nullptr || known->kind() != ValueKind::kAddress || known->word(0) == 0) continue;
     found->has_identified = true;
-    found->identified = {field.type, field.role, false, known->word(0)};
+    found->identified = {field.type, field.role, false, false, known->word(0)};
   }
 }
 

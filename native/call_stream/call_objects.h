@@ -18,7 +18,8 @@ inline constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
 struct Sighting {
   ObjectType type;
   Role role;
-  bool is_sized;  // whether the call's value `bytes` is its size
+  bool is_sized;   // whether the call's value `bytes` is its size
+  bool is_listed;  // whether it is one of a list, and so no copy of what the call was given
   uint64_t address;
 };
 

@@ -55,7 +55,7 @@ NATIVE_ROOMS = {
 # The rooms within a big package, and modules that stand above them: each may import those of the lines before its own.
 ROOMS = {
     "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
-    "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",)),
+    "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",), ("opening",)),
     "framedex.index.ask": (
         *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
         *(("costs",), ("line", "capture", "frame_sources"), ("sources",)),

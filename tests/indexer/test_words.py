@@ -26,6 +26,14 @@ def test_a_number_and_its_noun(number: int, text: str) -> None:
     assert words.count(number, "call") == text
 
 
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1023, "1023 B"), (1024, "1 KiB"), (1_023_000, "999 KiB"), (1_024_000, "1,000 KiB"), (1 << 20, "1 MiB")],
+)
+def test_a_size_has_no_exponent(size: int, text: str) -> None:
+    assert words.size(size) == text
+
+
 @pytest.mark.parametrize("folder", _SOURCES)
 def test_no_text_puts_a_plural_after_any_number(folder: str) -> None:
     """Given `f"{calls:,} calls"`, then one call is "1 calls": `words.count` is for that."""

@@ -261,11 +261,16 @@ class _Follower:
             first.deleted_call = effect.call if first.deleted_call is None else first.deleted_call
 
     def _size(self, effect: _Effect, kind: str) -> int | None:
-        """The size of what a call created: told by its arguments, or that of what it is a copy of."""
+        """The size of what a call created: told by its arguments, or that of what it is a copy of.
+
+        What comes in a list is a copy of nothing, as the results of a program are.
+        """
         assert effect.values is not None
         function = self._functions[self._function[effect.call]]
         if any(result.name in function.sizes and result.type == kind for result in function.results):
             return effect.values.sized
+        if any(result.is_list and result.type == kind for result in function.results):
+            return None
         return next((self.objects[place].size for place in effect.given if self.objects[place].type == kind), None)
 
     def _begin(self, kind: str, address: int, born: int, created: int | None, call: int) -> _Life:

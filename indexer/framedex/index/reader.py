@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
-    from framedex.model import AnswerOf, CaptureRow, Compiles, DeviceMemory, FrameRow, Location, Table, Waiting
+    from framedex.model import (
+        AnswerOf,
+        CaptureRow,
+        Compiles,
+        DeviceMemory,
+        FrameRow,
+        Location,
+        Table,
+        Transfers,
+        Waiting,
+    )
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -153,6 +163,10 @@ class Index:
         """
         return self._reader.memory.recall(("asked", key), make)
 
+    def rests_on(self, path: str) -> None:
+        """Note that what is being made to be remembered holds only while the file at the path is as it is."""
+        self._reader.memory.file(path)
+
     def published(self, location: Location) -> Location:
         """The location with its public URL, if its file is not here and a URL is known."""
         return Urls(self._reader).added(location)
@@ -161,6 +175,10 @@ class Index:
         """Every capture, oldest first."""
         query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY run, started, id"
         return [capture_row(row) for row in self._reader.rows(query)]
+
+    def captures_half_read(self) -> frozenset[int]:
+        """The ids of the captures that are not here to their end: being read or followed, or left half read."""
+        return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
 
     def capture(self, capture: int) -> CaptureContents:
         """What the capture with this id holds."""
@@ -257,6 +275,21 @@ class Index:
         from framedex.index.ask.sources import Sources
 
         return Sources(self._reader)
+
+    def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
+        """What lines of the program had moved between host and devices, most bytes first; durations in ns.
+
+        With `all_lines` each row is of one way to its line, which is `outward`.
+        """
+        from framedex.index.ask.costs.transfers import transfers
+
+        return transfers(self._reader, all_lines=all_lines)
+
+    def captures_with_transfers(self) -> list[int]:
+        """The ids of the captures in which something was moved."""
+        from framedex.index.ask.costs.transfers import captures_with_transfers
+
+        return captures_with_transfers(self._reader)
 
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
         """What was alive on each device over time, and the lines that made it; of captures whose end was read.

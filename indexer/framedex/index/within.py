@@ -17,7 +17,7 @@ _TOTALS = (
     *("nodes", "functions", "stack_calls", "line_calls", "line_links", "line_samples"),
     *("steps", "code_steps", "readable_steps", "edges", "code_edges"),
 )
-_OF_CAPTURES = ("call_kinds", "compilations", "executions")
+_OF_CAPTURES = ("call_kinds", "compilations", "executions", "transfers")
 _PASSED = (
     "WITH RECURSIVE up(node) AS ("
     " SELECT l.node FROM captures p JOIN main.call_links l ON l.call BETWEEN p.first_call AND p.last_call"

@@ -22,8 +22,9 @@ class Direction(enum.Enum):
 class Transfers:
     """The transfers of one direction that a line had made, those asked for apart from implicit ones; `duration` in ns.
 
-    `how` is what moved them, as the program has it: `device_put`, `float`, `operand of a call`. `is_implicit`: JAX's
-    `transfer_guard("disallow")` stops them. `size` is the bytes of all, None where those of one are not known.
+    `how` is what moved them, as the program has it: `device_put`, `float`, `operand of a call`; empty: not known.
+    `is_implicit`: JAX's `transfer_guard("disallow")` stops them. `size` is in bytes, without those of the `unsized`,
+    whose size no call tells.
     """
 
     line: PythonLine | None
@@ -32,7 +33,8 @@ class Transfers:
     how: str
     is_implicit: bool
     count: int
-    size: int | None
+    size: int
+    unsized: int
     total_duration: int
     first_call: int
     latest_call: int

@@ -86,6 +86,13 @@ def test_a_capture_is_removed_with_what_the_index_has_of_it(recorded: Recorded) 
     assert recorded.run("captures", "rm", "1").exit_code == 1
 
 
+def test_an_id_that_somebody_has_written_down_is_never_of_another_capture(recorded: Recorded, made: Path) -> None:
+    assert recorded.run("captures", "rm", "1", "2").exit_code == 0
+    shutil.copytree(made, recorded.folder / ".framedex" / "captures", dirs_exist_ok=True)
+    assert recorded.run("index").exit_code == 0
+    assert recorded.ids() == [3, 4]
+
+
 def test_a_dry_run_and_a_range_without_yes_show_what_would_go(recorded: Recorded) -> None:
     for arguments in (["1", "--dry-run"], ["--all-but", "1"], ["--all-but", "1", "--yes", "--dry-run"]):
         shown = recorded.run("captures", "rm", *arguments)

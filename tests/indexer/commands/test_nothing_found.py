@@ -29,8 +29,8 @@ FOUND_AND_NOT = {
 # These list what there is, make or remove something, or pass on what they get; `ffi` and
 # `memory` need what no fixture here has.
 LOOK_FOR_NOTHING = {
-    *("demo", "run", "index", "ffi", "compiles", "memory", "waits", "check", "resolve", "open"),
-    *("cmake", "doctor", "completion", "serve"),
+    *("demo", "run", "index", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
+    *("report", "cmake", "doctor", "completion", "serve"),
     *(verb for verb in _VERBS if verb.startswith(("captures", "sources"))),
 }
 WITH_JSON = ("calls", "summary", "where", "find", "explain")

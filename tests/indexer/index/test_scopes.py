@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from framedex import open_index
+from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord
 from framedex.model import Counted, Metadata
@@ -212,3 +214,35 @@ def test_without_removed_captures_an_index_is_as_if_they_had_never_been_read(
 
 def _contents(store: Store) -> dict[str, list[Any]]:
     return {name: sorted(store._connection.execute(query), key=repr) for name, query in CONTENTS.items()}
+
+
+def test_a_program_opens_the_latest_run_unless_it_says_which(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = indexed.parent.parent
+    deep = folder / "deep" / "down"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+
+    for where in (indexed, str(indexed), folder, deep, "."):
+        with open_index(where) as index:
+            assert [capture.id for capture in index.captures()] == [NEW, BESIDE]
+    for captures in ("all", {OLD, NEW, BESIDE}, [OLD], (BESIDE, OLD)):
+        with open_index(captures=captures) as index:
+            assert {row.id for row in index.captures()} == ({OLD, NEW, BESIDE} if captures == "all" else {*captures})
+
+
+@pytest.mark.parametrize(
+    ("captures", "message"),
+    [([OLD, 99], "There is no capture 99"), ("newest", "'newest' names no captures"), ([], "names no captures")],
+)
+def test_a_program_is_told_of_captures_that_are_not_there(indexed: Path, captures: Any, message: str) -> None:
+    with pytest.raises(FramedexError, match=message) as raised:
+        open_index(indexed, captures=captures)
+    assert raised.value.remedy
+
+
+def test_a_program_is_told_that_there_is_no_index(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for where in (tmp_path / "empty", tmp_path / "gone", tmp_path / "gone.db"):
+        with pytest.raises(FramedexError, match="There is no index") as raised:
+            open_index(where)
+        assert "framedex run" in raised.value.remedy

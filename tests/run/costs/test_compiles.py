@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -170,3 +172,14 @@ def test_programs_get_every_figure(recorded: Recorded) -> None:
     (shapes,) = [row for row in document["compiles"] if row["compiles"] == 19]
     assert shapes["changes"][0]["cause"] == "shape"
     assert len(json.loads(recorded.invoke("--json", "--limit", "2").stdout)["compiles"]) == 2
+
+
+def test_every_compilation_stands_in_a_view_with_its_line(recorded: Recorded) -> None:
+    rows = recorded.rows()
+    told = Counter({(row.line and row.line.location.line, row.function): row.compiles for row in rows if row.compiles})
+
+    with closing(sqlite3.connect(recorded.index)) as database:
+        query = (
+            "SELECT line, compiled FROM compiles_readable WHERE program AND capture = (SELECT max(id) FROM captures)"
+        )
+        assert Counter(database.execute(query)) == told

@@ -26,7 +26,8 @@ compiles, memory, waits, check, ffi, where, callers and callees have the capture
                 "latest_call"}], "loops": [{"capture", "thread", "line", "rounds", "start", "duration",
                 "median_duration", "compile", "dispatch", "transfer", "wait", "steps": [{"number", "start", "duration",
                 "compile", "dispatch", "transfer", "wait", "first_call"}]}]}
-    check      {"findings": [finding], "unjudged": [str]}
+    check      {"findings": [finding], "unjudged": [str], "budgets": [{"about": "compiles" | "implicit-transfers" |
+                "memory", "text", "most": int, "is_kept": bool, "fits": int, "found": int, "problem", "doubt"}]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
                 "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
                 "origin": {"how", "sites": [site]} | null}
@@ -71,6 +72,7 @@ from framedex.errorcodes import error_name
 from framedex.missing import all_problems, why_unmerged
 
 if TYPE_CHECKING:
+    from framedex.budgets.model import Verdict
     from framedex.capturefolder import CaptureFolder
     from framedex.ffi.model import FfiRegistration, FfiTarget
     from framedex.ingest import Report
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
         StackHit,
         StaticCallers,
         Trace,
+        Transfers,
         Waiting,
     )
 
@@ -147,6 +150,14 @@ def _compiles(row: Compiles) -> Document:
     return asdict(row) | {"changes": changes}
 
 
+def transfers_document(answer: AnswerOf, rows: Iterable[Transfers]) -> Document:
+    """What lines had moved."""
+    return {
+        **answer_document(answer),
+        "transfers": [asdict(row) | {"direction": row.direction.value} for row in rows],
+    }
+
+
 def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: int) -> Document:
     """What was alive on devices; of each at most `limit` lines, 0: all."""
     told = []
@@ -167,12 +178,27 @@ def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
     }
 
 
-def check_document(answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str]) -> Document:
-    """The findings shown of captures."""
+def check_document(
+    answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str], verdicts: Iterable[Verdict] = ()
+) -> Document:
+    """The findings shown of captures, and what became of each budget."""
     return {
         **answer_document(answer),
         "findings": [asdict(finding) for finding in findings],
         "unjudged": list(unjudged),
+        "budgets": [
+            {
+                "about": verdict.budget.subject.value,
+                "text": verdict.budget.text,
+                "most": verdict.budget.most,
+                "is_kept": verdict.is_kept,
+                "fits": verdict.fits,
+                "found": verdict.most,
+                "problem": verdict.problem,
+                "doubt": verdict.doubt,
+            }
+            for verdict in verdicts
+        ],
     }
 
 

@@ -9,22 +9,14 @@ from framedex import words
 from framedex.commands.output.proposals import command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.model import Cause
+from framedex.costtext import change_text, failures_text
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.model import Change, Compiles
+    from framedex.model import Compiles
 
 _MOST_CHANGES = 6
-_MOST_VALUES = 6
 _INDENT = 8
-_NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
-_WITHOUT_VALUES = {
-    Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
-    " in the program, as weak types, static arguments and unused arguments may",
-    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, what the function reads"
-    " from outside, or another function of this name",
-}
 
 
 def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
@@ -55,6 +47,8 @@ def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
 
 
 def _why(row: Compiles) -> Iterator[Line]:
+    if row.failed:
+        yield text_line(f"{'':{_INDENT}}{failures_text(row)}", "error")
     for change in row.changes[:_MOST_CHANGES]:
         yield text_line(f"{'':{_INDENT}}{printable(change_text(change))}")
     if len(row.changes) > _MOST_CHANGES:
@@ -66,28 +60,6 @@ def _why(row: Compiles) -> Iterator[Line]:
 def _name(row: Compiles) -> str:
     """The function; a compilation cache gives executables without a name."""
     return printable(row.function) or ("(from a compilation cache)" if row.loads else "(not known)")
-
-
-def change_text(change: Change) -> str:
-    """A change as a sentence: `argument 0 (x) was float32[1], [2], ... [19]`."""
-    if not change.values:
-        return _WITHOUT_VALUES.get(change.cause, change.what or change.cause.value)
-    values = list(change.values) if change.cause is Cause.ARGUMENTS else _short(change.values)
-    if len(values) > _MOST_VALUES:
-        values = [*values[: _MOST_VALUES // 2], "...", values[-1]]
-    about = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
-    verb = "were" if change.what == "constants" else "was"
-    return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
-
-
-def _short(values: Sequence[str]) -> list[str]:
-    """Types in turn without a dtype that the one before has."""
-    found, before = [], ""
-    for value in values:
-        dtype, bracket, shape = value.partition("[")
-        found.append(f"[{shape}" if bracket and dtype == before and shape != "]" else value)
-        before = dtype
-    return found
 
 
 def _cells(row: Compiles) -> tuple[str, ...]:

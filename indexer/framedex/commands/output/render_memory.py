@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span
+from framedex.costtext import device_name
 
 if TYPE_CHECKING:
     from framedex.model import Alive, DeviceMemory, Held, OutOfMemory
@@ -39,7 +40,7 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: 
 
 
 def _device_lines(device: DeviceMemory, *, tells_capture: bool) -> Iterator[Line]:
-    name = f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
+    name = device_name(device)
     of = f" of capture {device.capture}" if tells_capture else ""
     peak = f"peak {words.size(device.peak)} at {words.seconds(device.peak_time)} s"
     call = f"  (call {device.peak_call})" if device.peak_call else ""

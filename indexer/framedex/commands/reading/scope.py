@@ -103,21 +103,11 @@ def heading(answer: AnswerOf) -> Line:
     return (Span(answer_heading(answer), "head"),)
 
 
-def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
-    """The captures of these ids, in their order. Raises FramedexError where one is not there."""
-    captures = {row.id: row for row in index.captures()}
-    for capture in ids:
-        if capture not in captures:
-            raise FramedexError(
-                f"There is no capture {capture} in the index; it may have been removed.",
-                "`framedex captures --all` lists those that are there.",
-            )
-    return [captures[capture] for capture in dict.fromkeys(ids)]
-
-
 @contextmanager
 def _within(index: Index, captures: Collection[int]) -> Iterator[Index]:
     """The index of these captures alone. Raises FramedexError where one of them is not there."""
+    from framedex.index.opening import known_captures
+
     known_captures(index, captures)
     with index.within(captures) as narrow:
         from framedex.commands.output.bars import progress_of_questions

@@ -10,7 +10,6 @@ from framedex import words
 from framedex.capturefolder import folder_now, mark_kept
 from framedex.commands.output.console import note
 from framedex.commands.reading.known import open_index
-from framedex.commands.reading.scope import known_captures
 from framedex.errors import FramedexError
 
 
@@ -23,6 +22,8 @@ def keep_captures(index_path: Path | None, ids: tuple[int, ...], is_over: bool) 
 
     Given their ids, it removes them all the same. The mark is a file in the capture's folder.
     """
+    from framedex.index.opening import known_captures
+
     with open_index(index_path) as index:
         chosen = known_captures(index, ids)
     for capture in chosen:

@@ -17,7 +17,6 @@ from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import capture_lines
 from framedex.commands.reading.indexing import patience
 from framedex.commands.reading.known import checked_index_place, open_index, settings_here
-from framedex.commands.reading.scope import known_captures
 
 if TYPE_CHECKING:
     from framedex.model import CaptureRow
@@ -56,6 +55,8 @@ def remove_captures(
     is_range = age is not None or all_but is not None
     if bool(ids) == is_range:
         raise click.UsageError("Give the ids of captures, or --older-than or --all-but.")
+    from framedex.index.opening import known_captures
+
     with open_index(index_path) as index:
         path, captures = index.path, index.captures()
         chosen = known_captures(index, ids) if ids else _in_range(captures, age, all_but)

@@ -31,7 +31,7 @@ CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
 
 -- The recordings. A capture that is read again when it has grown keeps its id.
 CREATE TABLE captures(
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used again, though a capture is removed: people write it down
     path TEXT,  -- where it was last seen
     identity TEXT,  -- what it is, wherever it lies
     signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
@@ -388,11 +388,20 @@ CREATE TABLE compilations(
     capture INTEGER REFERENCES captures(id),
     program INTEGER REFERENCES programs(id),  -- NULL where it is not known
     executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
+    options INTEGER REFERENCES compile_texts(id),  -- by name, what it was compiled with; NULL where that is not known
+    noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.Noted; NULL where that is not known
     problem TEXT  -- why no program is known; empty where it is
 );
 CREATE INDEX idx_compilations_program ON compilations (program);
 CREATE INDEX idx_compilations_executable ON compilations (executable);
 CREATE INDEX idx_compilations_capture ON compilations (capture);
+
+-- What is said of compilations beside their programs, each once.
+CREATE TABLE compile_texts(
+    id INTEGER PRIMARY KEY,
+    text TEXT  -- JSON
+);
+CREATE UNIQUE INDEX idx_compile_texts_text ON compile_texts (text);
 
 -- What the runs of an executable came to, by their kinds.
 CREATE TABLE executions(
@@ -406,6 +415,25 @@ CREATE TABLE executions(
 ) WITHOUT ROWID;
 CREATE INDEX idx_executions_kind ON executions (kind);
 CREATE INDEX idx_executions_capture ON executions (capture);
+
+
+-- Transfers
+
+-- What calls moved between host and devices, by their kinds.
+CREATE TABLE transfers(
+    kind INTEGER PRIMARY KEY REFERENCES call_kinds(id),
+    capture INTEGER REFERENCES captures(id),
+    direction TEXT,  -- host to device, device to host, device to device
+    how TEXT,  -- what moved it, as the program has it: device_put, float; empty: not known
+    is_implicit INTEGER,  -- whether JAX's transfer guard stops it, set to "disallow"
+    calls INTEGER,  -- that moved something
+    duration INTEGER,  -- ns
+    sized INTEGER,  -- of the calls, those whose size is known
+    bytes INTEGER,  -- of those
+    first_call INTEGER,
+    latest_call INTEGER
+);
+CREATE INDEX idx_transfers_capture ON transfers (capture);
 
 
 -- Memory: what was alive on devices, made once when all of a capture is there
@@ -903,6 +931,35 @@ CREATE VIEW stacks_readable AS
     )
     SELECT up.stack, up.chain, n.depth, r.function, r.path, r.line, r.how
     FROM up JOIN nodes n ON n.id = up.node JOIN frames_readable r ON r.id = n.frame;
+
+-- The innermost line of the program itself in each stack with Python: what the answers about costs are told by.
+CREATE VIEW user_lines_readable AS
+    SELECT s.id AS stack, fn.name AS function, f.path, fr.line
+    FROM stacks s JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)
+    JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame JOIN functions fn ON fn.id = fr.function
+    JOIN files f ON f.id = fr.file;
+
+-- Every compilation; `program` is NULL of what a compilation cache gave.
+CREATE VIEW compiles_readable AS
+    SELECT x.call, x.capture, c.start / 1e9 AS seconds, CASE WHEN c.duration >= 0 THEN c.duration / 1e6 END AS milliseconds,
+           p.function AS compiled, u.path, u.line, u.function, c.error, p.signature, x.program
+    FROM compilations x JOIN calls c ON c.id = x.call LEFT JOIN programs p ON p.id = x.program
+    LEFT JOIN user_lines_readable u ON u.stack = c.stack;
+
+-- What calls moved between host and devices, by what they have in common; bytes without those of the `unsized`.
+CREATE VIEW transfers_readable AS
+    SELECT t.capture, t.direction, t.how AS moved_by, t.is_implicit, u.path, u.line, u.function, t.calls AS transfers,
+           t.bytes, t.calls - t.sized AS unsized, t.duration / 1e6 AS milliseconds, t.latest_call
+    FROM transfers t JOIN call_kinds k ON k.id = t.kind LEFT JOIN user_lines_readable u ON u.stack = k.stack;
+
+-- What lines had alive on devices, in bytes.
+CREATE VIEW memory_readable AS
+    SELECT m.capture, m.device, f.path, fr.line, fn.name AS function, m.at_peak, m.buffers_at_peak, m.at_end, m.most,
+           m.allocated, m.buffers, m.growth, m.rounds
+    FROM memory_lines m LEFT JOIN nodes n ON n.id = m.node LEFT JOIN nodes u ON u.id = n.user_node
+    LEFT JOIN frames fr ON fr.id = u.frame LEFT JOIN functions fn ON fn.id = fr.function
+    LEFT JOIN files f ON f.id = fr.file
+    WHERE NOT m.is_by_way;
 
 CREATE VIEW edges_readable AS
     SELECT a.name AS caller, b.name AS callee, e.calls

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import SPAN
+from framedex.index.file.conventions import IN_JSON, SPAN, json_list
 from framedex.index.file.durations import bucket_of
 from framedex.index.file.values import storable
 from framedex.index.write.aggregates import Items
@@ -101,6 +101,12 @@ class CallWriter:
         """The row of a kind of the stream; 0 where it is of runs."""
         return int(self._ids[stream_kind])
 
+    def texts(self, arguments: Integers) -> list[str]:
+        """The arguments of these numbers of the stream, as they are stored."""
+        ids = self._arguments[arguments].tolist()
+        found = dict(self._connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(ids),)))
+        return [found[number] for number in ids]
+
     def taken_items(self) -> tuple[Items, list[tuple[int, int, int]]]:
         """What was added since this was asked last, by stack and boundary function, and the samples to show of it."""
         rows = []
@@ -160,16 +166,12 @@ class CallWriter:
     def _run(self, stream_kind: int, argument: int) -> tuple[_Kind, int | None]:
         """The kind and the join of a run."""
         kind = self._of_stream[stream_kind]
-        join, site = self._ffi.join(kind.function, self._text(argument))
+        (text,) = self.texts(np.array([argument]))
+        join, site = self._ffi.join(kind.function, text)
         self._ffi.meet_handler(self._stacks.entry(kind.stack))
         row = self._kind(kind, self._stacks.row(kind.stack, site))
         self._add_sample(row.id, int(self._arguments[argument]))
         return row, join
-
-    def _text(self, argument: int) -> str:
-        query = "SELECT json FROM arguments WHERE id = ?"
-        text: str = self._connection.execute(query, (int(self._arguments[argument]),)).fetchone()[0]
-        return text
 
     # What is written of a batch
 

@@ -28,6 +28,7 @@ from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.removal import forget_calls
 from framedex.index.write.runs import run_of
 from framedex.index.write.stacks import StackRows
+from framedex.index.write.transfers import TransferWriter
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
 from framedex.index.write.waits import write_waits
@@ -99,6 +100,7 @@ class CaptureWriter:
             writers.objects.add(batch, writers.calls)
             writers.links.add(batch)
             writers.programs.add(batch, kinds, writers.calls)
+            writers.transfers.add(batch, kinds, writers.calls)
             self._connection.execute(
                 "UPDATE captures SET calls = ?, first_call = ?, last_call = ? WHERE id = ?",
                 (rows, self._first, self._first + rows - 1, self.id),
@@ -279,6 +281,7 @@ class CaptureWriter:
                 ObjectWriter(connection, self.id, self._first),
                 LinkWriter(connection, self._tree, self._first, threads, self._frames),
                 ProgramWriter(connection, self.id, self._first, self._record),
+                TransferWriter(connection, self.id, self._first, self._record),
             )
         return self._parts
 
@@ -291,6 +294,7 @@ class CaptureWriter:
             self._writers().calls.meet(batch)
             self._writers().links.meet(batch)
             self._writers().programs.meet(batch)
+            self._writers().transfers.meet(batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,11 +309,13 @@ class _Writers:
     objects: ObjectWriter
     links: LinkWriter
     programs: ProgramWriter
+    transfers: TransferWriter
 
     def extend(self, connection: sqlite3.Connection, capture_id: int, record: CaptureRecord, ffi: FfiWriter) -> None:
         """Go on with a capture that has more functions and threads."""
         capture = record.capture
         self.programs.extend(record)
+        self.transfers.extend(record)
         new = capture.functions[len(self.boundaries) :]
         self.boundaries.extend(_boundary_ids(connection, new))
         self.runs.extend(function.boundary == BOUNDARY for function in new)

@@ -16,6 +16,7 @@ from framedex.index.write.memory import forget_memory
 from framedex.index.write.names import drop_unused_names
 from framedex.index.write.objects import forget_objects
 from framedex.index.write.programs import drop_unused_programs, forget_programs
+from framedex.index.write.transfers import forget_transfers
 from framedex.index.write.tree import read_nodes
 from framedex.index.write.waits import forget_waits
 
@@ -36,6 +37,7 @@ def forget_calls(connection: sqlite3.Connection, capture: int) -> None:
     forget_objects(connection, capture)
     forget_runs(connection, capture)
     forget_programs(connection, capture)
+    forget_transfers(connection, capture)
     kinds = "SELECT id FROM call_kinds WHERE capture = ?"
     connection.execute(f"DELETE FROM call_spans WHERE kind IN ({kinds})", (capture,))
     for table in ("call_kinds", "call_durations", "arguments", "threads"):

@@ -1,0 +1,75 @@
+"""What moves between host and devices as lines to print: the sums by direction, then a line of the program in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.proposals import command
+from framedex.commands.output.render_calls import python_line
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.model import Direction
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import Transfers
+
+_HEADS = ("bytes", "copies", "time", "direction", "moved by", "")
+_NUMBERS = 3  # of the columns, the first, which stand at the right
+_INDENT = 8
+
+
+def sums_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
+    """What each direction came to, and how much of it is implicit."""
+    for direction in Direction:
+        moved = [row for row in rows if row.direction is direction]
+        if moved:
+            implicit = [row for row in moved if row.is_implicit]
+            told = f"implicit {_sum(implicit)}" if implicit else "none implicit"
+            spent = words.duration(sum(row.total_duration for row in moved))
+            yield (Span(direction.value, "head"), Span(f"  {_sum(moved)}, {spent}; {told}"))
+
+
+def _sum(rows: Sequence[Transfers]) -> str:
+    count, unsized = sum(row.count for row in rows), sum(row.unsized for row in rows)
+    more = f" without {unsized:,} of unknown size" if unsized else ""
+    return f"{count:,} {'copy' if count == 1 else 'copies'}, {words.size(sum(row.size for row in rows))}{more}"
+
+
+def rows_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
+    """The first `limit` rows (0: all)."""
+    shown = rows[:limit] if limit else rows
+    cells = [_cells(row) for row in shown]
+    widths = [max(map(len, column)) for column in zip(_HEADS, *cells, strict=True)]
+    yield (Span(f"{_aligned(_HEADS, widths)}  line", "dim"),)
+    for row, of_row in zip(shown, cells, strict=True):
+        yield (
+            Span(f"{_aligned(of_row, widths)}  "),
+            *python_line(row.line, 0),
+            Span("  "),
+            Span(command("trace", str(row.latest_call)), "dim", whole=True),
+        )
+        for line in row.outward:
+            yield (Span(f"{'':{_INDENT}}called from ", "dim"), *python_line(line, 0))
+    if len(shown) < len(rows):
+        yield text_line(f"and {words.count(len(rows) - len(shown), 'more row')}: --limit 0 shows all.", "dim")
+
+
+def _cells(row: Transfers) -> tuple[str, ...]:
+    known = words.size(row.size) if row.unsized < row.count else ""
+    return (
+        f"{known}{' + ?' if known else '?'}" if row.unsized else known,
+        f"{row.count:,}",
+        words.duration(row.total_duration),
+        row.direction.value,
+        printable(row.how) or "(not known)",
+        "implicit" if row.is_implicit else "",
+    )
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(
+        cell.rjust(width) if place < _NUMBERS else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )

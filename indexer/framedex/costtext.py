@@ -1,0 +1,297 @@
+"""What lines of the program cost, in the words of verbs and editors: what they compile, move, hold and wait for.
+
+A text is of all rows of one line, or of one of them; names in it are as the program has them (`printable` comes later).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.model import Cause
+
+if TYPE_CHECKING:
+    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine
+    from framedex.model.transfers import Transfers
+    from framedex.model.waits import Waits
+
+_MOST_NAMED = 2
+_MOST_VALUES = 6
+_NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
+_NAMED_BEFORE = {Cause.STATIC: "static argument ", Cause.OPTIONS: "compile option "}
+_OF_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
+_WITHOUT_VALUES = {
+    Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
+    " in the program, as weak types, static arguments and unused arguments may",
+    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, what the function reads"
+    " from outside, or another function of this name",
+}
+_WITH_KNOWN_ARGUMENTS = {
+    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX is"
+    " set otherwise",
+    Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
+    " function of this name",
+}
+_REASONS = {Cause.SAME: "the same program again", Cause.CODE: "other code"}
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOn:
+    """What a line holds on a device, or its calls that failed for want of memory there: one of the two."""
+
+    device: DeviceMemory
+    held: Held | None = None
+    failures: tuple[OutOfMemory, ...] = ()
+
+    @property
+    def line(self) -> PythonLine | None:
+        """The line of the program."""
+        return self.held.line if self.held else self.failures[0].line
+
+    @property
+    def outward(self) -> tuple[PythonLine, ...]:
+        """The lines that led to it, where they are told."""
+        return self.held.outward if self.held else ()
+
+    @property
+    def latest_call(self) -> int:
+        """The latest call of the line."""
+        return self.held.latest_call if self.held else self.failures[-1].call
+
+
+def held_on(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
+    """What each line holds on each device, and where calls failed for want of memory."""
+    for device in devices:
+        yield from (HeldOn(device, held) for held in device.lines)
+        failed: dict[PythonLine | None, list[OutOfMemory]] = {}
+        for failure in device.failures:
+            failed.setdefault(failure.line, []).append(failure)
+        yield from (HeldOn(device, failures=tuple(failures)) for failures in failed.values())
+
+
+def compiles_kind(row: Compiles) -> str:
+    """What tells a row from others of its line: the function."""
+    return row.function or "function not known"
+
+
+def compiles_text(rows: Sequence[Compiles]) -> str:
+    """`compiled 19 times, 1.4 s: shape of argument 0 (x)`."""
+    compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
+    functions = {row.function for row in rows if row.function}
+    of = f", {words.count(len(functions), 'function')}" if len(functions) > 1 else ""
+    parts = []
+    if compiled:
+        parts.append(f"compiled {_times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
+    if loads:
+        parts.append(f"loaded {_times(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}")
+    why = _named(_reason(change) for row in rows for change in row.changes)
+    return "; ".join(parts) + (f": {why}" if why else "")
+
+
+def compiles_details(rows: Sequence[Compiles]) -> list[str]:
+    """Why each function was compiled again, and what is not known of it."""
+    found = []
+    for row in rows:
+        of = f"{row.function}: " if row.function else ""
+        found += [f"{of}{failures_text(row)}"] if row.failed else []
+        found += [f"{of}{change_text(change)}" for change in row.changes]
+        found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
+    return found
+
+
+def failures_text(row: Compiles) -> str:
+    """`2 of 19 failed`."""
+    made = row.compiles + row.loads
+    if made == row.failed:
+        return "failed" if made == 1 else f"all {made:,} failed"
+    return f"{row.failed:,} of {made:,} failed"
+
+
+def compiles_total(rows: Sequence[Compiles]) -> str:
+    """`22 compiles, 417 ms; 3 loads from a cache, 8 ms`."""
+    compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
+    parts = [f"{words.count(compiled, 'compile')}, {words.duration(sum(row.total_duration for row in rows))}"]
+    if loads:
+        load_duration = words.duration(sum(row.load_duration for row in rows))
+        parts.append(f"{words.count(loads, 'load')} from a cache, {load_duration}")
+    return "; ".join(parts)
+
+
+def change_text(change: Change) -> str:
+    """A change as a sentence: `argument 0 (x) was float32[1], [2], ... [19]`."""
+    if not change.values:
+        texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
+        return texts.get(change.cause, change.what or change.cause.value)
+    values = _short(change.values) if change.cause in _OF_TYPES else list(change.values)
+    if len(values) > _MOST_VALUES:
+        values = [*values[: _MOST_VALUES // 2], "...", values[-1]]
+    named = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
+    about = _NAMED_BEFORE.get(change.cause, named)
+    verb = "were" if change.what == "constants" else "was"
+    return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+
+
+def transfers_kind(row: Transfers) -> str:
+    """What tells a row from others of its line: the direction, how, and whether it was asked for."""
+    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {row.how}"
+
+
+def transfers_text(rows: Sequence[Transfers]) -> str:
+    """`implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call`; what is asked for comes last."""
+    parts = []
+    for is_implicit, name in ((True, "implicit transfer"), (False, "transfer")):
+        found = [row for row in rows if row.is_implicit is is_implicit]
+        if found:
+            count = _times(sum(row.count for row in found))
+            directions = " and ".join(dict.fromkeys(row.direction.value for row in found))
+            parts.append(f"{name}, {_sizes(found)}, {count}: {directions}, {_named(row.how for row in found)}")
+    return "; ".join(parts)
+
+
+def transfers_details(rows: Sequence[Transfers]) -> list[str]:
+    """What was moved how, and how long that took."""
+    return [
+        f"{transfers_kind(row)}: {_sizes([row])}, {_times(row.count)}, {words.duration(row.total_duration)}"
+        for row in rows
+    ]
+
+
+def transfers_total(rows: Sequence[Transfers]) -> str:
+    """`400 transfers, 12 of them implicit, 9.38 KiB`."""
+    implicit = sum(row.count for row in rows if row.is_implicit)
+    count = words.count(sum(row.count for row in rows), "transfer")
+    return f"{count}, {implicit:,} of them implicit, {_sizes(rows)}"
+
+
+def memory_kind(row: HeldOn) -> str:
+    """What tells a row from others of its line: the device, and whether it is about failures."""
+    return f"capture {row.device.capture}, {device_name(row.device)}{'' if row.held else ', failures'}"
+
+
+def memory_text(rows: Sequence[HeldOn]) -> str:
+    """`holds 1.2 GiB at the peak, leaks 4 KiB a step`: of several devices what is most."""
+    held = [row.held for row in rows if row.held]
+    parts = []
+    if held:
+        peaks = [each.at_peak for each in held]
+        of = f" of {'each of ' * (len(set(peaks)) == 1)}{len(peaks)} devices" if len(peaks) > 1 else ""
+        at_most = "at most " * (len(set(peaks)) > 1)
+        if max(peaks):
+            parts.append(f"holds {at_most}{words.size(max(peaks))} at the peak{of}")
+        else:
+            parts.append(f"holds at most {words.size(max(each.most for each in held))}, nothing at the peak{of}")
+        growth = max(each.growth for each in held)
+        parts += [f"leaks {words.size(growth)} a step"] if growth else []
+    failures = sum(len(row.failures) for row in rows)
+    parts += [f"failed {_times(failures)} for want of memory"] if failures else []
+    return ", ".join(parts)
+
+
+def memory_details(rows: Sequence[HeldOn]) -> list[str]:
+    """Of each device how many buffers that are, what grows, and what failed."""
+    found = []
+    for row in rows:
+        name = device_name(row.device)
+        if row.held:
+            held = row.held
+            found.append(
+                f"{name}: {held.buffers_at_peak:,} of {words.count(held.buffers, 'buffer')} at the peak, at most"
+                f" {words.size(held.most)} at a time, {words.size(held.at_end)} at the end"
+            )
+            if held.growth:
+                left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
+                found.append(f"{name}: {left}: a leak, or what is meant to be kept")
+        for failure in row.failures:
+            wanted = f" for {words.size(failure.wanted)}" if failure.wanted is not None else ""
+            alive = f"{words.size(failure.alive)} alive"
+            found.append(f"{name}: call {failure.call} failed for want of memory{wanted}, {alive}")
+    return found
+
+
+def memory_total(rows: Sequence[HeldOn]) -> str:
+    """`peak 113 KiB`, of several devices the highest."""
+    devices = {(row.device.capture, row.device.device): row.device for row in rows}
+    if not devices:
+        return "peak 0 B"
+    peaks = {device.peak for device in devices.values()}
+    of = f" of {'each of ' * (len(peaks) == 1)}{len(devices)} devices" if len(devices) > 1 else ""
+    return f"{'highest ' * (len(peaks) > 1)}peak{of} {words.size(max(peaks))}"
+
+
+def device_name(device: DeviceMemory) -> str:
+    """A device as people call it: the mock's have numbers, of other plug-ins the memory is known."""
+    return f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
+
+
+def waits_kind(row: Waits) -> str:
+    """What tells a row from others of its line: what was waited for, and the thread."""
+    return f"{row.how.value}, thread {row.thread}"
+
+
+def waits_text(rows: Sequence[Waits]) -> str:
+    """`waited 1.2 s, 400 times: copy to the host`."""
+    count = _times(sum(row.count for row in rows))
+    return f"waited {_total(rows)}, {count}: {_named(row.how.value for row in rows)}"
+
+
+def waits_details(rows: Sequence[Waits]) -> list[str]:
+    """What each thread waited for, and the longest of it."""
+    return [
+        f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
+        f" the longest {words.duration(row.longest_duration)}"
+        for row in rows
+    ]
+
+
+def waits_total(rows: Sequence[Waits]) -> str:
+    """`400 waits, 1.2 s`."""
+    return f"{words.count(sum(row.count for row in rows), 'wait')}, {_total(rows)}"
+
+
+def _reason(change: Change) -> str:
+    """What changed, in a few words."""
+    if change.what.startswith(("argument ", "unused argument ", "result ")) and change.cause not in (
+        Cause.ARGUMENTS,
+        Cause.CODE,
+    ):
+        return f"{change.cause.value} of {change.what}"
+    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
+        return change.what
+    if change.cause in _NAMED_BEFORE:
+        return _NAMED_BEFORE[change.cause] + change.what
+    return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
+
+
+def _short(values: Sequence[str]) -> list[str]:
+    """Types in turn without a dtype that the one before has."""
+    found, before = [], ""
+    for value in values:
+        dtype, bracket, shape = value.partition("[")
+        found.append(f"[{shape}" if bracket and dtype == before and shape != "]" else value)
+        before = dtype
+    return found
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _named(names: Iterable[str]) -> str:
+    """The first of some names, and how many more there are; each once."""
+    several = [name for name in dict.fromkeys(names) if name]
+    hidden = len(several) - _MOST_NAMED
+    if hidden > 0:
+        return f"{', '.join(several[:_MOST_NAMED])} and {hidden:,} more"
+    return " and ".join(several)
+
+
+def _sizes(rows: Sequence[Transfers]) -> str:
+    if all(row.unsized == row.count for row in rows):
+        return "size not known"
+    return f"{'at least ' * any(row.unsized for row in rows)}{words.size(sum(row.size for row in rows))}"
+
+
+def _total(rows: Sequence[Waits]) -> str:
+    return words.duration(sum(row.total_duration for row in rows))

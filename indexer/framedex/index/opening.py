@@ -1,0 +1,74 @@
+"""The index as programs open it: by a project's folder, of the captures that they name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from framedex.errors import FramedexError
+from framedex.index.file.database import find_index
+from framedex.index.reader import Index
+
+if TYPE_CHECKING:
+    from framedex.model import CaptureRow
+
+
+def open_index(
+    path: str | os.PathLike[str] = ".", *, captures: Literal["latest", "all"] | Collection[int] = "latest"
+) -> Index:
+    """Open an index, to be used in a `with` block or closed.
+
+    `path` is an index file, or a folder: then the index is that of this folder, else of the nearest one above.
+    `captures` says of which captures it answers: of the latest run with calls, of all, or of those with these ids.
+
+        with framedex.open_index() as index:
+            for row in index.compiles():
+                print(row.compiles, row.function, row.line)
+
+    Raises FramedexError (with a remedy) where there is no index or no such capture, and as `Index.open` does.
+    """
+    if not captures or (isinstance(captures, str) and captures not in ("latest", "all")):
+        raise FramedexError(f"{captures!r} names no captures.", 'Give "latest", "all", or ids: [3, 5].')
+    index = Index.open(_index_of(Path(path)))
+    try:
+        chosen = _of_latest_run(index) if captures == "latest" else captures
+        if isinstance(chosen, str) or {*chosen} == {row.id for row in index.captures()}:
+            return index
+        known_captures(index, chosen)
+        narrow = index.within(chosen)
+    except BaseException:
+        index.close()
+        raise
+    index.close()
+    return narrow
+
+
+def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
+    """The captures of these ids, in their order. Raises FramedexError where one is not there."""
+    captures = {row.id: row for row in index.captures()}
+    for capture in ids:
+        if capture not in captures:
+            raise FramedexError(
+                f"There is no capture {capture} in the index; it may have been removed.",
+                "`framedex captures --all` lists those that are there.",
+            )
+    return [captures[capture] for capture in dict.fromkeys(ids)]
+
+
+def _index_of(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = find_index(path)
+    if found is None:
+        raise FramedexError(
+            f"There is no index in {path.absolute()} or a folder above (.framedex/index.db).",
+            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
+        )
+    return found
+
+
+def _of_latest_run(index: Index) -> list[int]:
+    with_calls = [capture for capture in index.captures() if capture.calls]
+    return [capture.id for capture in with_calls if capture.run == with_calls[-1].run]

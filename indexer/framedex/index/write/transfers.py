@@ -1,0 +1,185 @@
+"""Writing what the calls of a capture moved between host and devices, by their kinds."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from framedex.index.file.conventions import json_list
+from framedex.index.write.bulk import NULL
+from framedex.index.write.calls import CallWriter
+from framedex.index.write.records import CaptureRecord
+from framedex.index.write.transfer_ways import way_of
+from framedex.index.write.tree import Integers
+from framedex.model import CallBatch, Direction
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """What a function moves. `size` is the value that tells the bytes; without it they are those of the new buffer."""
+
+    direction: Direction
+    size: str = ""
+
+
+_MOVES = {
+    "PJRT_Client_BufferFromHostBuffer": _Move(Direction.HOST_TO_DEVICE, "bytes"),
+    "PJRT_AsyncHostToDeviceTransferManager_TransferData": _Move(Direction.HOST_TO_DEVICE, "transfer_size"),
+    "PJRT_AsyncHostToDeviceTransferManager_TransferLiteral": _Move(Direction.HOST_TO_DEVICE),
+    "PJRT_RawBuffer_CopyRawHostToDevice": _Move(Direction.HOST_TO_DEVICE, "transfer_size"),
+    "PJRT_Buffer_ToHostBuffer": _Move(Direction.DEVICE_TO_HOST, "dst_size"),
+    "PJRT_Buffer_CopyRawToHost": _Move(Direction.DEVICE_TO_HOST, "transfer_size"),
+    "PJRT_Buffer_CopyRawToHostFuture": _Move(Direction.DEVICE_TO_HOST, "transfer_size"),
+    "PJRT_RawBuffer_CopyRawDeviceToHost": _Move(Direction.DEVICE_TO_HOST, "transfer_size"),
+    "PJRT_Buffer_CopyToDevice": _Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Buffer_CopyToMemory": _Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Buffer_CopyToRemoteDevice": _Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Transfers_PJRT_Buffer_CopyToRemoteDevice": _Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Transfers_PJRT_Client_CrossHostSendBuffers": _Move(Direction.DEVICE_TO_DEVICE),
+}
+"""What receives from another host is left out: the host that sends has the same copy."""
+
+_ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
+_LARGEST = 1 << 44  # bytes of one transfer: a damaged capture may tell anything
+_NOTHING_WANTED = '"dst": null'  # `PJRT_Buffer_ToHostBuffer` was only asked for the size
+_ADD = (
+    "UPDATE transfers SET calls = calls + ?2, duration = duration + ?3, sized = sized + ?4, bytes = bytes + ?5,"
+    " first_call = min(first_call, ?6), latest_call = max(latest_call, ?7) WHERE kind = ?1"
+)
+
+
+class TransferWriter:
+    """Writes the transfers of one capture, whose calls begin at the id `first`."""
+
+    def __init__(self, connection: sqlite3.Connection, capture: int, first: int, record: CaptureRecord) -> None:
+        self._connection = connection
+        self._capture = capture
+        self._first = first
+        self._record = record
+        self._moves: list[_Move | None] = []  # of each kind of the stream; None where it moves nothing
+        query = "SELECT kind FROM transfers WHERE capture = ?"
+        self._known = {kind for (kind,) in connection.execute(query, (capture,))}
+
+    def meet(self, batch: CallBatch) -> None:
+        """Learn what later batches refer to, of one that is written already."""
+        for kind in batch.kinds:
+            name = self._record.capture.functions[kind.function].name
+            self._moves.append(_MOVES.get(name) if kind.error == 0 else None)
+
+    def extend(self, record: CaptureRecord) -> None:
+        """Go on with a capture that has more functions."""
+        self._record = record
+
+    def add(self, batch: CallBatch, kinds: Integers, calls: CallWriter) -> None:
+        """Write what a batch tells, once its calls and objects are there; `kinds` are the kinds of its calls."""
+        self.meet(batch)
+        moves = np.array([move is not None for move in self._moves], bool)
+        rows = np.flatnonzero(moves[batch.kind])
+        changed = batch.changed.reshape(-1, 4)
+        changed = changed[moves[changed[:, 1]]]  # returned since
+        self._add_calls(
+            _Calls(
+                row=np.concatenate([batch.first + rows, changed[:, 0]]),
+                stream_kind=np.concatenate([batch.kind[rows], changed[:, 1]]),
+                kind=np.concatenate([kinds[rows], [calls.kind_of(kind) for kind in changed[:, 1].tolist()]]),
+                duration=np.concatenate([np.maximum(batch.duration[rows], 0), changed[:, 2]]),
+                argument=np.concatenate([batch.argument[rows], changed[:, 3]]),
+            ),
+            calls,
+        )
+        self._add_sizes_of_copies(batch, calls)
+
+    def _add_calls(self, found: _Calls, calls: CallWriter) -> None:
+        if not len(found.row):
+            return
+        numbers, of_call = np.unique(found.argument, return_inverse=True)
+        texts = calls.texts(numbers)
+        is_wanted = np.array([_NOTHING_WANTED not in text for text in texts], bool)[of_call]
+        for stream_kind in np.unique(found.stream_kind).tolist():
+            move = self._moves[stream_kind]
+            assert move is not None
+            of_kind = np.flatnonzero((found.stream_kind == stream_kind) & is_wanted)
+            if not len(of_kind):
+                continue
+            used, of_used = np.unique(of_call[of_kind], return_inverse=True)
+            size = _sizes([texts[number] for number in used.tolist()], move.size)[of_used]
+            row = found.row[of_kind]
+            self._add_to_kind(
+                int(found.kind[of_kind[0]]),
+                move,
+                (len(of_kind), int(found.duration[of_kind].sum()), int((size >= 0).sum()), int(size[size >= 0].sum())),
+                (self._first + int(np.min(row)), self._first + int(np.max(row))),
+            )
+
+    def _add_to_kind(
+        self, kind: int, move: _Move, sums: tuple[int, int, int, int], first_and_latest: tuple[int, int]
+    ) -> None:
+        if kind not in self._known:
+            self._known.add(kind)
+            query = "SELECT stack FROM call_kinds WHERE id = ?"
+            (stack,) = self._connection.execute(query, (kind,)).fetchone()
+            way = way_of(self._connection, stack, move.direction)
+            self._connection.execute(
+                "INSERT INTO transfers(kind, capture, direction, how, is_implicit, calls, duration, sized, bytes,"
+                " first_call, latest_call) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?)",
+                (kind, self._capture, move.direction.value, way.how, way.is_implicit, *first_and_latest),
+            )
+        self._connection.execute(_ADD, (kind, *sums, *first_and_latest))
+
+    # Copies from device to device: their size is that of the buffer that they make
+
+    def _add_sizes_of_copies(self, batch: CallBatch, calls: CallWriter) -> None:
+        objects = batch.objects
+        if "buffer" not in batch.types or not len(objects.place):
+            return
+        copies = np.array([move is not None and not move.size for move in self._moves], bool)
+        is_new = (objects.type == batch.types.index("buffer")) & (objects.created_kind >= 0)
+        is_copy = np.flatnonzero(is_new & copies[np.maximum(objects.created_kind, 0)])
+        told = self._allocated(objects.created_call[is_copy[objects.size[is_copy] < 0]])
+        for place in is_copy.tolist():
+            size = int(objects.size[place])
+            size = size if size >= 0 else told.get(int(objects.created_call[place]), -1)
+            if size >= 0:
+                kind = calls.kind_of(int(objects.created_kind[place]))
+                add = "UPDATE transfers SET sized = sized + 1, bytes = bytes + ? WHERE kind = ?"
+                self._connection.execute(add, (size, kind))
+
+    def _allocated(self, rows: Integers) -> Mapping[int, int]:
+        """What the mock TPU allocated right in each of these calls, in bytes, where it did."""
+        wanted = {self._first + row: row for row in rows.tolist()}
+        found = self._connection.execute(
+            "SELECT c.id - 1, json_extract(a.json, '$.bytes') FROM json_each(?) s"
+            " JOIN call_rows c ON c.id = s.value + 1 JOIN call_kinds k ON k.id = c.kind"
+            " JOIN boundaries b ON b.id = k.boundary JOIN arguments a ON a.id = c.arguments"
+            " WHERE c.inside = 1 AND k.error = 0 AND b.name = ?",
+            (json_list(sorted(wanted)), _ALLOCATE),
+        )
+        return {wanted[call]: size for call, size in found if isinstance(size, int) and size <= _LARGEST}
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """Calls in columns: rows of the capture's calls, their kinds of the stream and of the index, durations in ns."""
+
+    row: Integers
+    stream_kind: Integers
+    kind: Integers
+    duration: Integers
+    argument: Integers
+
+
+def _sizes(texts: Iterable[str], name: str) -> Integers:
+    """The bytes that arguments tell by this name; NULL where they do not."""
+    pattern = re.compile(rf'"{name}": (\d{{1,14}})[,}}]') if name else None
+    told = [pattern.search(text) if pattern else None for text in texts]
+    sizes = np.array([int(each[1]) if each else NULL for each in told], np.int64)
+    return np.where(sizes <= _LARGEST, sizes, NULL)
+
+
+def forget_transfers(connection: sqlite3.Connection, capture: int) -> None:
+    """Remove what a capture moved."""
+    connection.execute("DELETE FROM transfers WHERE capture = ?", (capture,))
