@@ -66,13 +66,13 @@ def steps(before: Compiled, after: Compiled) -> list[Step]:
     return list(_of_content(before.signature, after.signature, what)) or [(Cause.SAME, what, "", "")]
 
 
-def changes(found: Iterable[list[Step]]) -> tuple[Change, ...]:
-    """What several compilations differ in, what did most often first."""
+def changes(found: Iterable[tuple[list[Step], int]]) -> tuple[Change, ...]:
+    """What several compilations differ in, each with how often there is such a one; what did most often first."""
     values: dict[tuple[Cause, str], dict[str, None]] = {}
     times: Counter[tuple[Cause, str]] = Counter()
-    for each in found:
+    for each, count in found:
         for cause, what, old, new in each:
-            times[cause, what] += 1
+            times[cause, what] += count
             values.setdefault((cause, what), {}).update(dict.fromkeys(value for value in (old, new) if value))
     return tuple(Change(*key, tuple(values[key])[:MOST_VALUES]) for key, _ in times.most_common())
 
@@ -145,6 +145,8 @@ def _weak(argument: NotedArgument) -> str:
 
 def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Step]:
     """Options that were asked for."""
+    if before is after:
+        return
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
         is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # their number is told as such
