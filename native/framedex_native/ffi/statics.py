@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -47,8 +48,13 @@ def _text(value: Any, depth: int) -> str:
         return _name(value)
     if kind in _FUNCTIONS:
         return _function(value)
-    if str(type.__getattribute__(kind, "__module__")).partition(".")[0] == "numpy":
+    package = str(type.__getattribute__(kind, "__module__")).partition(".")[0]
+    if package == "numpy":
         return str(value)
+    if package == "jaxlib" and _name(kind) == "PjitFunction":
+        return _function(value)
+    if kind is functools.partial:
+        return f"partial({', '.join(_elements((value.func, *value.args), depth))}) {_number(value)}"
     fields = _fields(value)
     if fields is not None and depth < _DEEPEST:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]

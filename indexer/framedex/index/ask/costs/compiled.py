@@ -89,7 +89,7 @@ def _function(name: str, place: str, noted: Noted | None, module: str | None) ->
     if noted is None or not noted.function or not _is_of(noted, module):
         return Function(name, place)
     is_installed = any(folder in noted.defined for folder in _INSTALLED)
-    return Function(noted.function, place if is_installed else noted.defined)
+    return Function(name or noted.function, place if is_installed else noted.defined)
 
 
 def contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compiled]:
