@@ -153,6 +153,10 @@ class Index:
         """
         return self._reader.memory.recall(("asked", key), make)
 
+    def rests_on(self, path: str) -> None:
+        """Note that what is being made to be remembered holds only while the file at the path is as it is."""
+        self._reader.memory.file(path)
+
     def published(self, location: Location) -> Location:
         """The location with its public URL, if its file is not here and a URL is known."""
         return Urls(self._reader).added(location)
@@ -161,6 +165,10 @@ class Index:
         """Every capture, oldest first."""
         query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY run, started, id"
         return [capture_row(row) for row in self._reader.rows(query)]
+
+    def captures_half_read(self) -> frozenset[int]:
+        """The ids of the captures that are not here to their end: being read or followed, or left half read."""
+        return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
 
     def capture(self, capture: int) -> CaptureContents:
         """What the capture with this id holds."""

@@ -93,12 +93,14 @@ if TYPE_CHECKING:
     )
     from framedex.model.symbols import NativeSymbol
     from framedex.model.tables import Table
+    from framedex.model.timeline import Activity, ThreadTime, Timeline
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
     from framedex.model.transfers import Direction, Transfers
     from framedex.model.waits import Loop, LoopStep, WaitHow, Waiting, Waits
 
 __all__ = [
     "GENERATING",
+    "Activity",
     "Alive",
     "AnswerOf",
     "BinaryId",
@@ -206,6 +208,8 @@ __all__ = [
     "Stops",
     "Table",
     "Thread",
+    "ThreadTime",
+    "Timeline",
     "Trace",
     "Transfers",
     "WaitHow",
@@ -331,6 +335,7 @@ __getattr__ = exports(
         ),
         "symbols": ("NativeSymbol",),
         "tables": ("Table",),
+        "timeline": ("Activity", "ThreadTime", "Timeline"),
         "traces": (
             "Dispatch",
             "FfiSite",

@@ -45,7 +45,7 @@ class Signature:
     """What a program takes and gives, and what tells its content from another's.
 
     `constants` are written as people do where they are small, else as type and digest; `code` is a digest of the ops,
-    whatever lines they come from.
+    whatever lines they come from. `mesh` has the sizes of the axes that shardings name.
     """
 
     arguments: tuple[Parameter, ...]
@@ -54,6 +54,7 @@ class Signature:
     replicas: str
     constants: tuple[str, ...]
     code: str
+    mesh: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -890,6 +890,12 @@ CREATE VIEW compiles_readable AS
     LEFT JOIN compile_texts noted ON noted.id = x.noted LEFT JOIN compile_texts options ON options.id = x.options
     LEFT JOIN user_lines_readable u ON u.stack = c.stack;
 
+-- What calls moved between host and devices, by what they have in common; bytes without those of the `unsized`.
+CREATE VIEW transfers_readable AS
+    SELECT t.capture, t.direction, t.how AS moved_by, t.is_implicit, u.path, u.line, u.function, t.calls AS transfers,
+           t.bytes, t.calls - t.sized AS unsized, t.duration / 1e6 AS milliseconds, t.latest_call
+    FROM transfers t JOIN call_kinds k ON k.id = t.kind LEFT JOIN user_lines_readable u ON u.stack = k.stack;
+
 -- What lines had alive on devices, in bytes.
 CREATE VIEW memory_readable AS
     SELECT m.capture, m.device, f.path, fr.line, fn.name AS function, m.at_peak, m.buffers_at_peak, m.at_end, m.most,
