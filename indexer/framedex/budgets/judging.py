@@ -29,7 +29,7 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
     its own. A budget of lines holds for each function that a line has compiled, and for all transfers of a line; one of
     a function for all of its lines together.
     """
-    of_all = [_Judged(budget) for budget in dict.fromkeys(budgets)]
+    of_all = [_Judged(budget) for budget in budgets]
     by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in Subject}
     for index in indexes:
         if of_compiles := by_subject[Subject.COMPILES]:
@@ -145,10 +145,10 @@ def _around(line: PythonLine | None) -> str:
     return "" if line is None else line.function
 
 
-def _judge_memory(judged: Iterable[_Judged], index: Index) -> None:
-    devices = index.memory()
-    for each in judged:
-        for device in devices:
+def _judge_memory(judged: Sequence[_Judged], index: Index) -> None:
+    """Judge each device by the last budget."""
+    for device in index.memory():
+        for each in judged:
             each.fits += 1
-            each.unsized += device.unsized
-            each.note(device.peak, [device])
+        judged[-1].unsized += device.unsized
+        judged[-1].note(device.peak, [device])

@@ -12,7 +12,9 @@ from pathlib import Path
 from tests.running import plain_environment
 
 TIMEOUT = 400  # seconds: each recorded test starts a process of JAX
-_OUTCOME = re.compile(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (?:\[\d+\] )?test_\w+\.py::(\S+)", re.MULTILINE)
+_OUTCOME = re.compile(
+    r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (?:\[\d+\] )?test_\w+\.py::(.+?)(?: - .*)?$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
