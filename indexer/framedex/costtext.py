@@ -29,8 +29,8 @@ _WITHOUT_VALUES = {
     " from outside, or another function of this name",
 }
 _WITH_KNOWN_ARGUMENTS = {
-    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX is"
-    " set otherwise",
+    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX"
+    " is set otherwise",
     Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
     " function of this name",
 }
