@@ -88,9 +88,7 @@ class _Judged:
         problem, doubt = "", ""
         if self.unsized:
             doubt = f"{words.count(self.unsized, 'buffer')} whose size no call tells are not counted"
-        if not self.fits and self.budget.subject is Subject.MEMORY:
-            doubt = "no memory of devices is known"
-        elif not self.fits and not self.budget.pattern.is_everything:
+        if not self.fits and not self.budget.pattern.is_everything:
             told = f"{self.budget.pattern.text} {_FITS_NOTHING[self.budget.subject]}{self._meant()}"
             # That there is nothing is what a budget of 0 asks for.
             problem, doubt = (told, "") if self.budget.most else ("", told)

@@ -93,6 +93,11 @@ def test_typo_of_a_function():
     train([3])
 
 
+@pytest.mark.framedex(compiles={"stp": 0})
+def test_typo_of_none():
+    train([3])
+
+
 @pytest.mark.framedex(compile=1)
 def test_typo_of_a_budget():
     pass
@@ -237,6 +242,7 @@ RECORDED = {
     "test_moves": "failed",
     "test_holds": "failed",
     "test_typo_of_a_function": "failed",
+    "test_typo_of_none": "passed",
     "test_typo_of_a_budget": "error",
     "test_no_budget": "error",
     "test_no_number": "error",
@@ -341,6 +347,9 @@ def test_the_index_of_what_is_over_its_budget_is_there_to_be_asked(apart: Outcom
 
 def test_a_process_that_is_recorded_runs_its_tests_itself(all_recorded: Outcome) -> None:
     assert all_recorded.outcomes == RECORDED, all_recorded.output
+    assert (
+        "stp fits nothing that was compiled; did you mean step?" in all_recorded.output.partition("warnings summary")[2]
+    )
     assert all_recorded.status == 1
 
 
