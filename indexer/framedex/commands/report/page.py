@@ -94,7 +94,7 @@ def page(contents: Contents, editor: str) -> str:
     filled = environment.get_template("page.html").render(
         contents=contents,
         sections=_SECTIONS,
-        heading=answer_heading(contents.answer, remedy=""),
+        heading=_brief(answer_heading(contents.answer)),
         files=places.files(),
         generator=f"{GENERATOR} {VERSION}",
         style=Markup(style),
