@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         ProgramRuns,
         ProgramUse,
     )
-    from framedex.model.programs import Parameter, Program, ProgramFrame, ProgramOp, Signature
+    from framedex.model.programs import Noted, NotedArgument, Parameter, Program, ProgramFrame, ProgramOp, Signature
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -167,6 +167,8 @@ __all__ = [
     "NativeSymbol",
     "NearLine",
     "Nearby",
+    "Noted",
+    "NotedArgument",
     "ObjectColumns",
     "ObjectRow",
     "Origin",
@@ -296,6 +298,8 @@ __getattr__ = exports(
             "ProgramUse",
         ),
         "programs": (
+            "Noted",
+            "NotedArgument",
             "Parameter",
             "Program",
             "ProgramFrame",
