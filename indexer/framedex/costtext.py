@@ -71,6 +71,11 @@ def held_on(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
         yield from (HeldOn(device, failures=tuple(failures)) for failures in failed.values())
 
 
+def compiles_kind(row: Compiles) -> str:
+    """What tells a row from others of its line: the function."""
+    return row.function or "function not known"
+
+
 def compiles_text(rows: Sequence[Compiles]) -> str:
     """`compiled 19 times, 1.4 s: shape of argument 0 (x)`."""
     compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
@@ -128,6 +133,11 @@ def change_text(change: Change) -> str:
     return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 
+def transfers_kind(row: Transfers) -> str:
+    """What tells a row from others of its line: the direction, how, and whether it was asked for."""
+    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {row.how}"
+
+
 def transfers_text(rows: Sequence[Transfers]) -> str:
     """`implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call`; what is asked for comes last."""
     parts = []
@@ -143,8 +153,7 @@ def transfers_text(rows: Sequence[Transfers]) -> str:
 def transfers_details(rows: Sequence[Transfers]) -> list[str]:
     """What was moved how, and how long that took."""
     return [
-        f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {row.how}: {_sizes([row])},"
-        f" {_times(row.count)}, {words.duration(row.total_duration)}"
+        f"{transfers_kind(row)}: {_sizes([row])}, {_times(row.count)}, {words.duration(row.total_duration)}"
         for row in rows
     ]
 
@@ -154,6 +163,11 @@ def transfers_total(rows: Sequence[Transfers]) -> str:
     implicit = sum(row.count for row in rows if row.is_implicit)
     count = words.count(sum(row.count for row in rows), "transfer")
     return f"{count}, {implicit:,} of them implicit, {_sizes(rows)}"
+
+
+def memory_kind(row: HeldOn) -> str:
+    """What tells a row from others of its line: the device, and whether it is about failures."""
+    return f"capture {row.device.capture}, {device_name(row.device)}{'' if row.held else ', failures'}"
 
 
 def memory_text(rows: Sequence[HeldOn]) -> str:
@@ -211,6 +225,11 @@ def device_name(device: DeviceMemory) -> str:
     return f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
 
 
+def waits_kind(row: Waits) -> str:
+    """What tells a row from others of its line: what was waited for, and the thread."""
+    return f"{row.how.value}, thread {row.thread}"
+
+
 def waits_text(rows: Sequence[Waits]) -> str:
     """`waited 1.2 s, 400 times: copy to the host`."""
     count = _times(sum(row.count for row in rows))
@@ -220,7 +239,7 @@ def waits_text(rows: Sequence[Waits]) -> str:
 def waits_details(rows: Sequence[Waits]) -> list[str]:
     """What each thread waited for, and the longest of it."""
     return [
-        f"{row.how.value}, thread {row.thread}: {_times(row.count)}, {words.duration(row.total_duration)},"
+        f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
         f" the longest {words.duration(row.longest_duration)}"
         for row in rows
     ]

@@ -40,6 +40,9 @@ OPEN_TRACE, OPEN_PUBLIC, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
 )
 """What clients have the server do by `workspace/executeCommand`."""
 
+SHOW_COSTS = "framedex.showCosts"
+"""A command that a client may have of its own: it shows the stacks behind what a line costs."""
+
 
 @attrs.define
 class OwnRequest:

@@ -24,7 +24,14 @@ CLIENTS_OWN = ("server", "trace")
 
 _MOST_KNOWN = 4096
 
-_CHOICES: Mapping[str, tuple[bool | str, ...]] = {"static_calls": ("incoming", True, False)}
+_SHOWN: tuple[bool | str, ...] = (False, "lenses", "diagnostics", True)
+_CHOICES: Mapping[str, tuple[bool | str, ...]] = {
+    "static_calls": ("incoming", True, False),
+    "compiles": _SHOWN,
+    "transfers": _SHOWN,
+    "memory": _SHOWN,
+    "waits": _SHOWN,
+}
 """The values of the settings that have some of their own, the default first."""
 
 
@@ -37,6 +44,12 @@ class EditorSettings:
 
     code_lens: bool = False
     inlay_hints: bool = False
+
+    compiles: bool | str = False
+    transfers: bool | str = False
+    memory: bool | str = False
+    waits: bool | str = False
+    """How each of the answers what lines cost is shown on these lines: by code lenses, diagnostics, both or not."""
 
     static_calls: bool | str = "incoming"
     """The directions in which the call hierarchy lists calls that the sources show, but no recording, too, marked:

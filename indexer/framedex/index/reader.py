@@ -153,6 +153,10 @@ class Index:
         """
         return self._reader.memory.recall(("asked", key), make)
 
+    def rests_on(self, path: str) -> None:
+        """Note that what is being made to be remembered holds only while the file at the path is as it is."""
+        self._reader.memory.file(path)
+
     def published(self, location: Location) -> Location:
         """The location with its public URL, if its file is not here and a URL is known."""
         return Urls(self._reader).added(location)

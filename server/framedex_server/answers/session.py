@@ -112,7 +112,7 @@ class Session:
             self.refresh_views()
 
     def refresh_views(self) -> None:
-        """Have the client ask anew for what it shows all the time: the index or the settings have changed."""
+        """Have the client ask anew for what it shows all the time: index, settings or picks have changed."""
         self._checkouts = None
         if self._refreshing is None:
             self._refreshing = asyncio.get_running_loop().call_later(CALM, self._refresh_views)

@@ -56,6 +56,10 @@ class OpenDocuments:
             del self._uris[path]
             self.edits.forget(path)
 
+    def is_open(self, uri: str) -> bool:
+        """Whether the client has the document open."""
+        return self._text_of(uri) is not None
+
     def uri_of(self, path: str) -> str:
         """The URI under which the client knows, or would open, the file with the real path `path`."""
         return self._uris.get(path) or _file_uri(self._as_the_client_sees(path))

@@ -1,7 +1,7 @@
 """Captures: listing them, picking the one that answers are narrowed to, and comparing two, at a line or as a whole.
 
-A picked capture narrows hover, definition, declaration, implementation, references, highlights and steps; counts of
-the call hierarchy, lenses and hints stay those of the captures that count without one.
+A picked capture narrows hover, definition, declaration, implementation, references, highlights, steps and what lines
+cost; counts of the call hierarchy, lenses on functions and hints stay those of the captures that count without one.
 """
 
 from __future__ import annotations
@@ -87,12 +87,17 @@ def register(server: LanguageServer, session: Session) -> None:
 async def _select(session: Session, params: Any) -> Json | None:
     """Pick a capture by its id, or none with null, and return it. The picked stack is dropped."""
     about = given(params)
+    before = session.chosen.capture
     session.chosen.stack = None
+    chosen: Json | None = None
     if about.get("capture") is None:
         session.chosen.capture = None
-        return None
-    wanted = integer_in(about, "capture")
-    return await ask_contents(session, about, lambda index: _pick(session, index, wanted))
+    else:
+        wanted = integer_in(about, "capture")
+        chosen = await ask_contents(session, about, lambda index: _pick(session, index, wanted))
+    if session.chosen.capture != before:
+        session.refresh_views()  # what lines cost is of the picked capture
+    return chosen
 
 
 async def _compare(session: Session, params: Any) -> Json | None:

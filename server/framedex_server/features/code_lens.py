@@ -1,7 +1,9 @@
-"""Code lenses on recorded functions: how many calls passed, what took longest of what they reached, and the time.
+"""Code lenses on recorded functions (how many calls passed, what took longest of what they reached, and the time), and
+on lines that cost something: that compile, move data, hold memory or wait.
 
-Off unless asked for. A lens is resolved only when an editor is about to show it; its command opens a trace through the
-function.
+Off unless asked for. A lens on a function is resolved only when an editor is about to show it; its command opens a
+trace through the function. That of a lens on a line shows the stacks behind its number in a client that says it can,
+else the trace of the latest of these calls.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex.words import count, duration
+from framedex_server.answers.costs import LineCost, answers_shown, costs_of_file
 from framedex_server.answers.session import Session
 from framedex_server.answers.since import doubt_about
 from framedex_server.markup import shorten
-from framedex_server.protocol import OPEN_TRACE
+from framedex_server.protocol import OPEN_TRACE, SHOW_COSTS
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -29,9 +32,14 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         path = session.source_path(params.text_document)
-        if path is None or not session.settings_at(path).code_lens:
+        if path is None:
             return None
-        return await session.ask(path, lambda index: on_functions(session, path, index))
+        settings = session.settings_at(path)
+        found: list[types.CodeLens] = []
+        if settings.code_lens:
+            found += await session.ask(path, lambda index: on_functions(session, path, index)) or []
+        costs = await costs_of_file(session, path, answers_shown(settings, "lenses"))
+        return [*found, *(on_cost(session, path, line, cost) for line, cost in costs)] or None
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(lens: types.CodeLens) -> types.CodeLens:
@@ -52,6 +60,15 @@ def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLe
         for line, function in functions
         if session.documents.edits.is_shown(path, line)
     ]
+
+
+def on_cost(session: Session, path: str, line: int, cost: LineCost) -> types.CodeLens:
+    """A lens on a line that costs something, which leads to the stacks behind that."""
+    lens = types.CodeLens(session.line_range(path, line))
+    about = {**_place(session, path, lens), "answer": cost.answer.name, "call": cost.latest_call}
+    command = SHOW_COSTS if SHOW_COSTS in session.command_links else OPEN_TRACE
+    lens.command = types.Command(cost.text, command, arguments=[about])
+    return lens
 
 
 def _title(index: Index, function: int, path: str, line: int) -> str | None:

@@ -1,12 +1,14 @@
-"""Diagnostics, as hints, only for what is wrong with the data: never for what a program does.
+"""Diagnostics, as hints: what is wrong with the data, and where that is asked for, what lines cost.
 
 A file that changed after it was recorded, calls into a binary without symbols, an `ffi_call` whose runs may be of
-another one. Clients that ask are answered; to the others they are sent when a document is opened, and when it
-has changed.
+another one. By settings of their own, off by default: lines that compile again, move data unasked, hold memory, wait.
+Clients that ask are answered; to the others they are sent when a document is opened, when it has changed, and when the
+index or the settings have.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.answers.costs import LineCost, answers_shown, costs_of_file
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 
@@ -41,23 +44,39 @@ def register(server: LanguageServer, session: Session) -> None:
         for uri in shown.intersection(map(session.documents.uri_of, paths)):
             await _push(server, session, uri)
 
+    pushing: set[asyncio.Task[None]] = set()
+
+    def refresh() -> None:
+        shown.difference_update([uri for uri in shown if not session.documents.is_open(uri)])
+        for uri in shown if _takes_pushed(server) else ():
+            task = asyncio.ensure_future(_push(server, session, uri))
+            pushing.add(task)
+            task.add_done_callback(pushing.discard)
+
     session.at_document.append(opened)
     session.at_changed_sources.append(changed)
+    session.at_refresh.append(refresh)
 
 
 async def _push(server: LanguageServer, session: Session, uri: str) -> None:
     """Send the diagnostics of a document to a client that takes them, but does not ask."""
-    text_document = server.client_capabilities.text_document
-    if text_document and text_document.publish_diagnostics and not text_document.diagnostic:
+    if _takes_pushed(server):
         found = await _of_document(session, uri)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+
+
+def _takes_pushed(server: LanguageServer) -> bool:
+    text_document = server.client_capabilities.text_document
+    return bool(text_document and text_document.publish_diagnostics and not text_document.diagnostic)
 
 
 async def _of_document(session: Session, uri: str) -> list[types.Diagnostic]:
     path = path_of(uri)
     if path is None or session.documents.is_trace(uri):
         return []
-    return await session.ask(path, lambda index: of_file(session, path, index)) or []
+    troubles = await session.ask(path, lambda index: of_file(session, path, index)) or []
+    costs = await costs_of_file(session, path, answers_shown(session.settings_at(path), "diagnostics"))
+    return [*troubles, *(_of_cost(session, path, line, cost) for line, cost in costs if cost.is_remarkable)]
 
 
 def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]:
@@ -72,3 +91,13 @@ def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]
         )
         for trouble in index.file(path).troubles()[: session.settings_at(path).limit]
     ]
+
+
+def _of_cost(session: Session, path: str, line: int, cost: LineCost) -> types.Diagnostic:
+    return types.Diagnostic(
+        range=session.line_range(path, line),
+        message="\n".join([cost.text, *cost.details]),
+        severity=types.DiagnosticSeverity.Hint,
+        code=cost.answer.name,
+        source=SOURCE,
+    )

@@ -1,0 +1,185 @@
+"""What lines of the program cost: the rows of each answer, kept for a state of the index, and those of a file's lines.
+
+All of it is asked where whole captures are (`Session.contents`): no question about a line waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from framedex import costtext
+from framedex.model import Stale
+from framedex.placetext import stale_labels
+from framedex.plaintext import printable
+from framedex_server.answers.session import Session
+from framedex_server.markup import shorten
+from framedex_server.settings import EditorSettings
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import PythonLine
+
+MOST_DETAILS = 8
+"""Sentences that are told of one line."""
+
+ByLine = Mapping[int, "list[Row]"]
+
+
+class Row(Protocol):
+    """A row of an answer."""
+
+    @property
+    def line(self) -> PythonLine | None:
+        """The innermost line of the program."""
+
+    @property
+    def outward(self) -> tuple[PythonLine, ...]:
+        """The lines that led to it, nearest first, where these are told."""
+
+    @property
+    def latest_call(self) -> int:
+        """The latest call that it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One of the questions what lines cost: its rows, and the words for some of them.
+
+    `rows` are asked of an index, with all lines that led to each or without; `kind` is what tells a row from others of
+    its line, in words; `is_remarkable` whether an editor is to point it out.
+    """
+
+    name: str
+    rows: Callable[[Index, bool], Sequence[Any]]
+    kind: Callable[[Any], str]
+    text: Callable[[Sequence[Any]], str]
+    details: Callable[[Sequence[Any]], list[str]]
+    total: Callable[[Sequence[Any]], str]
+    is_remarkable: Callable[[Any], bool]
+
+
+ANSWERS = {
+    each.name: each
+    for each in (
+        Answer(
+            "compiles",
+            lambda index, all_lines: index.compiles(all_lines=all_lines),
+            costtext.compiles_kind,
+            costtext.compiles_text,
+            costtext.compiles_details,
+            costtext.compiles_total,
+            lambda row: row.compiles > 1 or bool(row.changes),
+        ),
+        Answer(
+            "memory",
+            lambda index, all_lines: list(costtext.held_on(index.memory(all_lines=all_lines))),
+            costtext.memory_kind,
+            costtext.memory_text,
+            costtext.memory_details,
+            costtext.memory_total,
+            lambda row: row.held is None or row.held.at_peak > 0 or row.held.growth > 0,
+        ),
+    )
+}
+"""The answers that there are, by the name of their verb, which is that of their setting too."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """What a line of the program costs by one answer: all of its rows."""
+
+    answer: Answer
+    rows: Sequence[Row]
+
+    @property
+    def text(self) -> str:
+        """In a few words, with what may be wrong about the line: `compiled 19 times, 1.4 s`."""
+        text = shorten(printable(self.answer.text(self.rows)))
+        line = self.rows[0].line
+        if line is None or line.location.stale is not Stale.UNKNOWN:
+            return text
+        return f"{text} [{', '.join(stale_labels(line.location))}]"
+
+    @property
+    def details(self) -> list[str]:
+        """What else is known, a sentence each; the first of them."""
+        return [printable(each) for each in self.answer.details(self.rows)[:MOST_DETAILS]]
+
+    @property
+    def is_remarkable(self) -> bool:
+        """Whether an editor is to point it out."""
+        return any(map(self.answer.is_remarkable, self.rows))
+
+    @property
+    def latest_call(self) -> int:
+        """The latest of the calls behind it."""
+        return max(row.latest_call for row in self.rows)
+
+
+def answers_shown(settings: EditorSettings, how: str) -> list[Answer]:
+    """The answers whose setting asks for them to be shown so: by `lenses`, or by `diagnostics`."""
+    return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, how)]
+
+
+async def costs_of_file(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:
+    """What the lines of a file cost by each of the answers, with the line, 1-based, as far as the client shows it."""
+    if not answers:
+        return []
+    found = await session.contents.ask(Path(path), lambda index: _of_file(session, path, answers, index))
+    return found or []
+
+
+def _of_file(session: Session, path: str, answers: Sequence[Answer], index: Index) -> list[tuple[int, LineCost]]:
+    captures = captures_of_file(session, path, index)
+    found = [
+        (line, LineCost(answer, rows))
+        for answer in answers
+        for line, rows in rows_by_line(index, answer, captures, path).items()
+        if session.documents.edits.is_shown(path, line)
+    ]
+    found.sort(key=itemgetter(0))
+    return found[: session.settings_at(path).limit]
+
+
+def captures_of_file(session: Session, path: str, index: Index) -> list[int]:
+    """The captures that tell of a file: the picked one, else those that count for it."""
+    picked = session.chosen.capture_in(index)
+    return [picked] if picked is not None else [capture.id for capture in index.file(path).answer_of().captures]
+
+
+def rows_by_line(index: Index, answer: Answer, captures: Collection[int], path: str) -> ByLine:
+    """The rows of the lines of a file by its lines as they are now, without those that are gone."""
+
+    def grouped() -> Mapping[str, ByLine]:
+        by_path: dict[str, dict[int, list[Row]]] = {}
+        for row in rows_of(index, answer, captures):
+            place = row.line.location if row.line else None
+            if place is not None and place.stale is not Stale.GONE:
+                by_path.setdefault(place.path, {}).setdefault(place.line, []).append(row)
+        return by_path
+
+    return index.remembered(("costs by line", answer.name, *sorted(captures)), grouped).get(path, {})
+
+
+def rows_of(index: Index, answer: Answer, captures: Collection[int], *, all_lines: bool = False) -> Sequence[Row]:
+    """The rows of an answer, of these captures alone; with `all_lines` one for each way to its line."""
+
+    def asked() -> Sequence[Row]:
+        with index.within(captures) as narrow, narrow.reading():
+            rows = answer.rows(narrow, all_lines)
+        for path in {row.line.location.path for row in rows if row.line}:
+            index.rests_on(path)
+        return rows
+
+    return index.remembered(("costs", answer.name, all_lines, *sorted(captures)), asked)
+
+
+def ways_to(index: Index, answer: Answer, captures: Collection[int], rows: Sequence[Row]) -> list[Row]:
+    """The same as these rows, with one for each way to its line."""
+    wanted = {(row.line, answer.kind(row)) for row in rows}
+    found = rows_of(index, answer, captures, all_lines=True)
+    return [way for way in found if (way.line, answer.kind(way)) in wanted]
