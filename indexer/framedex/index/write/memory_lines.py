@@ -25,7 +25,7 @@ class LineOf:
         """The groups of these calls; 0, which is no call, has no line."""
         known, place = np.unique(calls, return_inverse=True)
         nodes = _nodes(connection, known)
-        ways = _Ways(connection, nodes.tolist())
+        ways = Ways(connection, nodes.tolist())
         node = [0]  # group 0: no line is known
         number: dict[tuple[object, ...], int] = {}
         of_node = {0: (0, 0)}
@@ -63,7 +63,7 @@ def _nodes(connection: sqlite3.Connection, calls: Integers) -> Integers:
     return np.array([found.get(call, 0) for call in calls.tolist()], np.int64)
 
 
-class _Ways:
+class Ways:
     """The ways of lines to nodes of lines of the program: (function, line, the way to that), and () outside all."""
 
     def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
