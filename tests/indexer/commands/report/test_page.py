@@ -31,7 +31,7 @@ def test_it_has_each_section_under_its_heading_and_a_link_to_it(run: Run) -> Non
     page = Page.of(run("-o", "-").stdout)
     sections = [element.attributes["id"] for element in page.all("section")]
     assert sections == [
-        *("summary", "compiles", "transfers", "memory", "timeline", "flames", "functions", "findings"),
+        *("summary", "compiles", "transfers", "memory", "waits", "timeline", "flames", "functions", "findings"),
         *(("files",) if "files" in sections else ()),
     ]
     assert page.problems == []
