@@ -21,6 +21,7 @@ OWN = "own"
 """What a step of a loop consists of, by its fields, and what is left: the program itself."""
 
 _MOST_THREADS = 12
+_MOST_MEDIANS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,18 @@ def layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer
     return _stacked([(activity.value, thread.shares[activity]) for activity in Activity], left, width)
 
 
+def step_height(loop: Loop) -> int:
+    """The duration of a round that is as high as the chart, ns: where a few took far longer, they are cut off."""
+    longest = max((step.duration for step in loop.steps), default=0)
+    return max(min(longest, _MOST_MEDIANS * loop.median_duration), 1)
+
+
 def step_layers(loop: Loop) -> Iterator[Layer]:
     """What the rounds of a loop consist of, side by side, as high as they took long."""
-    longest = max((step.duration for step in loop.steps), default=0) or 1
-    parts = [(name, [getattr(step, name) / longest for step in loop.steps]) for name in PARTS_OF_STEPS]
-    own = [
-        step.duration / longest - sum(shares)
-        for step, *shares in zip(loop.steps, *(each for _, each in parts), strict=True)
-    ]
+    height = step_height(loop)
+    parts = [(name, [getattr(step, name) / height for step in loop.steps]) for name in PARTS_OF_STEPS]
+    spent = zip(*(heights for _, heights in parts), strict=True)
+    own = [step.duration / height - sum(each) for step, each in zip(loop.steps, spent, strict=True)]
     return _stacked([*parts, (OWN, own)], 0, WIDTH)
 
 

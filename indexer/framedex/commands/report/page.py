@@ -22,6 +22,7 @@ from framedex.commands.report.charts import (
     layers,
     memory_outline,
     span_of,
+    step_height,
     step_layers,
     told_apart,
 )
@@ -104,6 +105,7 @@ def page(contents: Contents, editor: str) -> str:
         boxes=boxes,
         by_time=by_time,
         layers=layers,
+        step_height=step_height,
         step_layers=step_layers,
         parts_of_steps=PARTS_OF_STEPS,
         own=OWN,
