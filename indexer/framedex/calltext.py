@@ -23,7 +23,8 @@ _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list
 _FEW = 3  # values of arguments in a few words
 _FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=1e-05, how="x"`
-_NO_VALUES = {"error_message", "more_values_not_recorded", "program.kept"}  # the last names a file of the capture
+_NO_VALUES = {"error_message", "more_values_not_recorded"}
+_KEPT = ".kept"  # ends the names of values that name files of the capture
 
 
 def call_text(call: CallRow) -> str:
@@ -130,7 +131,8 @@ def _says_something(arguments: dict[str, Any], name: str) -> bool:
 
 def _is_left_out(arguments: dict[str, Any], name: str) -> bool:
     """Whether a value is told elsewhere or was not given: of options those that were given say something."""
-    return name in _NO_VALUES or _is_unset(arguments, name) or ("." in name and not arguments[name])
+    is_told_elsewhere = name in _NO_VALUES or name.endswith(_KEPT)
+    return is_told_elsewhere or _is_unset(arguments, name) or ("." in name and not arguments[name])
 
 
 def _tells(value: Any) -> bool:

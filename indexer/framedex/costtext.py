@@ -19,11 +19,19 @@ if TYPE_CHECKING:
 _MOST_NAMED = 2
 _MOST_VALUES = 6
 _NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
+_NAMED_BEFORE = {Cause.STATIC: "static argument ", Cause.OPTIONS: "compile option "}
+_OF_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
 _WITHOUT_VALUES = {
     Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
     " in the program, as weak types, static arguments and unused arguments may",
     Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, what the function reads"
     " from outside, or another function of this name",
+}
+_WITH_KNOWN_ARGUMENTS = {
+    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX is"
+    " set otherwise",
+    Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
+    " function of this name",
 }
 _REASONS = {Cause.SAME: "the same program again", Cause.CODE: "other code"}
 
@@ -86,9 +94,18 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
     found = []
     for row in rows:
         of = f"{row.function}: " if row.function else ""
+        found += [f"{of}{failures_text(row)}"] if row.failed else []
         found += [f"{of}{change_text(change)}" for change in row.changes]
         found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
     return found
+
+
+def failures_text(row: Compiles) -> str:
+    """`2 of 19 failed`."""
+    made = row.compiles + row.loads
+    if made == row.failed:
+        return "failed" if made == 1 else f"all {made:,} failed"
+    return f"{row.failed:,} of {made:,} failed"
 
 
 def compiles_total(rows: Sequence[Compiles]) -> str:
@@ -104,11 +121,13 @@ def compiles_total(rows: Sequence[Compiles]) -> str:
 def change_text(change: Change) -> str:
     """A change as a sentence: `argument 0 (x) was float32[1], [2], ... [19]`."""
     if not change.values:
-        return _WITHOUT_VALUES.get(change.cause, change.what or change.cause.value)
-    values = list(change.values) if change.cause is Cause.ARGUMENTS else _short(change.values)
+        texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
+        return texts.get(change.cause, change.what or change.cause.value)
+    values = _short(change.values) if change.cause in _OF_TYPES else list(change.values)
     if len(values) > _MOST_VALUES:
         values = [*values[: _MOST_VALUES // 2], "...", values[-1]]
-    about = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
+    named = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
+    about = _NAMED_BEFORE.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
     return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
@@ -234,10 +253,15 @@ def waits_total(rows: Sequence[Waits]) -> str:
 
 def _reason(change: Change) -> str:
     """What changed, in a few words."""
-    if change.what.startswith(("argument ", "result ")) and change.cause not in (Cause.ARGUMENTS, Cause.CODE):
+    if change.what.startswith(("argument ", "unused argument ", "result ")) and change.cause not in (
+        Cause.ARGUMENTS,
+        Cause.CODE,
+    ):
         return f"{change.cause.value} of {change.what}"
     if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
         return change.what
+    if change.cause in _NAMED_BEFORE:
+        return _NAMED_BEFORE[change.cause] + change.what
     return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
 
 
@@ -265,10 +289,9 @@ def _named(names: Iterable[str]) -> str:
 
 
 def _sizes(rows: Sequence[Transfers]) -> str:
-    unsized = sum(row.unsized for row in rows)
-    if unsized == sum(row.count for row in rows):
+    if all(row.unsized == row.count for row in rows):
         return "size not known"
-    return f"{'at least ' if unsized else ''}{words.size(sum(row.size for row in rows))}"
+    return f"{'at least ' * any(row.unsized for row in rows)}{words.size(sum(row.size for row in rows))}"
 
 
 def _total(rows: Sequence[Waits]) -> str:

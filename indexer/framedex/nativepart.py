@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from framedex_native import _extractor as _extractor
     from framedex_native import _native as _native
     from framedex_native import _scanner as _scanner
+    from framedex_native.ffi import protobuf as protobuf
 
 PYTHONS = ((3, 11), (3, 14))
 """The oldest and the newest Python for which there is a native part."""
 
-_MODULES = {"framedex_native": "framedex_native"} | {
+_MODULES = {"framedex_native": "framedex_native", "protobuf": "framedex_native.ffi.protobuf"} | {
     name: f"framedex_native.{name}" for name in ("_call_stream", "_extractor", "_native", "_scanner")
 }
 INSTALL_AGAIN = "Install framedex again: pip install --force-reinstall framedex."

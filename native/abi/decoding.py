@@ -52,8 +52,11 @@ UNSIGNED = {"size_t", "uint64_t", "uint32_t", "uintptr_t"}
 SIGNED = {"int", "int64_t", "int32_t", "intptr_t"}
 REAL = {"float", "double"}
 LISTED = {"int64_t", "size_t", "int", "int32_t"}
-# A program that is given to be compiled.
+# A program that is given to be compiled, and what else has an executable made.
 PROGRAM = "const PJRT_Program*"
+LOADS = {"PJRT_Executable_DeserializeAndLoad_Args"}
+# What a program is compiled with: a serialised message, which is kept as the program is.
+OPTIONS = "compile_options"
 BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
 
 
@@ -102,6 +105,12 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
         statement = _statement(abi, struct, field, pointer)
         if statement:
             yield Value(name, statement, guard, is_output)
+        if field.name == OPTIONS and not is_output:
+            size = f"{pointer}->{_count_name(struct, field)}"
+            keep = f"recorder::keep({{writer}}, {{index}}, {access}, {size});"
+            yield Value(f"{name}.kept", keep, guard, is_output)
+    if struct.name in LOADS or any(field.type == PROGRAM and not field.is_output for field in struct.fields):
+        yield Value(f"{prefix}jax.kept", "recorder::keep_note({writer}, {index});", "true", False)
     if struct.field("dims") and (kind := _buffer_type(struct)):
         size = f"{{writer}}.integer({{index}}, dense_bytes({pointer}->{kind}, {pointer}->dims, {pointer}->num_dims));"
         yield Value(f"{prefix}bytes", size, f"{pointer} != nullptr" if nested else "true", False)

@@ -48,6 +48,9 @@ FRAMEDEX_EXPORT bool framedex_ffi_describe(const char* kind, const char* json) {
   return framedex::recorder::describe(kind, json);
 }
 
+// What is to be said of the program that this thread has compiled or loaded next: a JSON object.
+FRAMEDEX_EXPORT void framedex_ffi_note(const char* json) { framedex::recorder::note(json); }
+
 // Begins a recording if the environment asks for one: for what is to be told though no handler ever ran.
 FRAMEDEX_EXPORT void framedex_ffi_start_recording() { framedex::recorder::start_from_environment(); }
 

@@ -82,6 +82,9 @@ def start(captures: str | os.PathLike[str]) -> Path:
 
     Raises RuntimeError when a recording is already running, the folder cannot be written, or a variable is malformed.
     """
+    from framedex_native.ffi import install_notes
+
+    install_notes()
     return Path(_native.start(os.fsencode(captures)))
 
 

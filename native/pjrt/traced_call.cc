@@ -59,7 +59,7 @@ void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* 
 }
 
 void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program) {
-  recorder::keep_program(writer, field, program->code, program->code_size);
+  recorder::keep(writer, field, program->code, program->code_size);
 }
 
 size_t total(const size_t* sizes, size_t count) {

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "recorder/process/background.h"
 #include "recorder/process/launcher_report.h"
@@ -58,6 +60,9 @@ FRAMEDEX_FAST_TLS bool starting_thread = false;
 // Counts the calls since no stream could be made for this thread, 0 if one could.
 FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
 constexpr uint32_t kCallsBetweenAttempts = 64;
+// What is noted of the next program; only calls that have one made look at it. Owned, and left alone when the thread
+// ends: the main thread may still make calls then.
+FRAMEDEX_FAST_TLS std::string* noted = nullptr;
 
 void State::before_fork() {
   instance().mutex.lock();
@@ -146,14 +151,28 @@ bool describe(std::string_view kind, std::string_view json) {
   return true;
 }
 
-void keep_program(ArgumentWriter& writer, uint16_t field, const char* program, size_t size) noexcept {
+void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept {
   ErrnoScope errno_scope;
   Session* session = recording.session.load(std::memory_order_acquire);
-  if (session == nullptr || program == nullptr) return;
+  if (session == nullptr || bytes == nullptr) return;
   try {
-    writer.text(field, session->keep_program({program, size}));
+    writer.text(field, session->keep_program({bytes, size}));
   } catch (const std::exception&) {  // no memory: the call is recorded without it
   }
+}
+
+void note(std::string_view note) noexcept {
+  std::unique_ptr<std::string> before(std::exchange(noted, nullptr));
+  if (note.empty()) return;
+  try {
+    noted = std::make_unique<std::string>(note).release();
+  } catch (const std::exception&) {  // no memory: as above
+  }
+}
+
+void keep_note(ArgumentWriter& writer, uint16_t field) noexcept {
+  std::unique_ptr<std::string> note(std::exchange(noted, nullptr));
+  if (note != nullptr) keep(writer, field, note->data(), note->size());
 }
 
 std::string start(const std::string& captures) {

@@ -24,8 +24,13 @@ FRAMEDEX_EXPORT uint32_t register_functions(const Function* functions, size_t co
 constexpr size_t kMaximumDescription = 128 * 1024;
 FRAMEDEX_EXPORT bool describe(std::string_view kind, std::string_view json);
 
-// Writes the name under which the capture that is being written keeps a program, or why it does not.
-FRAMEDEX_EXPORT void keep_program(ArgumentWriter& writer, uint16_t field, const char* program, size_t size) noexcept;
+// Writes the name under which the capture that is being written keeps a program, or the options that it is compiled
+// with, or why it does not.
+FRAMEDEX_EXPORT void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept;
+// Sets what is to be said of the program that this thread has made next; empty: nothing.
+FRAMEDEX_EXPORT void note(std::string_view note) noexcept;
+// Writes the name under which that is kept, for one program; nothing where nothing is to be said.
+FRAMEDEX_EXPORT void keep_note(ArgumentWriter& writer, uint16_t field) noexcept;
 
 // Starts recording into a new folder below `captures`. Throws std::runtime_error with a message for the user.
 FRAMEDEX_EXPORT std::string start(const std::string& captures);

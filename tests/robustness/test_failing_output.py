@@ -69,6 +69,7 @@ ARGUMENTS = {
     "sources fetch": ["--list"],
     "cmake": [".", "-o", "ide"],
     "completion show": ["bash"],
+    "report": ["-o", "-"],
 }
 SILENT = {
     "sources",

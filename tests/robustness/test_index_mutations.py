@@ -28,6 +28,7 @@ VERBS = [
     ["calls", "--group"],
     ["calls", "--json"],
     ["summary", "--by-thread"],
+    ["transfers", "--all-lines"],
     ["check"],
     ["trace", "1", "--all"],
     ["trace", "2", "--json"],

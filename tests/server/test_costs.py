@@ -24,7 +24,7 @@ from tests.server.asking import EDITORS, Connect, ask, at, open_document, own, p
 
 pytestmark = pytest.mark.asyncio
 
-PROGRAM = PROGRAMS / "costs" / "training.py"
+PROGRAM = PROGRAMS / "costs" / "growing_batches.py"
 COMPILED = r"compiled 6 times, [\d.]+ m?s: shape of argument 0 \(x\)"
 MOVED = r"implicit transfer, 13\.5 KiB, 12 times: host to device, operand of a call"
 KEPT = r"holds 10\.5 KiB at the peak, leaks 1\.75 KiB a step"

@@ -166,6 +166,10 @@ class Index:
         query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY run, started, id"
         return [capture_row(row) for row in self._reader.rows(query)]
 
+    def captures_half_read(self) -> frozenset[int]:
+        """The ids of the captures that are not here to their end: being read or followed, or left half read."""
+        return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
+
     def capture(self, capture: int) -> CaptureContents:
         """What the capture with this id holds."""
         from framedex.index.ask.capture.capture import CaptureContents

@@ -19,7 +19,7 @@ from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer, moves_of
-from framedex.ingest.programs import kept_program
+from framedex.ingest.programs import kept_note, kept_options, kept_program
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
@@ -160,6 +160,8 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         began=capture.metadata.started_unix_ns,
         binaries=namer.binaries(capture),
         program=partial(kept_program, capture),
+        options=partial(kept_options, capture),
+        note=partial(kept_note, capture),
     )
     return record, tuple(problems)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 from framedex.captures import read_kept_program
 from framedex.index.write.records import KeptProgram
 from framedex.ingest.naming import Paths
 from framedex.model import Capture, Program, ProgramFrame, ProgramOp
-from framedex.programs import read_program
+from framedex.programs import read_note, read_options, read_program
 
 
 def kept_program(capture: Capture, name: str) -> KeptProgram | None:
@@ -20,6 +21,19 @@ def kept_program(capture: Capture, name: str) -> KeptProgram | None:
     if data is None:
         return None
     return KeptProgram(hashlib.sha256(data).hexdigest(), len(data), partial(_read, data, Paths.of(capture)))
+
+
+def kept_options(capture: Capture, name: str) -> str | None:
+    """The options that a capture keeps under a name, as JSON by their names; None where they are not there."""
+    data = read_kept_program(capture.path, name)
+    return None if data is None else json.dumps(read_options(data))
+
+
+def kept_note(capture: Capture, name: str) -> str | None:
+    """What a capture keeps under a name of what JAX knew of a program, as JSON; None where it is not there."""
+    data = read_kept_program(capture.path, name)
+    noted = None if data is None else read_note(data)
+    return None if noted is None else json.dumps(asdict(noted))
 
 
 def _read(data: bytes, paths: Paths) -> Program:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         ProgramRuns,
         ProgramUse,
     )
-    from framedex.model.programs import Parameter, Program, ProgramFrame, ProgramOp, Signature
+    from framedex.model.programs import Noted, NotedArgument, Parameter, Program, ProgramFrame, ProgramOp, Signature
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -93,12 +93,14 @@ if TYPE_CHECKING:
     )
     from framedex.model.symbols import NativeSymbol
     from framedex.model.tables import Table
+    from framedex.model.timeline import Activity, ThreadTime, Timeline
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
     from framedex.model.transfers import Direction, Transfers
     from framedex.model.waits import Loop, LoopStep, WaitHow, Waiting, Waits
 
 __all__ = [
     "GENERATING",
+    "Activity",
     "Alive",
     "AnswerOf",
     "BinaryId",
@@ -165,6 +167,8 @@ __all__ = [
     "NativeSymbol",
     "NearLine",
     "Nearby",
+    "Noted",
+    "NotedArgument",
     "ObjectColumns",
     "ObjectRow",
     "Origin",
@@ -204,6 +208,8 @@ __all__ = [
     "Stops",
     "Table",
     "Thread",
+    "ThreadTime",
+    "Timeline",
     "Trace",
     "Transfers",
     "WaitHow",
@@ -292,6 +298,8 @@ __getattr__ = exports(
             "ProgramUse",
         ),
         "programs": (
+            "Noted",
+            "NotedArgument",
             "Parameter",
             "Program",
             "ProgramFrame",
@@ -327,6 +335,7 @@ __getattr__ = exports(
         ),
         "symbols": ("NativeSymbol",),
         "tables": ("Table",),
+        "timeline": ("Activity", "ThreadTime", "Timeline"),
         "traces": (
             "Dispatch",
             "FfiSite",

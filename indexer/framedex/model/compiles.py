@@ -32,7 +32,8 @@ class Change:
     """Something that compilations of a function differ in.
 
     `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`), `values` are what it was, as people write it
-    (`float32[3]`), in the order in which they came, each once; empty where they are not known.
+    (`float32[3]`), in the order in which they came, each once; empty where they are not known. Of other code and of the
+    same program `what` is empty unless JAX was asked about the arguments, and weak types and static ones are as before.
     """
 
     cause: Cause
@@ -46,14 +47,16 @@ class Compiles:
 
     `line` is the innermost of the program itself that led to them (None: no Python is known), `outward` those from
     which it was called, nearest first. `function` is the jitted function's name (`f`, `<lambda>`); empty: not known.
-    `compiles` counts what was compiled, `loads` what came out of a compilation cache instead. `changes` are between
-    one compilation of this function and the next, wherever each was made from, most first.
+    `compiles` counts what was compiled, `loads` what came out of a compilation cache instead, `failed` those of both
+    that ended with an error. `changes` are between one compilation of this function and the next, wherever each was
+    made from, most first.
     """
 
     line: PythonLine | None
     outward: tuple[PythonLine, ...]
     function: str
     compiles: int
+    failed: int
     total_duration: int
     longest_duration: int
     loads: int

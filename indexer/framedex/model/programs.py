@@ -45,7 +45,7 @@ class Signature:
     """What a program takes and gives, and what tells its content from another's.
 
     `constants` are written as people do where they are small, else as type and digest; `code` is a digest of the ops,
-    whatever lines they come from.
+    whatever lines they come from. `mesh` has the sizes of the axes that shardings name.
     """
 
     arguments: tuple[Parameter, ...]
@@ -54,6 +54,32 @@ class Signature:
     replicas: str
     constants: tuple[str, ...]
     code: str
+    mesh: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NotedArgument:
+    """An argument of a function, whether or not its program uses it; `name` is empty where it is not known."""
+
+    name: str
+    type: str
+    is_weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What JAX knew of a program that it had compiled.
+
+    `name` is that of its module, such as `jit_f`, `function` the jitted function (`f`), and `defined` where that is
+    (`train.py:3`); both empty where not known. `statics` are the static arguments that were given, with their values as
+    text.
+    """
+
+    name: str
+    function: str
+    defined: str
+    arguments: tuple[NotedArgument, ...]
+    statics: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +97,7 @@ class Program:
         for op in self.ops:
             root, _, _ = op.name.partition("/")
             _, _, function = root.partition("(")
-            if function and _plain(root) == _plain(self.name):
+            if function and plain_name(root) == plain_name(self.name):
                 return function.removesuffix(")")
         _, _, function = self.name.partition("_")
         return "<lambda>" if function == "_lambda" else function
@@ -92,6 +118,6 @@ class Program:
         return f"{path}:{line}" if name == "<lambda>" else path
 
 
-def _plain(name: str) -> str:
-    """A name as modules have it."""
+def plain_name(name: str) -> str:
+    """A name as modules have it: `jit_f` of `jit(f)`."""
     return re.sub(r"[^\w.-]", "_", name).strip("_")

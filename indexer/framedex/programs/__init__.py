@@ -1,5 +1,7 @@
-"""Compiled programs as they were given to the runtime: which lines their ops come from."""
+"""Compiled programs as they were given to the runtime: which lines their ops come from, and what else is known."""
 
+from framedex.programs.notes import read_note
+from framedex.programs.options import read_options
 from framedex.programs.reading import read_program
 
-__all__ = ["read_program"]
+__all__ = ["read_note", "read_options", "read_program"]

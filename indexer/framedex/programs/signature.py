@@ -35,7 +35,7 @@ _NUMBERS = {
     **{38: "float6_e2m3fn", 39: "float6_e3m2fn", 40: "float8_e8m0fnu"},
 }
 _DYNAMIC = -(2**63)  # a length that is not known
-_AXIS, _DIMENSION, _SHARDING = 4, 5, 6  # of Shardy's attributes
+_MESH_AXIS, _AXIS, _DIMENSION, _SHARDING = 1, 4, 5, 6  # of Shardy's attributes
 _SIZES = {  # bytes of a number that NumPy reads
     **{"float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
     **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
@@ -89,6 +89,7 @@ class _Values:
             replicas=module.get("mhlo.num_replicas", ""),
             constants=self._constants(reading),
             code=self._code(reading),
+            mesh=found_or(self._mesh, {}),
         )
 
     def _function_types(self, number: int) -> tuple[list[str], list[str]]:
@@ -184,10 +185,24 @@ class _Values:
             return f"P({', '.join(self._parts(at, depth))})"
         if code == _DIMENSION:
             axes = self._parts(at, depth)
+            if varint(self._data, self._references(at)[1])[0]:
+                axes.append("?")  # open: the compiler may cut it further
             return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
         if code == _AXIS:
-            return repr(self._tables.strings[varint(self._data, at)[0]])
+            name, at = varint(self._data, at)
+            is_part = varint(self._data, at)[0] != 0
+            return repr(self._tables.strings[name]) + (":part" if is_part else "")
         return ""
+
+    def _mesh(self) -> dict[str, int]:
+        """The axes of meshes with their sizes, but those that two meshes have differently."""
+        sizes: dict[str, set[int]] = {}
+        for extent in self._tables.attributes:
+            code, at = varint(self._data, extent.begin) if extent.is_encoded and extent.dialect == "sdy" else (-1, 0)
+            if code == _MESH_AXIS:
+                name, at = varint(self._data, at)
+                sizes.setdefault(self._tables.strings[name], set()).add(signed_varint(self._data, at)[0])
+        return {name: size for name, (size, *others) in sizes.items() if not others}
 
     def _parts(self, at: int, depth: int) -> list[str]:
         """What an attribute holds."""

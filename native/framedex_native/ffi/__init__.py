@@ -4,6 +4,8 @@
 
     framedex_native.ffi.install()  # best before jax is imported
 
+Beside that, what JAX knows of the programs that it has compiled (`notes`), for recordings without handlers, too.
+
 `framedex run` does this for the programs that it starts, through `startup/sitecustomize.py`. This package is loaded
 from its own folder into whatever Python the program has, so it needs nothing but the standard library, and jaxlib's
 own modules once the program has imported them. FRAMEDEX_FFI=0 keeps it out.
@@ -13,18 +15,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from .importing import after_import
 from .library import Library
+from .notes import note_compilations, note_traces
 from .programs import Programs, follow_programs
 from .registrations import Registrations, follow_registrations
 from .sites import Sites, follow_calls
 from .stacks import UserFrames
 
-__all__ = ["install"]
+__all__ = ["install", "install_notes"]
 
 _MARK = "_framedex_ffi"
 
@@ -37,6 +42,31 @@ def install() -> None:
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
         after_import({"jaxlib.xla_client": _follow_registrations, "jax._src.ffi": _follow_calls})
+        install_notes()
+
+
+def install_notes() -> None:
+    """Note from now on what JAX knows of the programs that it has compiled.
+
+    Static arguments are those of what is traced from now on. Does nothing the second time, or with FRAMEDEX_FFI=0.
+    """
+    if os.environ.get("FRAMEDEX_FFI") != "0":
+        noting = {"jax._src.compiler": _note_compilations, "jax._src.pjit": note_traces}
+        after_import({name: _silently(action) for name, action in noting.items()})
+
+
+def _note_compilations(compiler: ModuleType) -> None:
+    note_compilations(compiler, Library())
+
+
+def _silently(action: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    """What cannot be noted is missing where it would be told: handlers are recorded nevertheless."""
+
+    def act(module: ModuleType) -> None:
+        with suppress(Exception):
+            action(module)
+
+    return act
 
 
 class _Following:

@@ -97,6 +97,10 @@ class Library:
         written: bool = self._library.framedex_ffi_describe(_bytes(kind), json.dumps(content).encode())
         return bool(written)
 
+    def note(self, content: str | None) -> None:
+        """Say something of the program that this thread has compiled or loaded next, as JSON; None: nothing."""
+        self._library.framedex_ffi_note((content or "").encode())
+
     def start_recording(self) -> None:
         """Begin a recording if the environment asks for one."""
         self._library.framedex_ffi_start_recording()

@@ -45,6 +45,7 @@ NEEDS: dict[str, set[str]] = {
     "memory": set(),
     "check": set(),
     "compiles": set(),
+    "report -o -": {"numpy", "asyncio", "socket", "subprocess", "tempfile"},
     "trace 1": {"framedex.model.traces"},
     "trace 1 --json": {"framedex.model.traces"},
     "where demo.py": {"framedex.model.lines"},

@@ -30,7 +30,7 @@ FOUND_AND_NOT = {
 # `memory` need what no fixture here has.
 LOOK_FOR_NOTHING = {
     *("demo", "run", "index", "ffi", "compiles", "transfers", "memory", "check", "resolve", "open"),
-    *("cmake", "doctor", "completion", "serve"),
+    *("report", "cmake", "doctor", "completion", "serve"),
     *(verb for verb in _VERBS if verb.startswith(("captures", "sources"))),
 }
 WITH_JSON = ("calls", "summary", "where", "find", "explain")

@@ -90,6 +90,25 @@ def test_a_call_that_returns_later_hands_out_its_objects_then() -> None:
     assert [each.size for each in found.objects if each.type == "buffer"] == [64]
 
 
+def test_a_copy_has_the_size_of_what_it_is_of_and_results_of_a_run_have_none() -> None:
+    """Given a run whose result may be of any size, when it is copied, then the size of the copy is not known, either."""
+    made = {"client": "0x1", "buffer": "0xb", "bytes": 64}
+    ran = {"executable": "0xe", "argument_lists": [["0xb"]], "output_lists": [["0xf"]]}
+    rows: list[Row] = [
+        (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),
+        (0, "PJRT_Client_BufferFromHostBuffer", 20, 10, 0, made),
+        (0, "PJRT_Buffer_CopyToDevice", 40, 10, 0, {"buffer": "0xb", "dst_device": "0xd", "dst_buffer": "0xc"}),
+        (0, "PJRT_LoadedExecutable_Execute", 60, 10, 0, ran),
+        (0, "PJRT_Buffer_CopyToDevice", 80, 10, 0, {"buffer": "0xf", "dst_device": "0xd", "dst_buffer": "0x10"}),
+    ]
+    capture = calls_of(rows)
+
+    found = followed(encoded(capture))
+
+    assert found == follow_objects(capture)
+    assert [each.size for each in found.objects if each.type == "buffer"] == [64, 64, None, None]
+
+
 def test_a_destruction_that_fails_later_destroyed_nothing() -> None:
     rows: list[Row] = [
         (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),

@@ -37,7 +37,8 @@ def test_a_program_is_kept_once_as_it_was_given(tmp_path: Path) -> None:
     names = kept(capture)
     assert len(names) == 3
     assert len(set(names)) == 2  # the first was compiled twice
-    assert {file.name for file in (capture / "programs").iterdir()} == set(names)
+    options = {call.arguments["compile_options.kept"] for call in calls_of(capture, COMPILE)}
+    assert {file.name for file in (capture / "programs").iterdir()} == {*names, *options}
     for name in names:
         program = read_kept_program(capture, name)
         assert program is not None and program.startswith(b"ML\xefR")

@@ -4,10 +4,12 @@ import gc
 import inspect
 import json
 import sys
+import threading
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from device_profile import bytes_by_device
 
 KIB = 1024
 looks = []
@@ -17,9 +19,11 @@ def look():
     """Note the line, and what is alive at it."""
     here = jax.devices()[0]
     statistics = here.memory_stats()
-    live = sum(array.nbytes // len(array.devices()) for array in jax.live_arrays() if here in array.devices())
+    arrays = [array for array in jax.live_arrays() if here in array.devices()]
+    live = sum(array.nbytes // len(array.devices()) for array in arrays if array.sharding.memory_kind == "device")
+    profiled = bytes_by_device(jax.profiler.device_memory_profile()).get(str(here), 0)
     line = inspect.currentframe().f_back.f_lineno
-    looks.append([line, statistics["bytes_in_use"], statistics["peak_bytes_in_use"], live])
+    looks.append([line, statistics["bytes_in_use"], statistics["peak_bytes_in_use"], live, profiled])
 
 
 def put(kib):
@@ -87,7 +91,7 @@ def donated_tree():
 def jit_outputs():
     f = jax.jit(lambda n: (n[:256], n * 2))
     x = put(4)
-    outputs = f(x)  # outputs made
+    outputs = jax.block_until_ready(f(x))  # outputs made
     look()
     del outputs
     look()
@@ -176,6 +180,100 @@ def scattered():
     kept = [put(1 + n % 3) for n in range(3000)]
     look()
     del kept
+
+
+def donates_some():
+    swap = jax.jit(lambda a, b, c: (c + 1, a + 1), donate_argnums=(0, 2))
+    one = jax.jit(lambda c: c * 2, donate_argnums=0)
+    a, b, c = put(4), put(2), put(8)  # three made
+    c, a = swap(a, b, c)  # swapped
+    look()
+    c = one(c)  # of the larger
+    c.block_until_ready()
+    look()
+    del c
+    look()
+
+
+def not_usable():
+    total = jax.jit(lambda x: x.sum(), donate_argnums=0)
+    kept = [total(put(8)) for _ in range(5)]  # donated for nothing
+    look()
+    del kept
+
+
+def training():
+    params = {"w": put(16), "b": put(1)}
+    momentum = jax.tree.map(jnp.zeros_like, params)
+
+    def loss(params, batch):
+        return jnp.sum(jnp.tanh(batch * params["w"][: batch.size]) + params["b"][0])
+
+    @jax.jit
+    def gradient(params, batch):
+        return jax.grad(loss)(params, batch)
+
+    def update(params, momentum, gradients):
+        momentum = jax.tree.map(lambda m, g: 0.9 * m + g, momentum, gradients)
+        return jax.tree.map(lambda p, m: p - m, params, momentum), momentum
+
+    update = jax.jit(update, donate_argnums=(0, 1))
+    for _ in range(8):
+        batch = put(4)  # batch
+        gradients = gradient(params, batch)  # gradients
+        params, momentum = update(params, momentum, gradients)  # updated
+    jax.block_until_ready(params)
+    del gradients, batch
+    look()
+
+
+def by_threads():
+    kept = []
+
+    def work():
+        for _ in range(6):
+            kept.append(put(4))  # threads grow
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    look()
+
+
+def host_memory():
+    on_host = jax.sharding.SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
+    both = jax.jit(lambda x: (x + 1, x * 2), out_shardings=(on_host, None))
+    x = put(4)
+    kept = [jax.device_put(x, on_host)]
+    look()
+    for _ in range(5):
+        kept.append(both(x))  # half of it on the host
+    look()
+
+
+def waiting_runs():
+    """Runs that wait until all of them were asked for: the program is ahead of the device."""
+    gate = threading.Event()
+
+    def wait(x):
+        gate.wait()
+        return x
+
+    held = jax.jit(lambda x: jax.pure_callback(wait, jax.ShapeDtypeStruct(x.shape, x.dtype), x))
+    step = jax.jit(lambda state, batch: (state + batch, batch * 2), donate_argnums=0)
+    state = held(put(4))  # waits
+    kept = []
+    for n in range(12):
+        batch = put(4)  # let go
+        state, result = step(state, batch)  # waits, too
+        if n % 2:
+            kept.append(result)
+    del batch, result
+    look()
+    gate.set()
+    state.block_until_ready()
 
 
 globals()[sys.argv[1]]()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+from framedex.sizes import HOW_TO_WRITE, bytes_of
 
 
 class Bytes(click.ParamType[int]):
@@ -16,8 +14,7 @@ class Bytes(click.ParamType[int]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?", str(value).strip(), re.IGNORECASE)
-        size = int(float(match[1]) * _UNITS[(match[2] or "").lower()]) if match else 0
-        if size <= 0:
-            self.fail(f"{str(value)!r} is not a number of bytes: write it like 1048576, 512MiB or 16GiB.", param, ctx)
+        size = bytes_of(str(value))
+        if size is None:
+            self.fail(f"{str(value)!r} is not a number of bytes: {HOW_TO_WRITE}.", param, ctx)
         return size

@@ -21,7 +21,8 @@ compiles, memory, check, ffi, where, callers and callees have the captures that 
                 "allocated", "at_peak", "buffers_at_peak", "at_end", "most", "growth", "rounds", "latest_call"}],
                 "failures": [{"call", "time", "line", "wanted": int | null, "alive", "held": [{"line", "buffers",
                 "size"}]}]}]}
-    check      {"findings": [finding], "unjudged": [str]}
+    check      {"findings": [finding], "unjudged": [str], "budgets": [{"about": "compiles" | "implicit-transfers" |
+                "memory", "text", "most": int, "is_kept": bool, "fits": int, "found": int, "problem", "doubt"}]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
                 "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
                 "origin": {"how", "sites": [site]} | null}
@@ -66,6 +67,7 @@ from framedex.errorcodes import error_name
 from framedex.missing import all_problems, why_unmerged
 
 if TYPE_CHECKING:
+    from framedex.budgets.model import Verdict
     from framedex.capturefolder import CaptureFolder
     from framedex.ffi.model import FfiRegistration, FfiTarget
     from framedex.ingest import Report
@@ -160,12 +162,27 @@ def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: in
     return {**answer_document(answer), "devices": told}
 
 
-def check_document(answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str]) -> Document:
-    """The findings shown of captures."""
+def check_document(
+    answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str], verdicts: Iterable[Verdict] = ()
+) -> Document:
+    """The findings shown of captures, and what became of each budget."""
     return {
         **answer_document(answer),
         "findings": [asdict(finding) for finding in findings],
         "unjudged": list(unjudged),
+        "budgets": [
+            {
+                "about": verdict.budget.subject.value,
+                "text": verdict.budget.text,
+                "most": verdict.budget.most,
+                "is_kept": verdict.is_kept,
+                "fits": verdict.fits,
+                "found": verdict.most,
+                "problem": verdict.problem,
+                "doubt": verdict.doubt,
+            }
+            for verdict in verdicts
+        ],
     }
 
 

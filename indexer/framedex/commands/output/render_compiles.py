@@ -9,7 +9,7 @@ from framedex import words
 from framedex.commands.output.proposals import command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.costtext import change_text
+from framedex.costtext import change_text, failures_text
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
 
 
 def _why(row: Compiles) -> Iterator[Line]:
+    if row.failed:
+        yield text_line(f"{'':{_INDENT}}{failures_text(row)}", "error")
     for change in row.changes[:_MOST_CHANGES]:
         yield text_line(f"{'':{_INDENT}}{printable(change_text(change))}")
     if len(row.changes) > _MOST_CHANGES:

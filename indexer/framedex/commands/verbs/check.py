@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from framedex.commands.launching.quantities import Bytes
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_check import check_lines
+from framedex.commands.reading.budgets import CountBudget, chosen_budgets, judged
 from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
+from framedex.commands.reading.unfinished import why_unfinished
 from framedex.model import Severity
 from framedex.objects import ViolationKind
 
-_KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)]
+if TYPE_CHECKING:
+    from framedex.budgets.model import Budget, Verdict
+    from framedex.model import Finding
+
+_BUDGETS = ("compiles", "implicit-transfers", "memory")
+_KINDS = [
+    *("error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)),
+    *_BUDGETS,
+]
 
 
 @click.command()
@@ -23,41 +36,86 @@ _KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.va
 @click.option(
     "--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes, or calls are missing."
 )
+@click.option(
+    "--max-compiles",
+    multiple=True,
+    type=CountBudget("compiles"),
+    metavar="[PATTERN=]N",
+    help="At most N compilations of a function by a line (train.py:12, train.py:*), or of a function (step) by all"
+    " lines together; may be repeated: the last that fits counts.",
+)
+@click.option(
+    "--max-implicit-transfers",
+    multiple=True,
+    type=CountBudget("implicit-transfers"),
+    metavar="[PATTERN=]N",
+    help="At most N transfers by a line, or a function of Python, that nobody asked for; may be repeated.",
+)
+@click.option("--no-implicit-transfers", is_flag=True, help="None of them, where no other budget says how many.")
+@click.option("--max-memory", type=Bytes(), metavar="BYTES", help="At most so much alive on a device: 2GiB.")
 @json_option
 @click.pass_context
 def check(
     ctx: click.Context,
+    /,
     chosen: Chosen | None,
     only: tuple[str, ...],
     ignore: tuple[str, ...],
     exit_code: bool,
+    max_compiles: tuple[Budget, ...],
+    max_implicit_transfers: tuple[Budget, ...],
+    no_implicit_transfers: bool,
+    max_memory: int | None,
     as_json: bool,
 ) -> None:
     """Show what captures tell to be wrong.
 
     Errors that came back, functions that are not implemented, calls that never returned, objects that were not
     destroyed or were used wrongly. Findings that are the same are shown once, with a call for `framedex trace`.
+
+    Budgets (--max-compiles and those after it) say what a program may do at most; each process keeps to them by
+    itself. The status is 1 where one is broken or fits nothing, or where calls are missing: docs/budgets.md.
     """
+    budgets = chosen_budgets(max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory)
     with index_of_whole_runs(ctx.obj, chosen) as (index, answer):
         checks = [index.capture(capture.id).check() for capture in answer.captures]
-    found = [
-        (check, [each for each in check.findings if each.kind not in ignore and (not only or each.kind in only)])
-        for check in checks
-    ]
-    findings = [finding for _, of_capture in found for finding in of_capture]
-    unjudged = list(dict.fromkeys(reason for check in checks for reason in check.unjudged))
+        verdicts = judged(index, answer, budgets) if budgets else []
+        unfinished = list(why_unfinished(index, answer.captures)) if budgets else []
+
+    def is_shown(finding: Finding) -> bool:
+        return finding.kind not in ignore and (not only or finding.kind in only)
+
+    found = [(check, list(filter(is_shown, check.findings))) for check in checks]
+    over = list(filter(is_shown, _over(verdicts)))
+    findings = [*over, *(finding for _, of_capture in found for finding in of_capture)]
+    unjudged = list(dict.fromkeys([*unfinished, *(reason for check in checks for reason in check.unjudged)]))
     if as_json:
-        print_json(check_document(answer, findings, unjudged))
+        print_json(check_document(answer, findings, unjudged, verdicts))
     else:
-        print_lines([heading(answer)])
+        print_lines([heading(answer), *check_lines(over)])
         for check, of_capture in found:
             if len(found) > 1 and of_capture:
                 print_lines([(), capture_heading(check.capture)])
             print_lines(check_lines(of_capture))
+        if verdicts:
+            from framedex.commands.output.render_budgets import verdict_lines
+
+            print_lines(verdict_lines(verdicts))
         for reason in unjudged:
             note(reason)
-        if not findings:
+        if not findings and not any(verdict.problem for verdict in verdicts):
             note("Nothing is wrong with these calls, as far as they tell.")
     is_wrong = any(each.severity is not Severity.NOTE for each in findings)
-    if exit_code and (is_wrong or any(check.capture.stops for check in checks)):
+    is_missing = bool(unfinished) or any(check.capture.stops for check in checks)
+    is_broken = not all(verdict.is_kept for verdict in verdicts)
+    if (exit_code and is_wrong) or ((exit_code or budgets) and is_missing) or is_broken:
         ctx.exit(1)
+
+
+def _over(verdicts: list[Verdict]) -> list[Finding]:
+    """What is over a budget, as findings."""
+    if not verdicts:
+        return []
+    from framedex.budgets.telling import budget_findings
+
+    return budget_findings(verdicts)

@@ -388,11 +388,20 @@ CREATE TABLE compilations(
     capture INTEGER REFERENCES captures(id),
     program INTEGER REFERENCES programs(id),  -- NULL where it is not known
     executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
+    options INTEGER REFERENCES compile_texts(id),  -- by name, what it was compiled with; NULL where that is not known
+    noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.Noted; NULL where that is not known
     problem TEXT  -- why no program is known; empty where it is
 );
 CREATE INDEX idx_compilations_program ON compilations (program);
 CREATE INDEX idx_compilations_executable ON compilations (executable);
 CREATE INDEX idx_compilations_capture ON compilations (capture);
+
+-- What is said of compilations beside their programs, each once.
+CREATE TABLE compile_texts(
+    id INTEGER PRIMARY KEY,
+    text TEXT  -- JSON
+);
+CREATE UNIQUE INDEX idx_compile_texts_text ON compile_texts (text);
 
 -- What the runs of an executable came to, by their kinds.
 CREATE TABLE executions(
@@ -878,6 +887,12 @@ CREATE VIEW compiles_readable AS
            p.function AS compiled, u.path, u.line, u.function, c.error, p.signature, x.program
     FROM compilations x JOIN calls c ON c.id = x.call LEFT JOIN programs p ON p.id = x.program
     LEFT JOIN user_lines_readable u ON u.stack = c.stack;
+
+-- What calls moved between host and devices, by what they have in common; bytes without those of the `unsized`.
+CREATE VIEW transfers_readable AS
+    SELECT t.capture, t.direction, t.how AS moved_by, t.is_implicit, u.path, u.line, u.function, t.calls AS transfers,
+           t.bytes, t.calls - t.sized AS unsized, t.duration / 1e6 AS milliseconds, t.latest_call
+    FROM transfers t JOIN call_kinds k ON k.id = t.kind LEFT JOIN user_lines_readable u ON u.stack = k.stack;
 
 -- What lines had alive on devices, in bytes.
 CREATE VIEW memory_readable AS

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.allocations import FOREVER, Pieces, arguments_of, columns, outermost, pieces_of
-from framedex.index.write.donations import passed_on
+from framedex.index.write.allocations import pieces_of_allocator
+from framedex.index.write.buffers import pieces_of_buffers
 from framedex.index.write.memory_lines import LineOf
+from framedex.index.write.pieces import FOREVER, Pieces, arguments_of, columns
 from framedex.index.write.tree import Integers
 
 POINTS = 2_000
@@ -36,30 +36,18 @@ _HAND_ON = ("PJRT_Event_", "PJRT_Error_", "PJRT_Buffer_ToHostBuffer", "PJRT_Buff
 def write_memory(connection: sqlite3.Connection, capture: int) -> None:
     """Write what was alive on the devices of a capture, in place of what is there of it."""
     forget_memory(connection, capture)
-    pieces = pieces_of(connection, capture)
+    pieces = pieces_of_allocator(connection, capture) or pieces_of_buffers(connection, capture)
     if not pieces.devices:
         return
-    if pieces.is_exact:
-        pieces = passed_on(connection, capture, pieces)
     line_of = LineOf.of_calls(connection, pieces.by)
     memories = []
-    late = _late(connection, pieces)
     for place, device in enumerate(pieces.devices):
-        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place), late)
+        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place))
         _write_device(connection, capture, device, memory, pieces.unsized[place])
         for is_by_way, groups in enumerate((line_of.line, line_of.way)):
             _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of)
         memories.append(memory)
     _write_failures(connection, capture, pieces, memories, line_of)
-
-
-def _late(connection: sqlite3.Connection, pieces: Pieces) -> Integers:
-    """The calls that gave back what the program had let go of before, while a run still read it."""
-    query = (
-        "SELECT c.id FROM call_rows c JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary"
-        f" WHERE b.name NOT IN ('PJRT_Buffer_Destroy', 'PJRT_Buffer_Delete') AND c.id {IN_JSON}"
-    )
-    return columns(connection.execute(query, (json_list(np.unique(pieces.freed).tolist()),)), 1)[0]
 
 
 def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
@@ -75,22 +63,23 @@ def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
 class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
-    `rows` are those of its pieces; `is_held` says that the program had them until they died. Of each of them `born` and
-    `died` are places among the events, `size` and `made` as in `Pieces`. `time` is that of each event, `alive` the
-    bytes after it.
+    `rows` are those of its pieces. Of each of them `born` and `died` are places among the events; `had_from` and
+    `had_until` are the times between which the program had it, and `size` and `made` as in `Pieces`. `time` is that of
+    each event, `alive` the bytes after it.
     """
 
     rows: Integers
     size: Integers
     made: Integers
-    is_held: npt.NDArray[np.bool_]
+    had_from: Integers
+    had_until: Integers
     born: Integers
     died: Integers
     time: Integers
     alive: Integers
 
     @classmethod
-    def of(cls, pieces: Pieces, rows: Integers, late: Integers) -> _Memory:
+    def of(cls, pieces: Pieces, rows: Integers) -> _Memory:
         size, born, died = pieces.size[rows], pieces.born[rows], pieces.died[rows]
         dead = np.flatnonzero(died < FOREVER)
         piece = np.concatenate([np.arange(len(rows)), dead])
@@ -102,9 +91,9 @@ class _Memory:
         deaths = np.full(len(rows), len(order), np.int64)
         deaths[dead] = place[len(rows) :]
         change = np.where(is_birth, 1, -1) * size[piece]
-        is_held = ~np.isin(pieces.freed[rows], late)
         return cls(
-            rows, size, pieces.made[rows], is_held, place[: len(rows)], deaths, time[order], np.cumsum(change[order])
+            *(rows, size, pieces.made[rows], born, pieces.let_go[rows]),
+            *(place[: len(rows)], deaths, time[order], np.cumsum(change[order])),
         )
 
     @property
@@ -167,14 +156,12 @@ def _write_lines(
     for group, members in _grouped(groups):
         born, died, size = memory.born[members], memory.died[members], memory.size[members]
         at_peak = (born <= peak) & (died > peak)
-        most, _, rounds = _over_time(born, died, size, memory.made[members])
-        held = members[memory.is_held[members]]
-        growth = _over_time(memory.born[held], memory.died[held], memory.size[held], memory.made[held])[1]
+        growth, rounds = _growth(memory.had_from[members], memory.had_until[members], size, memory.made[members])
         rows.append(
             (
                 *(*key, line_of.node[group], len(members), int(size.sum())),
                 *(int(size[at_peak].sum()), int(at_peak.sum()), int(size[died > end].sum())),
-                *(most, growth, rounds, int(np.max(memory.made[members]))),
+                *(_most(born, died, size), growth, rounds, int(np.max(memory.made[members]))),
             )
         )
     connection.executemany(f"INSERT INTO memory_lines VALUES ({', '.join('?' * 13)})", rows)
@@ -188,28 +175,29 @@ def _grouped(groups: Integers) -> Iterator[tuple[int, Integers]]:
         yield int(groups[members[0]]), members
 
 
-def _over_time(born: Integers, died: Integers, size: Integers, made: Integers) -> tuple[int, int, int]:
-    """The most bytes that these pieces came to, what stays of each round, and how many rounds there were.
+def _most(born: Integers, died: Integers, size: Integers) -> int:
+    """The most bytes that pieces came to at any time."""
+    return int(np.max(np.cumsum(np.concatenate([size, -size])[np.argsort(np.concatenate([born, died]))]), initial=0))
 
-    A round is a call that makes some of them. What stays is told where the bytes before each round never fall, and
-    still rise in the later half of the rounds: what a program keeps of the round before for the next is no growth.
+
+def _growth(had_from: Integers, had_until: Integers, size: Integers, made: Integers) -> tuple[int, int]:
+    """What stays of each round with the program, and how many rounds there were.
+
+    A round is a call that makes some of the pieces. What stays is told where the bytes before each round never fall,
+    and still rise in the later half of the rounds: what a program keeps of the round before for the next is no growth.
     """
-    count = len(born)
-    if not count:
-        return 0, 0, 0
-    time = np.concatenate([born, died])
-    order = np.argsort(time, kind="stable")
-    alive = np.cumsum(np.concatenate([size, -size])[order])
+    count = len(size)
+    order = np.argsort(np.concatenate([had_from, had_until]), kind="stable")
+    had = np.cumsum(np.concatenate([size, -size])[order])
     births = order[order < count]
-    levels = alive[order < count] - size[births]  # before each birth
     is_first = np.append(True, made[births][1:] != made[births][:-1])
-    before = levels[is_first][1:]  # nothing is there before the first round
+    # Before each round but the first, before which nothing is there.
+    before = (had[order < count] - size[births])[is_first][1:]
     rounds = int(is_first.sum())
-    most = int(np.max(alive))
     if rounds < LEAST_ROUNDS or (np.diff(before) < 0).any():
-        return most, 0, rounds
+        return 0, rounds
     first, middle, last = (int(before[place]) for place in (0, (len(before) - 1) // 2, -1))
-    return most, (last - first) // (len(before) - 1) if first < middle < last else 0, rounds
+    return (last - first) // (len(before) - 1) if first < middle < last else 0, rounds
 
 
 # Calls that failed for want of memory
@@ -229,7 +217,7 @@ def _write_failures(
     if not rows:
         return
     call, start, argument, is_of_allocator = columns(rows, 4)
-    outer = outermost(connection, call)
+    outer = _outermost(connection, call)
     lines = LineOf.of_calls(connection, outer)
     told = arguments_of(connection, argument[is_of_allocator == 1])
     failed: dict[int, int] = {}  # the row that tells most of each outermost call: its first failed allocation
@@ -254,6 +242,20 @@ def _write_failures(
         )
         if memory:
             _write_held(connection, failure, memory, memory.alive_after(event), line_of)
+
+
+def _outermost(connection: sqlite3.Connection, calls: Integers) -> Integers:
+    """The outermost call that each of these was made in, or is."""
+    found = calls.copy()
+    while True:
+        known, place = np.unique(found, return_inverse=True)
+        query = f"SELECT id, coalesce(inside, 0) FROM call_rows WHERE id {IN_JSON} ORDER BY id"
+        ids, inside = columns(connection.execute(query, (json_list(known.tolist()),)), 2)
+        back = np.zeros(len(known), np.int64)
+        back[np.searchsorted(known, ids)] = inside
+        if not back.any():
+            return found
+        found = (known - back)[place]
 
 
 def _write_held(

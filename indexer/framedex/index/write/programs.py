@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
 import numpy as np
@@ -50,6 +50,7 @@ class ProgramWriter:
         self._functions: list[str] = []  # of each kind of the stream, its boundary function
         self._addresses: dict[int, int] = {}  # by the number of a run's arguments: of the executable
         self._arguments = 0  # that were met
+        self._texts: dict[str, int | None] = {}  # rows of what is kept beside programs, by names in the capture
         self._made: dict[int, dict[int, int]] = {}  # executables by address: object by the time it was born
         self._restore()
 
@@ -78,17 +79,35 @@ class ProgramWriter:
     # Compilations
 
     def _add_compilation(self, call: int, function: str) -> None:
-        program, problem = (None, _NO_PROGRAM) if function in LOADS else self._program_of(call)
+        query = "SELECT a.json FROM call_rows c JOIN arguments a ON a.id = c.arguments WHERE c.id = ?"
+        (given,) = self._connection.execute(query, (call,)).fetchone()
+        program, problem = (None, _NO_PROGRAM) if function in LOADS else self._program_of(given)
+        options = self._text(_value(given, "compile_options.kept"), self._record.options)
+        noted = self._text(_value(given, "jax.kept"), self._record.note)
         self._connection.execute(
-            "INSERT OR IGNORE INTO compilations(call, capture, program, executable, problem) VALUES (?, ?, ?, NULL, ?)",
-            (call, self._capture, program, problem),
+            "INSERT OR IGNORE INTO compilations(call, capture, program, executable, options, noted, problem)"
+            " VALUES (?, ?, ?, NULL, ?, ?, ?)",
+            (call, self._capture, program, options, noted, problem),
         )
 
-    def _program_of(self, call: int) -> tuple[int | None, str]:
+    def _text(self, name: str | None, read: Callable[[str], str | None]) -> int | None:
+        """The row of what is kept under a name beside a program, None where there is none."""
+        if name is None:
+            return None
+        if name not in self._texts:
+            self._texts[name] = self._add_text(read(name))
+        return self._texts[name]
+
+    def _add_text(self, text: str | None) -> int | None:
+        if text is None:
+            return None
+        self._connection.execute("INSERT OR IGNORE INTO compile_texts(text) VALUES (?)", (storable(text),))
+        query = "SELECT id FROM compile_texts WHERE text = ?"
+        return int(self._connection.execute(query, (storable(text),)).fetchone()[0])
+
+    def _program_of(self, given: str) -> tuple[int | None, str]:
         """The row of the program that a call was given, or why there is none."""
-        query = "SELECT a.json FROM call_rows c JOIN arguments a ON a.id = c.arguments WHERE c.id = ?"
-        (text,) = self._connection.execute(query, (call,)).fetchone()
-        name = _value(text, "program.kept")
+        name = _value(given, "program.kept")
         if name is None:
             return None, _OLDER
         if name.startswith(_NOT_KEPT):
@@ -279,10 +298,13 @@ def forget_programs(connection: sqlite3.Connection, capture: int) -> None:
 
 
 def drop_unused_programs(connection: sqlite3.Connection) -> None:
-    """Remove the programs that no compilation is of, with the lines and sorts of ops that only they have."""
+    """Remove the programs that no compilation is of, with the lines and sorts of ops that only they have, and what is
+    said of no compilation."""
     connection.execute(
         "DELETE FROM programs WHERE id NOT IN (SELECT program FROM compilations WHERE program IS NOT NULL)"
     )
+    texts = " UNION ".join(f"SELECT {of} FROM compilations WHERE {of} IS NOT NULL" for of in ("options", "noted"))
+    connection.execute(f"DELETE FROM compile_texts WHERE id NOT IN ({texts})")
     for table in ("program_lines", "program_steps"):
         connection.execute(f"DELETE FROM {table} WHERE program NOT IN (SELECT id FROM programs)")
     connection.execute("DELETE FROM program_ops WHERE id NOT IN (SELECT op FROM program_lines)")

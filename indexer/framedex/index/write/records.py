@@ -116,7 +116,7 @@ class KeptProgram:
     read: Callable[[], Program]
 
 
-def _no_program(_name: str) -> KeptProgram | None:
+def _nothing(_name: str) -> None:
     return None
 
 
@@ -128,7 +128,8 @@ class CaptureRecord:
     `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
     nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
     `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components,
-    `binaries` those that the native frames are in; `program` gives a program by the name that calls have for it.
+    `binaries` those that the native frames are in; `program` gives a program by the name that calls have for it,
+    `options` those that it was compiled with by theirs, as JSON, and `note` what JAX knew of it (`model.Noted`).
     """
 
     capture: Capture
@@ -142,7 +143,9 @@ class CaptureRecord:
     builds: Sequence[Build] = ()
     began: int | None = None
     binaries: Sequence[NamedBinary] = ()
-    program: Callable[[str], KeptProgram | None] = _no_program
+    program: Callable[[str], KeptProgram | None] = _nothing
+    options: Callable[[str], str | None] = _nothing
+    note: Callable[[str], str | None] = _nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,10 @@ Storage::~Storage() {
   release_soon();
 }
 
-void Storage::take_memory(Storage& donated) {
+const void* Storage::take_memory(Storage& donated) {
   reserved_ = std::move(donated.reserved_);
   bytes_ = donated.bytes_;
+  return reserved_.address() != nullptr ? reserved_.address() : bytes_.get();
 }
 
 Status Storage::read(const Shape& shape, char* target) {

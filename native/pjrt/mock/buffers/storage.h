@@ -28,8 +28,9 @@ class Storage {
   }
   // The bytes where they are in the mock's own memory, else nullptr.
   char* own_bytes() const { return bytes_.get(); }
-  // Takes over the memory that the device accounts for an argument that was donated to this result.
-  void take_memory(Storage& donated);
+  // Takes over the memory that the device accounts for an argument that was donated to this result. Returns where it
+  // is, nullptr where the device accounts for none.
+  const void* take_memory(Storage& donated);
 
   // Copies `shape.bytes` bytes, elements of less than a byte one to a byte, to `target`. Only when ready, without
   // error. The first time, the GIL is taken to ask where the array is.

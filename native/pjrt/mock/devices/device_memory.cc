@@ -13,8 +13,10 @@ namespace {
 
 const char* const kAllocateValues[] = {"device", "bytes", "address"};
 const char* const kFreeValues[] = {"device", "address", "bytes"};
+const char* const kHandOverValues[] = {"device", "address", "bytes", "result"};
 const recorder::Function kFunctions[] = {{"mock_tpu", "DeviceMemory::Allocate", kAllocateValues, 3},
-                                         {"mock_tpu", "DeviceMemory::Free", kFreeValues, 3}};
+                                         {"mock_tpu", "DeviceMemory::Free", kFreeValues, 3},
+                                         {"mock_tpu", "DeviceMemory::HandOver", kHandOverValues, 4}};
 constexpr int kResourceExhausted = 8;
 
 uint32_t first_function() {
@@ -70,6 +72,18 @@ void DeviceMemory::Free(void* address) {
   if (call.is_recording()) call.arguments().integer(2, static_cast<int64_t>(size));
 }
 
+void DeviceMemory::HandOver(const void* address, size_t result) {
+  uint64_t size = size_at(address);
+  if (size == 0) return;
+  recorder::Call call(first_function() + 2);
+  if (!call.is_recording()) return;
+  call.arguments().integer(0, device_);
+  call.arguments().address(1, address);
+  call.arguments().integer(2, static_cast<int64_t>(size));
+  call.arguments().integer(3, static_cast<int64_t>(result));
+  call.enter();
+}
+
 MemoryStatistics DeviceMemory::statistics() {
   std::lock_guard lock(mutex_);
   join_kept_blocks();
@@ -118,10 +132,9 @@ bool DeviceMemory::take_best_fit(uint64_t size, uint64_t& offset) {
 
 uint64_t DeviceMemory::give_back(void* address) {
   std::lock_guard lock(mutex_);
-  auto offset = static_cast<uint64_t>(static_cast<char*>(address) - range_.start());
-  if (offset >= limit_ || offset % kAlignment != 0) return 0;
-  uint64_t size = allocated_size(offset);
+  uint64_t size = size_at(address);
   if (size == 0) return 0;
+  auto offset = static_cast<uint64_t>(static_cast<char*>(address) - range_.start());
   allocated_size(offset) = 0;
   statistics_.in_use -= static_cast<int64_t>(size);
   if (size < kSmall) {
@@ -160,6 +173,11 @@ void DeviceMemory::join_kept_blocks() {
     kept_blocks_ -= kept_[i].size();
     kept_[i].clear();
   }
+}
+
+uint64_t DeviceMemory::size_at(const void* address) {
+  auto offset = static_cast<uint64_t>(static_cast<const char*>(address) - range_.start());
+  return offset < limit_ && offset % kAlignment == 0 ? allocated_size(offset) : 0;
 }
 
 uint64_t& DeviceMemory::allocated_size(uint64_t offset) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -36,8 +37,8 @@ class AddressRange {
 
 // Best fit over the free blocks of the range; neighbours are joined. Small blocks are kept aside by their size when
 // they are freed, and joined once no free block is large enough or somebody asks for statistics: a program's outputs
-// come and go in the same sizes. Thread-safe. Every allocation and every release is a call of the boundary `mock_tpu`
-// (DeviceMemory::Allocate, DeviceMemory::Free).
+// come and go in the same sizes. Thread-safe. Every allocation, every release and every change of owner is a call of
+// the boundary `mock_tpu` (DeviceMemory::Allocate, DeviceMemory::Free, DeviceMemory::HandOver).
 class DeviceMemory {
  public:
   static constexpr uint64_t kAlignment = 512;  // as on a TPU: one row of 128 lanes of 4 bytes
@@ -50,6 +51,9 @@ class DeviceMemory {
   // nullptr when no free block is large enough. An allocation of 0 bytes has an address of its own.
   void* Allocate(int64_t bytes);
   void Free(void* address);
+  // Only tells: what was allocated at `address` is from now on a program's result, whose place among all of them,
+  // device by device, is `result`.
+  void HandOver(const void* address, size_t result);
   MemoryStatistics statistics();
   // The peak and the counts start anew from what is in use.
   void clear_statistics();
@@ -64,6 +68,8 @@ class DeviceMemory {
   void join(uint64_t offset, uint64_t size);
   void join_kept_blocks();
 
+  // Of the allocation at an address, which its owner keeps meanwhile; 0 where there is none.
+  uint64_t size_at(const void* address);
   uint64_t& allocated_size(uint64_t offset);
 
   int device_;

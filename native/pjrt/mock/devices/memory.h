@@ -26,6 +26,7 @@ class Reservation {
   ~Reservation() {
     if (address_ != nullptr) pool_->Free(address_);
   }
+  const void* address() const { return address_; }
 
  private:
   void swap(Reservation& other) noexcept {

@@ -351,7 +351,10 @@ void delete_donated(Execution& execution) {
       const Argument& argument = execution.arguments[device * execution.argument_count + parameter];
       argument.buffer->remove();
       if (result < 0) continue;
-      execution.results[device * results + static_cast<size_t>(result)]->take_memory(*argument.storage);
+      size_t taking = device * results + static_cast<size_t>(result);
+      const void* memory = execution.results[taking]->take_memory(*argument.storage);
+      const Memory& place = *argument.buffer->memory;
+      if (place.kind == MemoryKind::kDevice && memory != nullptr) place.pool->HandOver(memory, taking);
     }
   }
 }

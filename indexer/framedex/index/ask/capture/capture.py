@@ -9,7 +9,7 @@ from framedex.index.ask.capture.contents import boundary_totals, calls_of_bounda
 from framedex.index.read.asked import AskedCapture
 
 if TYPE_CHECKING:
-    from framedex.model import FlameGraph
+    from framedex.model import FlameGraph, Timeline
 
 
 class CaptureContents(AskedCapture):
@@ -19,8 +19,16 @@ class CaptureContents(AskedCapture):
     calls = calls_of_boundary
     check = check_capture
 
-    def flame_graph(self, boundary: int | None = None, *, with_glue: bool = True) -> FlameGraph:
+    def flame_graph(
+        self, boundary: int | None = None, *, with_glue: bool = True, most: int | None = None
+    ) -> FlameGraph:
         """The flame graph of the capture, or of the calls of one `boundary` function (its id); see `flame.py`."""
-        from framedex.index.ask.capture.flame import flame_graph  # the command line shows none
+        from framedex.index.ask.capture.flame import MOST_NODES, flame_graph  # hardly any verb shows one
 
-        return flame_graph(self, boundary, with_glue=with_glue)
+        return flame_graph(self, boundary, with_glue=with_glue, most=MOST_NODES if most is None else most)
+
+    def timeline(self) -> Timeline:
+        """What the threads of the capture did over time; see `timeline.py`."""
+        from framedex.index.ask.capture.timeline import timeline  # with numpy, which most questions do without
+
+        return timeline(self)

@@ -1,11 +1,14 @@
-"""What is other in a program than in the one that the same function was compiled to before."""
+"""What is other in a compilation than in the one of the same function before: in its program, in its options, and in
+what JAX knew of both.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from framedex.model import Cause, Change, Parameter, Signature
+from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
 
 MOST_VALUES = 50
 """Values of a change that are told: the first."""
@@ -25,9 +28,42 @@ Step = tuple[Cause, str, str, str]
 """A cause, what it is of, and what that was before and after; both are empty where they are not known."""
 
 
-def steps(before: Signature, after: Signature) -> list[Step]:
-    """What is other; where nothing is, that it is the same program."""
-    return list(_of_arguments(before, after)) or list(_of_content(before, after)) or [(Cause.SAME, "", "", "")]
+_AS_BEFORE = "arguments as before"  # what is said where nothing of them is other, as far as JAX knew
+_NOT_GIVEN, _NOT_SET = "not given", "not set"
+_DERIVED = {  # options that JAX makes of the program
+    "allow_spmd_sharding_propagation_to_output",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "num_partitions",
+    "num_replicas",
+    "parameter_is_tupled_arguments",
+    "use_auto_spmd_partitioning",
+    "use_spmd_partitioning",
+}
+_ASSIGNMENT = "device_assignment"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What is known of a compilation; None: that is not."""
+
+    signature: Signature | None
+    noted: Noted | None
+    options: Mapping[str, str] | None
+
+
+def steps(before: Compiled, after: Compiled) -> list[Step]:
+    """What is other; that it is the same program where nothing is; nothing where too little is known to say so."""
+    found: list[Step] = []
+    if before.signature is not None and after.signature is not None:
+        found += _of_arguments(before.signature, after.signature)
+    if before.noted is not None and after.noted is not None:
+        found += _of_notes(before.noted, after.noted, after.signature)
+    if before.options is not None and after.options is not None:
+        found += _of_options(before.options, after.options)
+    if found or before.signature is None or after.signature is None:
+        return found
+    what = _AS_BEFORE if before.noted is not None and after.noted is not None else ""
+    return list(_of_content(before.signature, after.signature, what)) or [(Cause.SAME, what, "", "")]
 
 
 def changes(found: Iterable[list[Step]]) -> tuple[Change, ...]:
@@ -54,8 +90,8 @@ def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
         yield from _of_parameter(name, old, new)
 
 
-def _of_content(before: Signature, after: Signature) -> Iterator[Step]:
-    """What is other in programs whose arguments are the same."""
+def _of_content(before: Signature, after: Signature, what: str) -> Iterator[Step]:
+    """What is other in programs whose arguments are the same; `what` says of code where they are known to be."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
         yield from _of_attributes(f"result {place}", old, new)
         if old.type != new.type:
@@ -64,16 +100,56 @@ def _of_content(before: Signature, after: Signature) -> Iterator[Step]:
     gone, new_ones = Counter(before.constants), Counter(after.constants)
     gone, new_ones = gone - new_ones, new_ones - gone
     if before.code != after.code:
-        yield Cause.CODE, "", "", ""
+        yield Cause.CODE, what, "", ""
     elif gone or new_ones:
         yield Cause.CONSTANTS, "constants", ", ".join(gone.elements()), ", ".join(new_ones.elements())
 
 
 def _of_parameter(name: str, old: Parameter, new: Parameter) -> Iterator[Step]:
     if old.type != new.type:
-        of_old, of_new = old.type.partition("[")[0], new.type.partition("[")[0]
-        yield (Cause.SHAPE if of_old == of_new else Cause.DTYPE), name, old.type, new.type
+        yield _of_types(name, old, new)
     yield from _of_attributes(name, old, new)
+
+
+def _of_types(name: str, old: Parameter | NotedArgument, new: Parameter | NotedArgument) -> Step:
+    of_old, of_new = old.type.partition("[")[0], new.type.partition("[")[0]
+    return (Cause.SHAPE if of_old == of_new else Cause.DTYPE), name, old.type, new.type
+
+
+def _of_notes(before: Noted, after: Noted, program: Signature | None) -> Iterator[Step]:
+    """What JAX knew: of arguments what their program, where that is known, does not say."""
+    used = {} if program is None else {each.name: place for place, each in enumerate(program.arguments) if each.name}
+    old_ones, new_ones = before.arguments, after.arguments
+    if len(old_ones) == len(new_ones):
+        for place, (old, new) in enumerate(zip(old_ones, new_ones, strict=True)):
+            number = used.get(new.name, place)
+            name = f"argument {number}" + (f" ({new.name})" if new.name else "")
+            if old.type == new.type and old.is_weak != new.is_weak:
+                yield Cause.WEAK_TYPE, name, _weak(old), _weak(new)
+            elif old.type != new.type and program is None:
+                yield _of_types(name, old, new)
+            elif old.type != new.type and used and new.name and new.name not in used:
+                yield _of_types(f"unused argument {new.name}", old, new)
+    elif program is None:
+        yield Cause.ARGUMENTS, "number of arguments", str(len(old_ones)), str(len(new_ones))
+    old_values, new_values = dict(before.statics), dict(after.statics)
+    for name in dict.fromkeys((*old_values, *new_values)):
+        was, now = old_values.get(name, _NOT_GIVEN), new_values.get(name, _NOT_GIVEN)
+        if was != now:
+            yield Cause.STATIC, name, was, now
+
+
+def _weak(argument: NotedArgument) -> str:
+    return f"{'weak ' if argument.is_weak else ''}{argument.type}"
+
+
+def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Step]:
+    """Options that were asked for."""
+    for name in dict.fromkeys((*before, *after)):
+        was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
+        is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # their number is told as such
+        if was != now and name not in _DERIVED and not is_for_others:
+            yield Cause.OPTIONS, name, was, now
 
 
 def _of_attributes(name: str, old: Parameter, new: Parameter) -> Iterator[Step]:

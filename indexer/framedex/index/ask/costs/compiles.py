@@ -2,59 +2,42 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.call.pythonlines import outward_lines, python_lines
 from framedex.index.ask.costs.changes import Step, changes, steps
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.ask.costs.compiled import Function, Made, all_made, contents, functions
 from framedex.index.read.rows import Reader
-from framedex.model import Compiles, Parameter, PythonLine, Signature, Table
-
-_LOADED = "it was loaded as an executable"  # how the problem of a load begins
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A call that made an executable."""
-
-    call: int
-    capture: int
-    program: int | None
-    duration: int
-    stack: int
-    function: str
-    defined: str
-    problem: str
-
-    @property
-    def is_load(self) -> bool:
-        return self.program is None and self.problem.startswith(_LOADED)
+from framedex.model import Compiles, PythonLine, Table
 
 
 @dataclass(slots=True)
 class _Row:
     """What becomes a row: its calls in their order, and what changed in each that is known."""
 
-    made: list[_Made] = field(default_factory=list)
+    made: list[Made] = field(default_factory=list)
     steps: list[list[Step]] = field(default_factory=list)
 
 
 def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     """A row for each line and function, what took longest first; with `all_lines` a row for each way to the line."""
-    made = _all_made(reader)
-    lines = python_lines(reader, {each.call: each.stack for each in made})
+    made = all_made(reader)
+    lines = _lines(reader, made)
+    function_of = functions(reader, made)
     outward = outward_lines(reader, {each.stack for each in made}) if all_lines else {}
-    changed = _changed(reader, made, lines)
-    rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], str, str], _Row] = {}
+    changed = _changed(reader, made, function_of, lines)
+    rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], Function], _Row] = {}
+    known: dict[tuple[int | None, int | None, int], _Row] = {}
     for each in made:
-        way = outward.get(each.stack, ())
-        row = rows.setdefault((lines.get(each.call), way, each.function, each.defined), _Row())
+        row = known.get((each.program, each.noted, each.stack))
+        if row is None or each.stack not in lines.of_stacks:
+            key = lines.of(each), outward.get(each.stack, ()), function_of[each.program, each.noted]
+            row = known[each.program, each.noted, each.stack] = rows.setdefault(key, _Row())
         row.made.append(each)
         if each.call in changed:
             row.steps.append(changed[each.call])
-    found = [_compiles(line, way, function, row) for (line, way, function, _), row in rows.items()]
+    found = [_compiles(line, way, function.name, row) for (line, way, function), row in rows.items()]
     return Table(tuple(sorted(found, key=lambda row: -row.total_duration - row.load_duration)))
 
 
@@ -63,62 +46,67 @@ def captures_with_compiles(reader: Reader) -> list[int]:
     return [capture for (capture,) in reader.rows("SELECT DISTINCT capture FROM compilations")]
 
 
-def _all_made(reader: Reader) -> list[_Made]:
-    rows = reader.rows(
-        "SELECT x.call, x.capture, x.program, c.duration, k.stack, coalesce(p.function, ''), coalesce(p.defined, ''),"
-        " x.problem FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
-        f" LEFT JOIN programs p ON p.id = x.program WHERE 1{reader.scope.counted('x')} ORDER BY x.call"
-    )
-    return [_Made(*row) for row in rows]
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines that had something made: of stacks that have Python, else of calls."""
+
+    of_stacks: Mapping[int, PythonLine]
+    of_calls: Mapping[int, PythonLine]
+
+    def of(self, made: Made) -> PythonLine | None:
+        return self.of_stacks.get(made.stack) or self.of_calls.get(made.call)
 
 
-def _changed(reader: Reader, made: Sequence[_Made], lines: Mapping[int, PythonLine]) -> dict[int, list[Step]]:
-    """What changed, by the compilations of a function that is not compiled for the first time in its process.
+def _lines(reader: Reader, made: Sequence[Made]) -> _Lines:
+    """All calls of a stack that has Python have one line, so that it is asked for once."""
+    one_of = {each.stack: each.call for each in made}
+    found = python_lines(reader, {call: stack for stack, call in one_of.items()})
+    of_stacks = {stack: found[call] for stack, call in one_of.items() if call in found and found[call].link is None}
+    others = {each.call: each.stack for each in made if each.stack not in of_stacks}
+    return _Lines(of_stacks, python_lines(reader, others) if others else {})
 
-    A function that no op says the place of is known again only on the line that had it compiled.
+
+def _changed(
+    reader: Reader,
+    made: Sequence[Made],
+    function_of: Mapping[tuple[int | None, int | None], Function],
+    lines: _Lines,
+) -> dict[int, list[Step]]:
+    """What changed, by the calls of a function that is not made for the first time in its process.
+
+    A function of which nothing says the place is known again only on the line that had it made. What failed was not
+    made.
     """
-    before: dict[tuple[int, str, str | PythonLine | None], int] = {}
-    pairs: dict[int, tuple[int, int]] = {}
+    before: dict[tuple[int, str, str | PythonLine | None], Made] = {}
+    pairs: list[tuple[Made, Made]] = []
     for each in made:
-        if each.program is not None:
-            key = each.capture, each.function, each.defined or lines.get(each.call)
-            if key in before:
-                pairs[each.call] = before[key], each.program
-            before[key] = each.program
-    signatures = _signatures(reader, {program for pair in pairs.values() for program in pair})
-    known: dict[tuple[int, int], list[Step]] = {}
-    for pair in pairs.values():
-        old, new = signatures.get(pair[0]), signatures.get(pair[1])
-        if pair not in known and old is not None and new is not None:
-            known[pair] = steps(old, new)
-    return {call: known[pair] for call, pair in pairs.items() if pair in known}
-
-
-def _signatures(reader: Reader, programs: Iterable[int]) -> dict[int, Signature]:
-    query = f"SELECT id, signature FROM programs WHERE id {IN_JSON} AND signature IS NOT NULL"
-    return {program: _signature(text) for program, text in reader.rows(query, json_list(sorted(programs)))}
-
-
-def _signature(text: str) -> Signature:
-    told = json.loads(text)
-    return Signature(
-        arguments=tuple(Parameter(**each) for each in told.pop("arguments")),
-        results=tuple(Parameter(**each) for each in told.pop("results")),
-        constants=tuple(told.pop("constants")),
-        **told,
-    )
+        function = function_of[each.program, each.noted]
+        if each.program is None and not function.name:
+            continue
+        key = each.capture, function.name, function.place or lines.of(each)
+        if key in before:
+            pairs.append((before[key], each))
+        if each.error <= 0:
+            before[key] = each
+    known = contents(reader, (each for pair in pairs for each in pair))
+    told: dict[tuple[object, object], list[Step]] = {}
+    for old, new in pairs:
+        if (old.content, new.content) not in told:
+            told[old.content, new.content] = steps(known[old.content], known[new.content])
+    return {new.call: found for old, new in pairs if (found := told[old.content, new.content])}
 
 
 def _compiles(line: PythonLine | None, outward: tuple[PythonLine, ...], function: str, row: _Row) -> Compiles:
-    compiled = [each for each in row.made if not each.is_load]
+    loads = [each for each in row.made if each.is_load]
+    compiled = [each for each in row.made if not each.is_load] if loads else row.made
     durations = [max(each.duration, 0) for each in compiled] or [0]
     problems = dict.fromkeys(each.problem for each in compiled if each.problem)
-    loads = [each for each in row.made if each.is_load]
     return Compiles(
         line=line,
         outward=outward,
         function=function,
         compiles=len(compiled),
+        failed=sum(each.error > 0 for each in row.made),
         total_duration=sum(durations),
         longest_duration=max(durations),
         loads=len(loads),

@@ -1,0 +1,154 @@
+"""Whether recordings keep to budgets, by the answers that an index has for lines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.budgets.model import Broken, Budget, Subject, Verdict
+from framedex.nearest import nearest
+
+if TYPE_CHECKING:
+    from framedex.budgets.model import Row
+    from framedex.budgets.patterns import Pattern
+    from framedex.index import Index
+    from framedex.model import Compiles, PythonLine, Transfers
+
+_FITS_NOTHING = {
+    Subject.COMPILES: "fits nothing that was compiled",
+    Subject.IMPLICIT_TRANSFERS: "fits no line that moved anything",
+}
+
+
+def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
+    """What is to be said of each budget, in their order; each index is of one process.
+
+    A line or a function is judged by the last budget of its subject that fits it: those before are for what has none of
+    its own. A budget of lines holds for each function that a line has compiled, and for all transfers of a line; one of
+    a function for all of its lines together.
+    """
+    of_all = [_Judged(budget) for budget in dict.fromkeys(budgets)]
+    by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in Subject}
+    for index in indexes:
+        if of_compiles := by_subject[Subject.COMPILES]:
+            _judge(of_compiles, [_of_compiles(row) for row in index.compiles()])
+        if of_transfers := by_subject[Subject.IMPLICIT_TRANSFERS]:
+            _judge(of_transfers, [_of_transfers(row) for row in index.transfers()])
+        if of_memory := by_subject[Subject.MEMORY]:
+            _judge_memory(of_memory, index)
+    return [each.verdict() for each in of_all]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A row of an answer: how much of what is limited, and where.
+
+    `function` is whose it is, and what a budget of that name counts together; `around` the function of Python that the
+    line is in. Those of one line count together where their `share` is the same.
+    """
+
+    row: Compiles | Transfers
+    amount: int
+    line: PythonLine | None
+    function: str
+    around: str
+    share: Hashable
+
+    def fits(self, pattern: Pattern) -> bool:
+        is_named = pattern.fits_function(self.function) or pattern.fits_function(self.around)
+        return pattern.fits_line(self.line) and (is_named or not pattern.function)
+
+    def thing(self, pattern: Pattern) -> Hashable:
+        """What a budget of this pattern counts together has the same."""
+        return self.function if pattern.fits_function(self.function) else (self.line, self.share)
+
+
+@dataclass(slots=True)
+class _Judged:
+    """A budget, and what is known of it so far."""
+
+    budget: Budget
+    fits: int = 0
+    most: int = 0
+    broken: list[Broken] = field(default_factory=list)
+    others: list[_Item] = field(default_factory=list)  # which it could have meant
+    unsized: int = 0
+
+    def note(self, found: int, rows: Sequence[Row]) -> None:
+        """Count what was found of one thing."""
+        self.most = max(self.most, found)
+        if found > self.budget.most:
+            self.broken.append(Broken(found, tuple(rows)))
+
+    def verdict(self) -> Verdict:
+        """What there is to say in the end."""
+        broken = tuple(sorted(self.broken, key=lambda each: -each.found))
+        problem, doubt = "", ""
+        if self.unsized:
+            doubt = f"{words.count(self.unsized, 'buffer')} whose size no call tells are not counted"
+        if not self.fits and self.budget.subject is Subject.MEMORY:
+            doubt = "no memory of devices is known"
+        elif not self.fits and not self.budget.pattern.is_everything:
+            told = f"{self.budget.pattern.text} {_FITS_NOTHING[self.budget.subject]}{self._meant()}"
+            # That there is nothing is what a budget of 0 asks for.
+            problem, doubt = (told, "") if self.budget.most else ("", told)
+        return Verdict(self.budget, self.fits, self.most, broken, problem, doubt)
+
+    def _meant(self) -> str:
+        """What is most like what a pattern names that fits nothing."""
+        pattern = self.budget.pattern
+        in_file = [item for item in self.others if pattern.fits_file(item.line)]
+        near: str | None
+        if not in_file:
+            files = {item.line.location.path.rpartition("/")[2] for item in self.others if item.line is not None}
+            near = nearest(pattern.file.rpartition("/")[2], files)
+        elif pattern.line is not None:
+            lines = [item.line.location.line for item in in_file if item.line is not None]
+            near = f"{pattern.file}:{min(lines, key=lambda line: abs(line - (pattern.line or 0)))}"
+        else:
+            near = nearest(pattern.function, {item.function for item in in_file})
+        return f"; did you mean {near}?" if near else ""
+
+
+def _judge(judged: Sequence[_Judged], items: Sequence[_Item]) -> None:
+    """Judge each row by the last budget that fits it."""
+    of_each: dict[int, list[_Item]] = {}
+    for item in items:
+        fitting = [place for place, each in enumerate(judged) if item.fits(each.budget.pattern)]
+        for place in fitting:
+            judged[place].fits += 1
+        for place in fitting[-1:]:
+            of_each.setdefault(place, []).append(item)
+    for place, each in enumerate(judged):
+        if not each.fits:
+            each.others += items
+        things: dict[Hashable, list[_Item]] = {}
+        for item in of_each.get(place, ()):
+            things.setdefault(item.thing(each.budget.pattern), []).append(item)
+        for together in things.values():
+            most_first = sorted(together, key=lambda item: -item.amount)
+            each.note(sum(item.amount for item in together), [item.row for item in most_first if item.amount])
+
+
+def _of_compiles(row: Compiles) -> _Item:
+    return _Item(row, row.compiles, row.line, row.function, _around(row.line), share=id(row))
+
+
+def _of_transfers(row: Transfers) -> _Item:
+    around = _around(row.line)
+    return _Item(row, row.count if row.is_implicit else 0, row.line, around, around, share=None)
+
+
+def _around(line: PythonLine | None) -> str:
+    return "" if line is None else line.function
+
+
+def _judge_memory(judged: Iterable[_Judged], index: Index) -> None:
+    devices = index.memory()
+    for each in judged:
+        for device in devices:
+            each.fits += 1
+            each.unsized += device.unsized
+            each.note(device.peak, [device])

@@ -1,0 +1,75 @@
+"""Which lines and functions a budget is about: `train.py:12`, `train.py:*`, `train.py:step`, `step`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model import PythonLine
+
+_SOURCES = (".py", ".pyw", ".ipynb")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Lines of a file, a function, or everything; what is empty or None fits all.
+
+    `file` is an absolute path or the end of one, whole names of it, with shell patterns for names; `function` a shell
+    pattern for the name of a function, or for its qualified one.
+    """
+
+    text: str = "*"
+    file: str = ""
+    line: int | None = None
+    function: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Pattern:
+        """`FILE:LINE`, `FILE:*`, `FILE`, `FILE:FUNCTION`, `FUNCTION`, or `*`; with `./` a file is of this folder.
+
+        Raises ValueError, with a sentence, where it is none of these.
+        """
+        file, colon, what = text.strip().rpartition(":")
+        if not colon and (what.endswith(_SOURCES) or "/" in what):
+            file, what = what, "*"
+        if colon and not file:
+            raise ValueError(
+                f"'{text}' names no file before its colon: write 'train.py:12', 'train.py:*' or 'train.py:step'"
+            )
+        if what.isascii() and what.isdigit():
+            if not file:
+                raise ValueError(f"'{text}' is a line of no file: write 'train.py:{what}'")
+            if not int(what):
+                raise ValueError(f"'{text}' is no line: lines count from 1")
+            return cls(text, _normal(file), line=int(what))
+        return cls(text, _normal(file), function="" if what in ("*", "") else what)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it fits every line and function."""
+        return not self.file and not self.function
+
+    def fits_function(self, name: str) -> bool:
+        """Whether a function's name, or the qualified one of a function of Python, is what the pattern names."""
+        return bool(self.function) and (
+            fnmatchcase(name, self.function) or fnmatchcase(name.rpartition(".")[2], self.function)
+        )
+
+    def fits_line(self, line: PythonLine | None) -> bool:
+        """Whether a line is in the file, and is the line if one is named; no line is in no file."""
+        return self.fits_file(line) and (self.line is None or (line is not None and line.location.line == self.line))
+
+    def fits_file(self, line: PythonLine | None) -> bool:
+        """Whether a line is in the file."""
+        return not self.file or (line is not None and PurePosixPath(line.location.path).match(self.file))
+
+
+def _normal(file: str) -> str:
+    """A path from this folder or the home folder as an absolute one; any other as it is, without what says nothing."""
+    if file.startswith(("./", "../", "~")):
+        return os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111 - a pattern, and no path
+    return os.path.normpath(file) if file else ""

@@ -1,0 +1,47 @@
+"""Budgets as people write them: on a command line, in a mark of pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from framedex import words
+from framedex.budgets.model import Budget, Subject
+from framedex.budgets.patterns import Pattern
+from framedex.sizes import HOW_TO_WRITE, bytes_of
+
+
+def budget_of_text(subject: Subject, text: str) -> Budget:
+    """The budget of a text: `N`, or `PATTERN=N`. Raises ValueError, with a sentence, where it is none."""
+    pattern, equals, number = text.strip().rpartition("=")
+    number = number.strip()
+    if not (number.isascii() and number.isdigit()):
+        named = pattern if equals else text
+        raise ValueError(f"'{text}' has no number: write how many are allowed, '{named}=1', or '1'")
+    if equals and not pattern.strip():
+        raise ValueError(f"'{text}' has nothing before its '=': write 'train.py:*={number}', or '{number}'")
+    return Budget(subject, int(number), Pattern.parse(pattern or "*"), text)
+
+
+def budgets_of(subject: Subject, written: object) -> list[Budget]:
+    """The budgets that a value says. Raises ValueError, with a sentence, where it says none."""
+    if isinstance(written, bool):
+        raise ValueError(f"{written} is no number of {subject.value}: write how many are allowed")
+    if isinstance(written, int):
+        if written < 0:
+            raise ValueError(f"{written} is less than nothing: write how many are allowed")
+        return [Budget(subject, written, Pattern(), str(written))]
+    if isinstance(written, str):
+        return [budget_of_text(subject, written)]
+    if isinstance(written, Mapping):
+        return [budget_of_text(subject, f"{pattern}={number}") for pattern, number in written.items()]
+    if isinstance(written, Iterable):
+        return [budget for each in written for budget in budgets_of(subject, each)]
+    raise ValueError(f"{written!r} is no budget: write how many {subject.value} are allowed, or 'train.py:*=1'")
+
+
+def budget_of_memory(written: object) -> Budget:
+    """The budget of a number of bytes, or of a text (`2GiB`). Raises ValueError, with a sentence, where it is none."""
+    size = written if isinstance(written, int) and not isinstance(written, bool) else bytes_of(str(written))
+    if size is None or size < 0:
+        raise ValueError(f"{written!r} is not a number of bytes: {HOW_TO_WRITE}")
+    return Budget(Subject.MEMORY, size, Pattern(), words.size(size))

@@ -1,0 +1,72 @@
+"""Options that set budgets, and what recordings say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from framedex.budgets.model import Budget, Verdict
+    from framedex.index import Index
+    from framedex.model import AnswerOf
+
+
+class CountBudget(click.ParamType["Budget"]):
+    """`N`, or `PATTERN=N`: how often something may be, of the subject of this name."""
+
+    name = "budget"
+
+    def __init__(self, subject: str) -> None:
+        self._subject = subject
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Budget:
+        """The budget."""
+        from framedex.budgets.model import Subject
+        from framedex.budgets.reading import budget_of_text
+
+        try:
+            return budget_of_text(Subject(self._subject), str(value))
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
+
+
+def chosen_budgets(
+    compiles: Sequence[Budget], implicit_transfers: Sequence[Budget], no_implicit: bool, memory: int | None
+) -> list[Budget]:
+    """The budgets of a command line; what is for everything stands before what is for less."""
+    if not (compiles or implicit_transfers or no_implicit or memory is not None):
+        return []
+    from framedex.budgets.model import Subject
+    from framedex.budgets.reading import budget_of_memory, budgets_of
+
+    return [
+        *compiles,
+        *(budgets_of(Subject.IMPLICIT_TRANSFERS, 0) if no_implicit else ()),
+        *implicit_transfers,
+        *((budget_of_memory(memory),) if memory is not None else ()),
+    ]
+
+
+def judged(index: Index, answer: AnswerOf, budgets: Sequence[Budget]) -> list[Verdict]:
+    """What the captures of an answer say of budgets, each process by itself."""
+    from framedex.budgets.judging import judge
+
+    return judge(_of_each_process(index, answer), budgets)
+
+
+def _of_each_process(index: Index, answer: AnswerOf) -> Iterator[Index]:
+    from framedex.model import Metadata
+
+    processes: dict[tuple[object, ...], list[int]] = {}
+    for capture in answer.captures:
+        metadata = Metadata.parse(capture.metadata_text)
+        process = (capture.run, metadata.host, metadata.pid) if metadata.pid else (capture.id,)
+        processes.setdefault(process, []).append(capture.id)
+    if len(processes) == 1:
+        yield index
+        return
+    for captures in processes.values():
+        with index.within(captures) as of_process:
+            yield of_process

@@ -1,0 +1,94 @@
+"""What changes over time as the outlines of areas, for SVG's `d`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framedex.model import Activity
+
+if TYPE_CHECKING:
+    from framedex.model import ThreadTime, Timeline
+
+WIDTH = 600
+HEIGHT = 24
+"""Of a chart, in units of its own; a page stretches it."""
+
+
+_MOST_THREADS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """An area of a chart: what it is of, and its outline."""
+
+    activity: Activity
+    outline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the time of a capture, in ns since its recording began."""
+
+    start: int
+    end: int
+
+    def ticks(self, count: int = 5) -> list[int]:
+        """Times at equal distances, the ends among them."""
+        return [self.start + (self.end - self.start) * number // (count - 1) for number in range(count)]
+
+
+def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> Span:
+    """The time that charts have in common: of the memory of devices, and of a capture's threads."""
+    times = [time for points in memory for time, _ in points]
+    if timeline is not None and timeline.threads:
+        times += [timeline.start, timeline.end]
+    return Span(min(times, default=0), max(times, default=0))
+
+
+def told_apart(timeline: Timeline) -> tuple[ThreadTime, ...]:
+    """The threads that have a row of their own: at most some, and none whose chart would be empty."""
+    least = timeline.threads[0].busy // 1000 if timeline.threads else 0
+    return tuple(thread for thread in timeline.threads[:_MOST_THREADS] if thread.busy > least)
+
+
+def layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:
+    """What a thread did, one on the other: the last in front. Those that would show nothing are left out."""
+    stacked: list[tuple[Activity, list[float]]] = []
+    below = [0.0] * len(thread.shares[Activity.OTHER])
+    for activity in Activity:
+        shares = thread.shares[activity]
+        if any(shares):
+            below = [min(low + share, 1.0) for low, share in zip(below, shares, strict=True)]
+            stacked.append((activity, below))
+    scale = WIDTH / max(span.end - span.start, 1)
+    left = (timeline.start - span.start) * scale
+    width = (timeline.end - timeline.start) * scale / max(len(below), 1)
+    end = left + width * len(below)
+    for activity, heights in reversed(stacked):
+        yield Layer(activity, _steps([(left + width * number, high) for number, high in enumerate(heights)], end))
+
+
+def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: Span) -> str:
+    """What was alive of a device's memory, up to `peak`: in each unit of the width the most."""
+    scale = WIDTH / max(span.end - span.start, 1)
+    most: dict[int, int] = {}
+    alive = 0
+    for time, size in points:
+        place = min(round((time - span.start) * scale), WIDTH - 1)
+        most[place] = max(most.get(place, alive), size)
+        if place + 1 < WIDTH:
+            most[place + 1] = size  # from then on, until another point says so
+        alive = size
+    return _steps([(place, size / max(peak, 1)) for place, size in sorted(most.items())], WIDTH)
+
+
+def _steps(heights: Sequence[tuple[float, float]], end: float) -> str:
+    """The outline of an area by its height, of 1, from each place on."""
+    parts, before = [f"M0 {HEIGHT}"], 0.0
+    for place, height in heights:
+        if height != before:
+            parts.append(f"H{place:.5g}V{HEIGHT * (1 - height):.4g}")
+            before = height
+    return "".join([*parts, f"H{end:.5g}V{HEIGHT}Z"])

@@ -1,0 +1,93 @@
+"""Places as a report shows them: a short name of the file, and where a click leads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from framedex.commands.editor.browser import is_page
+from framedex.commands.output.terminal import source_is_here
+from framedex.model.places import path_in_repository
+from framedex.placetext import location_labels
+
+if TYPE_CHECKING:
+    from framedex.model import Location
+
+_VSCODE = ("vscode", "vscode-insiders", "vscodium", "cursor", "windsurf")
+_JETBRAINS = ("clion", "pycharm", "idea")
+
+EDITORS = {
+    **{name: f"{name}://file{{path}}:{{line}}" for name in _VSCODE},
+    **{name: f"{name}://open?file={{path}}&line={{line}}" for name in _JETBRAINS},
+    "framedex": "framedex://{path}#{line}",
+    "none": "",
+}
+"""Links to a line of a file of this machine, by the editor that takes them; `framedex open` can be told to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place: what is shown, the whole path, where a click leads (empty: nowhere), and labels of how it is known."""
+
+    text: str
+    path: str
+    link: str
+    labels: str
+
+
+class Places:
+    """Gives locations their links and short names: the end of a path that no other file of the report has."""
+
+    def __init__(self, paths: Collection[str], editor: str) -> None:
+        self._template = EDITORS[editor]
+        self._names = _short_names(paths)
+        self._here: dict[str, bool] = {}
+
+    def of(self, location: Location) -> Place:
+        """How a place is shown."""
+        name = self._names.get(location.path, location.path)
+        link = self._link(location)
+        labels = [*location_labels(location), *([] if link or not self._template else ["not here"])]
+        return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
+
+    def files(self) -> list[tuple[str, str]]:
+        """The short name and the whole path of each file that is shown under another name."""
+        return sorted((name, path) for path, name in self._names.items() if name != path)
+
+    def _link(self, location: Location) -> str:
+        if location.url is not None:
+            return location.url if is_page(location.url) else ""  # a project's settings may name any address
+        if not self._is_here(location):
+            return ""
+        return self._template.format(path=quote(location.path, errors="surrogateescape"), line=location.line)
+
+    def _is_here(self, location: Location) -> bool:
+        """Whether the file is on this machine: looked up once for each."""
+        if location.path not in self._here:
+            self._here[location.path] = source_is_here(location)
+        return self._here[location.path]
+
+
+def _short_names(paths: Collection[str]) -> dict[str, str]:
+    """The shortest end of each path, in whole parts, that tells it from all others."""
+    found: dict[str, str] = {}
+    unnamed, parts = list(paths), 1
+    while unnamed:
+        ends: dict[str, list[str]] = {}
+        for path in unnamed:
+            ends.setdefault("/".join(path_in_repository(path).split("/")[-parts:]), []).append(path)
+        unnamed = []
+        for end, same in ends.items():
+            if len(same) == 1:
+                found[same[0]] = end
+                continue
+            # What has no more parts stays whole: it may be the end of another.
+            for path in same:
+                if parts < len(path_in_repository(path).split("/")):
+                    unnamed.append(path)
+                else:
+                    found[path] = path
+        parts += 1
+    return found

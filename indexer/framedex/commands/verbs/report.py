@@ -1,0 +1,100 @@
+"""`framedex report`: one HTML file of what captures hold."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import note
+from framedex.commands.output.terminal import standard_output
+from framedex.commands.output.whole_files import write_whole
+from framedex.commands.reading.choices import Choice
+from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
+from framedex.commands.report.places import EDITORS
+from framedex.errors import FramedexError
+from framedex.regularfile import open_regular
+
+_BEGINNING = 1024  # bytes, in which a report says what wrote it
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    default=Path("framedex-report.html"),
+    show_default=True,
+    help="The file to write; - is stdout.",
+)
+@capture_option
+@click.option(
+    "--editor",
+    type=Choice(list(EDITORS)),
+    help="Which editor the links to files of this machine open. Default: vscode, or framedex where"
+    " FRAMEDEX_LINK_SCHEME=framedex says that `framedex open` takes them.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is no report.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the report in the browser.")
+@click.pass_obj
+def report(
+    index_path: Path | None, output: Path, chosen: Chosen | None, editor: str | None, force: bool, is_opened: bool
+) -> None:
+    """Write one HTML file of what captures hold.
+
+    It has a summary, what compiles, what holds memory, threads and devices over time, a flame graph, and what `check`
+    finds. Each line leads to your editor or to its public page. The file needs no network and nothing beside it, and
+    can be printed, sent or kept with the results of a CI run. The same captures give the same file.
+    """
+    to_stdout = str(output) == "-"
+    if to_stdout and is_opened:
+        raise click.UsageError("--open needs a file: name one with -o.")
+    if not (to_stdout or force):
+        _refuse_foreign(output)
+    with index_of_whole_runs(index_path, chosen) as (index, answer):
+        from framedex.commands.report.contents import contents_of
+        from framedex.commands.report.page import page
+
+        text = page(contents_of(index, answer), editor or _usual_editor())
+    if to_stdout:
+        click.echo(text, standard_output(), nl=False)
+        return
+    write_whole(output, text)
+    note(f"Written: {output} ({words.size(len(text))})")
+    if is_opened:
+        _open(output)
+
+
+def _usual_editor() -> str:
+    return "framedex" if os.environ.get("FRAMEDEX_LINK_SCHEME") == "framedex" else "vscode"
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raise FramedexError where a file is there that is no report."""
+    from framedex.commands.report.page import GENERATOR
+
+    try:
+        with open_regular(path) as file:
+            is_own = f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(_BEGINNING)
+    except FileNotFoundError:
+        return
+    except OSError:
+        is_own = False
+    if not is_own:
+        raise FramedexError(
+            f"{path} is there already, and is no report of framedex.",
+            "Write elsewhere with -o, or replace it with --force.",
+        )
+
+
+def _open(path: Path) -> None:
+    """Raises FramedexError where there is no browser, or it fails."""
+    from framedex.commands.editor.browser import chosen_browser, open_page
+
+    address = path.absolute().as_uri()
+    browser = chosen_browser(os.environ)
+    if browser is None:
+        raise FramedexError("No browser is known here.", f"The page is {address}")
+    open_page(address, browser)

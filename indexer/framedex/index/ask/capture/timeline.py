@@ -1,0 +1,176 @@
+"""What the threads of a capture did over time: how much of each slice of it they were in the runtime, and what for.
+
+Of many calls not all are looked at, so that the answer takes no longer for millions. The kinds of calls that take
+longest are read whole, as one compilation is more than a thousand getters; of all others some that lie evenly in each
+slice stand for the rest of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framedex.index.file.conventions import json_list
+from framedex.index.read.asked import AskedCapture
+from framedex.index.read.rows import Reader
+from framedex.index.read.spans import Ids, calls_in
+from framedex.model import Activity, ThreadTime, Timeline
+
+SLICES = 600
+"""As many as a page is wide, or a little less."""
+
+_MOST_READ = 100_000
+"""Calls of a capture up to which each is read."""
+_MOST_OF_LONGEST = 20_000  # calls of the kinds that take longest
+_IN_SLICE = 100  # calls of a slice that stand for all others
+
+_ACTIVITIES = (
+    (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), Activity.COMPILE),
+    (re.compile(r"Executable_Execute"), Activity.RUN),
+    (re.compile(r"HostBuffer|CopyTo|CopyRaw|TransferData|TransferLiteral|CrossHost"), Activity.TRANSFER),
+)
+_COLUMNS = "c.id, c.kind, c.start, c.duration, c.inside"
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The kinds of calls of a capture: thread and activity of each, and which take longest."""
+
+    threads: dict[int, int]
+    activities: dict[int, Activity]
+    longest: frozenset[int]
+
+
+def timeline(asked: AskedCapture) -> Timeline:
+    """The timeline of the capture; without threads where it has no calls."""
+    reader, capture = asked.reader, asked.capture
+    row = reader.row("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
+    if row is None:
+        return Timeline(0, 0, (), is_sampled=False)
+    ids = Ids(row[0], row[0], row[1])
+    kinds = _kinds(reader, capture)
+    is_sampled = len(ids) > _MOST_READ
+    found = _sample(reader, ids, kinds) if is_sampled else _all(reader, ids)
+    calls: Numbers = np.array(list(found), np.float64).reshape(-1, 4)  # kind, start, duration, how many it stands for
+    start = int(np.min(calls[:, 1])) if len(calls) else 0
+    end = int(np.max(calls[:, 1] + np.maximum(calls[:, 2], 0))) if len(calls) else 0
+    calls[:, 2] = np.where(calls[:, 2] < 0, end - calls[:, 1], calls[:, 2])  # what never returned went on
+    return Timeline(start, end, tuple(_threads(reader, calls, kinds, start, end)), is_sampled)
+
+
+def _kinds(reader: Reader, capture: int) -> _Kinds:
+    rows = reader.rows(
+        "SELECT k.id, k.thread, b.name, b.boundary, k.calls, k.duration FROM call_kinds k"
+        " JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0",
+        capture,
+    )
+    longest, read = set(), 0
+    for kind, _, _, _, calls, _ in sorted(rows, key=lambda each: -each[5] / each[4]):
+        read += calls
+        if read > _MOST_OF_LONGEST:
+            break
+        longest.add(kind)
+    return _Kinds(
+        {kind: thread for kind, thread, *_ in rows},
+        {kind: _activity(name, boundary) for kind, _, name, boundary, *_ in rows},
+        frozenset(longest),
+    )
+
+
+def _activity(name: str, boundary: str) -> Activity:
+    if boundary == "ffi":
+        return Activity.RUN
+    return next((activity for pattern, activity in _ACTIVITIES if pattern.search(name)), Activity.OTHER)
+
+
+def _all(reader: Reader, ids: Ids) -> Iterator[tuple[float, ...]]:
+    rows = reader.rows(f"SELECT {_COLUMNS} FROM call_rows c WHERE c.id BETWEEN ? AND ?", ids.first, ids.last)
+    return ((kind, start, duration, 1) for _, kind, start, duration, inside in rows if inside is None)
+
+
+def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ...]]:
+    whole = calls_in(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
+    yield from ((kind, start, duration, 1) for _, kind, start, duration, inside in whole if inside is None)
+    chosen: dict[int, float] = {}
+    for first, last in _slices(reader, ids):
+        step = max((last - first + 1) / _IN_SLICE, 1.0)
+        chosen.update(dict.fromkeys(map(int, np.arange(first, last + 1, step)), step))
+    query = f"SELECT {_COLUMNS} FROM json_each(?) s CROSS JOIN call_rows c ON c.id = s.value"
+    for call, kind, start, duration, inside in reader.rows(query, json_list(sorted(chosen))):
+        if inside is None and kind not in kinds.longest:
+            yield kind, start, duration, chosen[call]
+
+
+def _slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
+    """The first and the last id of the calls that begin in each slice of the time; a slice may have none."""
+    begin, end = _start(reader, ids.first), _start(reader, ids.last)
+    before = ids.first
+    for number in range(1, SLICES + 1):
+        after = ids.last + 1
+        if number < SLICES:
+            after = _first_from(reader, Ids(ids.base, before, ids.last), begin + (end - begin) * number // SLICES)
+        if after > before:
+            yield before, after - 1
+        before = after
+
+
+def _first_from(reader: Reader, ids: Ids, time: int) -> int:
+    """The first of some calls that begins at a time or later: calls are numbered by their start."""
+    low, high = ids.first, ids.last + 1
+    while low < high:
+        middle = (low + high) // 2
+        if _start(reader, middle) < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _start(reader: Reader, call: int) -> int:
+    row = reader.row("SELECT start FROM call_rows WHERE id >= ? ORDER BY id LIMIT 1", call)
+    return 0 if row is None else int(row[0])
+
+
+def _threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int) -> list[ThreadTime]:
+    labels: dict[int, str] = dict(reader.rows("SELECT id, label FROM threads"))
+    of_calls = calls[:, 0].astype(np.int64)
+    threads = np.array([kinds.threads.get(int(kind), 0) for kind in of_calls], np.int64)
+    order = list(Activity)
+    activities = np.array([order.index(kinds.activities.get(int(kind), Activity.OTHER)) for kind in of_calls], np.int64)
+    found = []
+    for thread in np.unique(threads):
+        of_thread = {
+            activity: calls[(threads == thread) & (activities == number)] for number, activity in enumerate(order)
+        }
+        found.append(
+            ThreadTime(
+                labels.get(int(thread), ""),
+                {activity: round(float((some[:, 2] * some[:, 3]).sum())) for activity, some in of_thread.items()},
+                {activity: _shares(some, start, end) for activity, some in of_thread.items()},
+            )
+        )
+    return sorted(found, key=lambda each: (-each.busy, each.thread))
+
+
+def _shares(calls: Numbers, start: int, end: int) -> tuple[float, ...]:
+    """How much of each slice is within the calls."""
+    width = max((end - start) / SLICES, 1e-9)
+    begin = (calls[:, 1] - start) / width
+    stop = np.minimum(begin + calls[:, 2] / width, SLICES)
+    weight = calls[:, 3]
+    return tuple(np.clip(_covered(stop, weight) - _covered(begin, weight), 0, 1).round(4).tolist())
+
+
+def _covered(until: Numbers, weight: Numbers) -> Numbers:
+    """How much of each slice lies before the times `until`, in slices, all of them together."""
+    number = np.minimum(until.astype(np.int64), SLICES - 1)
+    within = np.bincount(number, (until - number) * weight, SLICES)
+    passed = np.bincount(number, weight, SLICES)
+    later = passed.sum() - np.cumsum(passed)
+    return np.asarray(within + later, np.float64)

@@ -1,0 +1,136 @@
+"""What the index has of compilations: the calls, the functions that they are of, and what tells one from another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from framedex.index.ask.costs.changes import Compiled
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.rows import Reader
+from framedex.model import Noted, NotedArgument, Parameter, Signature
+from framedex.model.programs import plain_name
+
+_LOADED = "it was loaded as an executable"  # how the problem of a load begins
+_INSTALLED = ("/site-packages/", "/dist-packages/")
+
+_Read = TypeVar("_Read")
+
+
+class Made(NamedTuple):
+    """A call that made an executable, or failed to; rows by their ids, durations in ns."""
+
+    call: int
+    capture: int
+    program: int | None
+    options: int | None
+    noted: int | None
+    duration: int
+    error: int
+    stack: int
+    problem: str
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it was given an executable, and compiled nothing."""
+        return self.program is None and self.problem.startswith(_LOADED)
+
+    @property
+    def content(self) -> tuple[int | None, int | None, int | None]:
+        """What it was made of: program, note and options."""
+        return self.program, self.noted, self.options
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A jitted function: its name, and what tells it from others of that name; empty where that is not known."""
+
+    name: str
+    place: str
+
+
+def all_made(reader: Reader) -> list[Made]:
+    """The calls in their order."""
+    rows = reader.rows(
+        "SELECT x.call, x.capture, x.program, x.options, x.noted, c.duration, k.error, k.stack, x.problem"
+        " FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
+        f" WHERE 1{reader.scope.counted('x')} ORDER BY x.call"
+    )
+    return [Made._make(row) for row in rows]
+
+
+def functions(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, int | None], Function]:
+    """The functions by program and note.
+
+    Where one is of the program itself the note knows best. Functions that are installed, as JAX's own are, have no
+    place but by their ops: they are called from everywhere.
+    """
+    pairs = {(each.program, each.noted) for each in made}
+    query = f"SELECT id, name, function, defined FROM programs WHERE id {IN_JSON}"
+    programs = {program: of for program, *of in reader.rows(query, _ids(program for program, _ in pairs))}
+    notes = _texts(reader, (noted for _, noted in pairs), _noted)
+    found = {}
+    for program, number in pairs:
+        module, name, place = programs.get(program, ("", "", ""))
+        noted = notes.get(number)
+        if noted is not None and noted.function and (program is None or _is_of(noted, module)):
+            name = noted.function
+            place = place if any(folder in noted.defined for folder in _INSTALLED) else noted.defined
+        found[program, number] = Function(name, place)
+    return found
+
+
+def contents(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, int | None, int | None], Compiled]:
+    """What is known of these compilations, by what they were made of."""
+    keys = {each.content for each in made}
+    query = f"SELECT id, name, signature FROM programs WHERE id {IN_JSON}"
+    names: dict[int | None, str] = {}
+    signatures: dict[int | None, Signature] = {}
+    for program, name, text in reader.rows(query, _ids(program for program, _, _ in keys)):
+        names[program] = name
+        if text is not None:
+            signatures[program] = _signature(text)
+    notes = _texts(reader, (noted for _, noted, _ in keys), _noted)
+    options = _texts(reader, (options for _, _, options in keys), json.loads)
+    found = {}
+    for program, number, of_options in keys:
+        noted = notes.get(number)
+        if noted is not None and program is not None and not _is_of(noted, names.get(program, "")):
+            noted = None
+        found[program, number, of_options] = Compiled(signatures.get(program), noted, options.get(of_options))
+    return found
+
+
+def _is_of(noted: Noted, module: str) -> bool:
+    """Whether a note is of a program: others may be compiled where JAX has noted one."""
+    return plain_name(noted.name) == plain_name(module)
+
+
+def _texts(reader: Reader, numbers: Iterable[int | None], read: Callable[[str], _Read]) -> Mapping[int | None, _Read]:
+    rows = reader.rows(f"SELECT id, text FROM compile_texts WHERE id {IN_JSON}", _ids(numbers))
+    return {number: read(text) for number, text in rows}
+
+
+def _ids(numbers: Iterable[int | None]) -> str:
+    return json_list(sorted({number for number in numbers if number is not None}))
+
+
+def _signature(text: str) -> Signature:
+    told = json.loads(text)
+    return Signature(
+        arguments=tuple(Parameter(**each) for each in told.pop("arguments")),
+        results=tuple(Parameter(**each) for each in told.pop("results")),
+        constants=tuple(told.pop("constants")),
+        **told,
+    )
+
+
+def _noted(text: str) -> Noted:
+    told = json.loads(text)
+    return Noted(
+        arguments=tuple(NotedArgument(**each) for each in told.pop("arguments")),
+        statics=tuple((name, value) for name, value in told.pop("statics")),
+        **told,
+    )

@@ -1,0 +1,95 @@
+"""Pieces of device memory where no allocator is recorded: the buffers whose size a call or a program tells."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import numpy as np
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.pieces import FOREVER, Pieces, arguments_of, columns, kinds_of
+from framedex.index.write.results import Buffers, Results
+from framedex.index.write.tree import Integers
+from framedex.objects.table import address_of
+
+# What tells the size of the buffer that it makes: its own bytes, or those of the buffer that it copies.
+_SIZED = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
+_WORD = (1 << 64) - 1
+_DEFAULT_MEMORY = "PJRT_Device_DefaultMemory"
+
+
+def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
+    """The pieces of memory that the buffers of a capture are in, so far as they have sizes."""
+    address, born, died, size, made, argument, is_sized = _buffers(connection, capture)
+    results = Results.of(connection, capture, Buffers(address, born, made))
+    size = np.where(results.is_result, results.size, np.where(is_sized, size, -1))
+    died = np.minimum(died, results.donated)
+    spaces = _spaces(connection, capture)
+    told = {number: _space(each, spaces) for number, each in arguments_of(connection, argument).items()}
+    known, of_result = np.unique(results.device, return_inverse=True)
+    of_device = [spaces.get(device & _WORD, "") for device in known.tolist()]
+    names = tuple(sorted({*told.values(), *of_device}, key=lambda name: (len(name), name)))
+    number = {name: place for place, name in enumerate(names)}
+    of_call = np.array([number[told.get(each, "")] for each in argument.tolist()], np.int64)
+    of_run = np.array([number[name] for name in of_device], np.int64)[of_result]
+    device = np.where(results.is_result, of_run, of_call)
+    kept = np.flatnonzero(size >= 0)
+    used = np.unique(device)
+    return Pieces(
+        devices=tuple(names[place] for place in used.tolist()),
+        device=np.searchsorted(used, device[kept]),
+        size=size[kept],
+        born=born[kept],
+        died=died[kept],
+        let_go=died[kept],
+        made=made[kept],
+        by=made[kept],
+        unsized=tuple(np.bincount(device[size < 0], minlength=len(names))[used].tolist()),
+    )
+
+
+def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
+    """The buffers in columns, by their births: address, when each was born, when it was deleted or destroyed, bytes
+    (-1: not known), the call that made it, its arguments, and whether it tells the bytes of what it makes."""
+    sized = kinds_of(connection, capture, _SIZED)
+    query = (
+        "SELECT o.address, o.born, coalesce(d.start, ?1), coalesce(o.size, -1), o.created_call,"
+        " coalesce(c.arguments, 0), c.kind IN (SELECT value FROM json_each(?3)) AND o.size IS NOT NULL"
+        " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
+        " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+        " JOIN call_rows c ON c.id = o.created_call"
+        " LEFT JOIN call_rows d ON d.id = min(coalesce(o.deleted_call, o.destroyed_call),"
+        " coalesce(o.destroyed_call, o.deleted_call))"
+        " WHERE t.capture = ?2 AND t.name = 'buffer' ORDER BY o.id"
+    )
+    return columns(connection.execute(query, (int(FOREVER), capture, json_list(sized))), 7)
+
+
+def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
+    """The names of a capture's memories (`memory#1`) by their addresses; a device's is that which it has by default."""
+    rows = connection.execute(
+        "SELECT o.address, t.name || '#' || o.number FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
+        " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+        " WHERE t.capture = ? AND t.name IN ('memory', 'device')",
+        (capture,),
+    )
+    spaces = {address & _WORD: name for address, name in rows}
+    query = (
+        "SELECT DISTINCT json_extract(a.json, '$.device'), json_extract(a.json, '$.memory') FROM call_spans s"
+        " JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
+        f" JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON}"
+    )
+    kinds = kinds_of(connection, capture, (_DEFAULT_MEMORY,))
+    for device, memory in connection.execute(query, (json_list(kinds),)):
+        if (name := spaces.get(address_of(memory))) is not None:
+            spaces[address_of(device)] = name
+    return spaces
+
+
+def _space(told: dict[str, Any], spaces: dict[int, str]) -> str:
+    """Where the buffer of a call was put; empty where that is not told."""
+    for name in ("memory", "dst_memory", "device", "dst_device"):
+        if isinstance(told.get(name), str):
+            return spaces.get(address_of(told[name]), "")
+    return ""

@@ -1,0 +1,61 @@
+"""Pieces of device memory in columns, and what is asked of a capture's calls to find them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.tree import Integers
+
+FOREVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Pieces of memory in columns; times in ns since the recording began, sizes in bytes.
+
+    A piece that is handed over, as a donated buffer's is, is one row until then and another from then on. `device` is a
+    place in `devices`. `made` is the call that had a piece made or was given it, and `by` the one that tells so, whose
+    stack is looked at: 0 where it was there before the recording. `died` is when it was given back or handed over,
+    `let_go` when the program had done with it: earlier where a run still read it. `unsized` counts by device the
+    buffers that are in no column.
+    """
+
+    devices: tuple[str, ...]
+    device: Integers
+    size: Integers
+    born: Integers
+    died: Integers
+    let_go: Integers
+    made: Integers
+    by: Integers
+    unsized: tuple[int, ...]
+
+
+def columns(rows: Iterable[tuple[Any, ...]], count: int) -> list[Integers]:
+    """Rows of so many integers each, as columns."""
+    flat = np.fromiter(chain.from_iterable(rows), np.int64)
+    return list(flat.reshape(-1, count).T)
+
+
+def kinds_of(connection: sqlite3.Connection, capture: int, functions: Iterable[str]) -> dict[int, str]:
+    """The kinds of the calls of these functions that ended well, each with its function."""
+    query = (
+        "SELECT k.id, b.name FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
+        f" WHERE k.capture = ? AND k.error = 0 AND b.name {IN_JSON}"
+    )
+    return dict(connection.execute(query, (capture, json_list(functions))))
+
+
+def arguments_of(connection: sqlite3.Connection, arguments: Integers) -> dict[int, dict[str, Any]]:
+    """What is recorded under these numbers."""
+    query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
+    wanted = json_list(np.unique(arguments).tolist())
+    return {number: json.loads(text) for number, text in connection.execute(query, (wanted,))}

@@ -1,0 +1,30 @@
+"""What JAX knew of a program that it had compiled, as `framedex_native/ffi/notes.py` writes it down."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from framedex.model.programs import Noted, NotedArgument
+
+
+def read_note(data: bytes) -> Noted | None:
+    """What was noted of a program; None where that is no note."""
+    if not data.startswith(b"{"):
+        return None
+    try:
+        told = json.loads(data)
+        function, _, place = str(told["function"]).partition(" at ")
+        return Noted(
+            name=str(told["name"]),
+            function=function if place else "",
+            defined=place,
+            arguments=tuple(_argument(*each) for each in told["arguments"]),
+            statics=tuple((str(name), str(value)) for name, value in told["statics"]),
+        )
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def _argument(name: Any, kind: Any, is_weak: Any) -> NotedArgument:
+    return NotedArgument(str(name), str(kind), bool(is_weak))

@@ -1,0 +1,124 @@
+"""Runs a test in a process of its own, on the mock TPU, and takes over what that reports."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.commands.launching.outcome import Outcome
+
+
+class Apart:
+    """A test that runs elsewhere: its phases here do nothing but fail where those did."""
+
+    def __init__(self, item: pytest.Item, typed: Sequence[str], variable: str) -> None:
+        """`typed` are pytest's arguments; `variable` tells the other process where its reports go."""
+        self._item = item
+        self._arguments = [*_without_places(typed, item.config), *_of_one_test(item)]
+        self._variable = variable
+        self.reports: dict[str, pytest.TestReport] = {}
+
+    def replace(self) -> None:
+        """Have the other process run when the test would be set up: its fixtures are made there, and none here."""
+        self._item.setup = self._set_up  # type: ignore[method-assign]
+        self._item.runtest = self._run  # type: ignore[method-assign]
+
+    def _set_up(self) -> None:
+        __tracebackhide__ = True
+        try:
+            self.reports, outcome, told = self._reports()
+        except FramedexError as error:
+            pytest.fail(str(error), pytrace=False)
+        if "teardown" not in self.reports:
+            if outcome.status == pytest.ExitCode.INTERRUPTED:
+                raise KeyboardInterrupt
+            self.reports = {}
+            pytest.fail(_why_unreported(outcome, told), pytrace=False)
+        if not self.reports["setup"].passed:
+            pytest.fail("It was not set up in its own process.", pytrace=False)  # its report is shown in place of this
+
+    def _run(self) -> None:
+        __tracebackhide__ = True
+        if self.reports["call"].failed:
+            pytest.fail("It failed in its own process.", pytrace=False)  # as above
+
+    def _reports(self) -> tuple[dict[str, pytest.TestReport], Outcome, list[str]]:
+        """The reports by phase, how the process ended, and what else it told."""
+        from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, launch
+        from framedex.commands.launching.runtimes import Runtime
+
+        check_python(sys.executable)
+        runtime = check_jaxlib(sys.executable)
+        if runtime is not Runtime.PJRT:
+            raise FramedexError(
+                "Budgets need a JAX that enters its runtime through the PJRT C API.", "Use a newer JAX."
+            )
+        with tempfile.TemporaryDirectory(prefix="framedex-") as folder:
+            path = Path(folder) / "reports"
+            settings = {
+                self._variable: str(path),
+                "FRAMEDEX_RECORD": "0",  # the test says itself what is to be recorded
+                "JAX_PLATFORMS": "tpu,cpu",
+            }
+            arguments = ("-m", "pytest", *self._arguments, f"--basetemp={folder}/pytest")
+            outcome = launch(Launch(sys.executable, arguments, Path(folder) / "captures", settings, None, runtime))
+            documents = list(_documents(path))
+        hook = self._item.config.hook
+        found = {}
+        for document in documents:
+            if "told" not in document:
+                report = hook.pytest_report_from_serializable(config=self._item.config, data=document)
+                report.nodeid = self._item.nodeid
+                found[report.when] = report
+        return found, outcome, [document["told"] for document in documents if "told" in document]
+
+
+def _without_places(typed: Sequence[str], config: pytest.Config) -> list[str]:
+    """Pytest's arguments, but for those that say where tests are."""
+    places = list(config.option.file_or_dir or ())
+    kept = []
+    for argument in reversed(typed):
+        if argument in places:
+            places.remove(argument)
+        else:
+            kept.append(argument)
+    return kept[::-1]
+
+
+def _of_one_test(item: pytest.Item) -> Iterator[str]:
+    """The arguments that lead to one test, by the same configuration."""
+    config = item.config
+    _, _, name = item.nodeid.partition("::")
+    yield from ("--rootdir", str(config.rootpath))
+    if config.inipath is not None:
+        yield from ("-c", str(config.inipath))
+    if config.pluginmanager.hasplugin("xdist"):
+        yield "-n0"
+    yield f"{item.path}::{name}"
+
+
+def _documents(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            yield json.loads(line)
+        except ValueError:  # the process ended as it wrote
+            return
+
+
+def _why_unreported(outcome: Outcome, told: Sequence[str]) -> str:
+    status = f"status {outcome.status}" if outcome.status >= 0 else f"signal {-outcome.status}"
+    more = "".join(f"\n{each}" for each in told)
+    return f"The process that was to record this test ended with {status} before it was through.{more}"

@@ -1,0 +1,72 @@
+"""Where a test that is to be recorded runs, and what is kept of it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.pytesting.apart import Apart
+from framedex.pytesting.marks import Asked, asked_of
+from framedex.pytesting.recorded import Recorded
+from framedex.pytesting.recorder import can_record_here
+
+_asked = pytest.StashKey[Asked]()
+_recorded = pytest.StashKey[Recorded]()
+_apart = pytest.StashKey[Apart]()
+
+
+@contextmanager
+def arranged(item: pytest.Item, typed: Sequence[str], variable: str) -> Iterator[None]:
+    """Within the block, running the test has it recorded: here, or in a process of its own.
+
+    `typed` are pytest's arguments; `variable` is one of the environment that tells another process where to report to.
+    """
+    try:
+        asked = asked_of(item)
+        apart = None if can_record_here() else Apart(item, typed, variable)
+    except FramedexError as error:
+        _fail_at_setup(item, str(error))
+        yield
+        return
+    if apart is not None:
+        item.stash[_apart] = apart
+        apart.replace()
+        yield
+        return
+    if asked is not None:
+        item.stash[_asked] = asked
+    with Recorded() as recorded:
+        item.stash[_recorded] = recorded
+        yield
+
+
+@contextmanager
+def held_to_mark(item: pytest.Item) -> Iterator[None]:
+    """Record the block, where it runs here, and fail where it does not keep to the budgets of the test's mark."""
+    asked = item.stash.get(_asked, None)
+    if asked is None:
+        yield
+        return
+    with recorded_of(item).block(asked.budgets, clear_caches=asked.clear_caches, whose="this test"):
+        yield
+
+
+def recorded_of(item: pytest.Item) -> Recorded:
+    """What records the test here."""
+    return item.stash[_recorded]
+
+
+def told_elsewhere(item: pytest.Item, when: str) -> pytest.TestReport | None:
+    """What another process reported of a phase of the test; None where it ran here."""
+    apart = item.stash.get(_apart, None)
+    return apart.reports.get(when) if apart is not None else None
+
+
+def _fail_at_setup(item: pytest.Item, text: str) -> None:
+    def setup() -> None:
+        pytest.fail(text, pytrace=False)
+
+    item.setup = setup  # type: ignore[method-assign]

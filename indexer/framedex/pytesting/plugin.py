@@ -1,0 +1,87 @@
+"""The plug-in of pytest: the mark `framedex`, and the fixture `recorded`.
+
+A test that asks for either runs where it can be recorded: in this process, if `framedex run pytest` or the like started
+it, else in a process of its own on the mock TPU. All other tests run as without the plug-in, and import nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from framedex.pytesting.recorded import Recorded
+
+_MARK = (
+    "framedex(compiles, implicit_transfers, memory, clear_caches): what the body of the test may compile and move on a"
+    " line, and hold on a device, at most"
+)
+_ARGUMENTS = "framedex_arguments"
+_REPORTS = "FRAMEDEX_PYTEST_REPORTS"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known; in a process that runs one test for another pytest, report to that."""
+    config.addinivalue_line("markers", _MARK)
+    if path := os.environ.pop(_REPORTS, ""):
+        from framedex.pytesting.reporting import Reporting
+
+        config.pluginmanager.register(Reporting(config, path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist what was typed."""
+    node.workerinput[_ARGUMENTS] = list(map(str, node.config.invocation_params.args))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Have a test that is to be recorded run where it can be."""
+    if item.get_closest_marker("framedex") is None and "recorded" not in _fixtures(item):
+        return (yield)
+    from framedex.pytesting.arranging import arranged
+
+    worker = getattr(item.config, "workerinput", {})
+    typed = worker.get(_ARGUMENTS) or item.config.invocation_params.args
+    with arranged(item, list(map(str, typed)), _REPORTS):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Hold the body of a test to the budgets of its mark."""
+    if item.get_closest_marker("framedex") is None:
+        return (yield)
+    from framedex.pytesting.arranging import held_to_mark
+
+    with held_to_mark(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report what the process says that ran a test."""
+    report = yield
+    if item.get_closest_marker("framedex") is None and "recorded" not in _fixtures(item):
+        return report
+    from framedex.pytesting.arranging import told_elsewhere
+
+    return told_elsewhere(item, call.when) or report
+
+
+@pytest.fixture
+def recorded(request: pytest.FixtureRequest) -> Recorded:
+    """What records parts of the test: `with recorded() as run: ...`, then `run.compiles()` and so on."""
+    from framedex.pytesting.arranging import recorded_of
+
+    return recorded_of(request.node)
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    return getattr(item, "fixturenames", [])

@@ -1,0 +1,135 @@
+"""What a block of code did, once it has ended: the answers of an index of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.budgets.judging import judge
+from framedex.budgets.telling import budget_findings, finding_texts
+from framedex.errors import FramedexError
+from framedex.index import Index
+from framedex.model import CallFilter, Metadata
+
+if TYPE_CHECKING:
+    from framedex.budgets.model import Budget
+    from framedex.index import Store
+    from framedex.index.ask.call.calls import Calls
+    from framedex.ingest import TreeReport
+    from framedex.ingest.recorded import RecordedBinaries
+    from framedex.model import CaptureRow, Compiles, DeviceMemory, Table, Transfers
+    from framedex.progress import Progress
+
+
+class Recording:
+    """What was recorded in a block: ask when the block has ended. Durations are in ns, sizes in bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._captures: Sequence[Path] | None = None
+
+    def ended(self, captures: Sequence[Path]) -> None:
+        """Note that the block has ended, and left these captures."""
+        self._captures = captures
+
+    def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
+        """What lines compiled, what took longest first."""
+        return self.index.compiles(all_lines=all_lines)
+
+    def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
+        """What lines moved between host and devices, most bytes first."""
+        return self.index.transfers(all_lines=all_lines)
+
+    def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
+        """What was alive on each device, of what was made in the block."""
+        return self.index.memory(all_lines=all_lines)
+
+    @property
+    def calls(self) -> Calls:
+        """The recorded calls, and their stacks."""
+        return self.index.calls
+
+    @cached_property
+    def index(self) -> Index:
+        """The index of the block alone. Raises FramedexError before its end, and where nothing could be recorded."""
+        if self._captures is None:
+            raise FramedexError("A recording is asked when its `with` block has ended.", "Move the question behind it.")
+        path = self.index_path
+        _write_index(path, self._captures)
+        index = Index.open(path)
+        _check_that_it_tells(index)
+        return index
+
+    @property
+    def index_path(self) -> Path:
+        """Where the index is, once it has been asked."""
+        return self._folder / "index.db"
+
+    def close(self) -> None:
+        """Close the index; the recording cannot be asked any more."""
+        if "index" in vars(self):
+            self.index.close()
+
+    def hold_to(self, budgets: Sequence[Budget]) -> str:
+        """What of the block is over a budget, or cannot be judged, as text; empty where it keeps to all of them."""
+        verdicts = judge([self.index], budgets)
+        problems = [verdict.problem for verdict in verdicts if verdict.problem]
+        return "\n".join([*finding_texts(budget_findings(verdicts)), *problems])
+
+
+def _write_index(path: Path, captures: Sequence[Path]) -> None:
+    """Index captures without the sources of native functions, which no answer about lines of Python needs."""
+    from framedex.index import Store
+    from framedex.ingest import Silence, ingest_captures
+
+    with Store(path) as store:
+        report = ingest_captures(store, captures, [], Silence(), _no_sources)
+    for capture, error in report.refused:
+        raise FramedexError(f"{capture} cannot be read: {error.message}", error.remedy)
+
+
+def _no_sources(store: Store, progress: Progress, binaries: RecordedBinaries) -> TreeReport:
+    from framedex.ingest import TreeReport
+
+    return TreeReport()
+
+
+def _check_that_it_tells(index: Index) -> None:
+    """Raise FramedexError where budgets would be kept for want of a recording."""
+    from framedex.missing import stopped_early
+
+    captures = index.captures()
+    for capture in captures:
+        if capture.stops:
+            raise FramedexError(
+                "Not all of the calls are recorded, so nothing is judged.", stopped_early(capture.stops)
+            )
+        if chosen := Metadata.parse(capture.metadata_text).selected_by:
+            raise FramedexError(
+                f"The recording leaves out calls ({', '.join(sorted(chosen))}), so nothing is judged.",
+                "Run the tests without it.",
+            )
+    if not index.calls.find(CallFilter(function=_RUNTIME), 1) and (why := _why_nothing(captures)):
+        raise FramedexError(f"No call into the runtime was recorded, so nothing is judged: {why}.", _ON_ANOTHER_DEVICE)
+
+
+_RUNTIME = "PJRT_*"
+_ON_ANOTHER_DEVICE = (
+    "A conftest.py, a test or the code under test may set JAX_PLATFORMS, jax_platforms or jax_default_device: leave"
+    " them to framedex, or set them to 'tpu,cpu'."
+)
+
+
+def _why_nothing(captures: Sequence[CaptureRow]) -> str:
+    """Why nothing could be recorded; empty where the code may just have called nothing."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return "JAX was not imported"
+    if any(capture.calls for capture in captures):
+        return "what was recorded is not of the PJRT C API"
+    device = jax.config.jax_default_device
+    platform: str = getattr(device, "platform", device) or jax.default_backend()
+    return f"JAX runs on {platform}" if platform == "cpu" else ""

@@ -1,0 +1,39 @@
+"""Tells another pytest what became of the one test that this process runs for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+class Reporting:
+    """Writes each report into a file, as a line of JSON, and nothing to the terminal."""
+
+    def __init__(self, config: pytest.Config, path: str) -> None:
+        self._config = config
+        self._path = Path(path)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self) -> None:
+        """Leave the terminal to the other process."""
+        self._config.pluginmanager.unregister(name="terminalreporter")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Pass on what became of a phase of the test."""
+        self._write(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Pass on why there is no test."""
+        if report.failed:
+            self._write({"told": report.longreprtext})
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """Pass on what is wrong with pytest or a plug-in."""
+        self._write({"told": str(excrepr)})
+
+    def _write(self, document: dict[str, Any]) -> None:
+        with self._path.open("a") as file:
+            file.write(json.dumps(document) + "\n")

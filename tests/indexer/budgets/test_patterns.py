@@ -1,0 +1,80 @@
+"""Which lines and functions a pattern fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framedex.budgets.patterns import Pattern
+from framedex.model import How, Location, PythonLine
+
+
+def line(path: str, number: int = 12, function: str = "main") -> PythonLine:
+    """A line of Python."""
+    return PythonLine(function, Location(path, number, How.EXACT))
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "fits"),
+    [
+        ("train.py:*", "/home/me/project/train.py", True),
+        ("train.py", "/home/me/project/train.py", True),
+        ("train.py:12", "/home/me/project/train.py", True),
+        ("train.py:13", "/home/me/project/train.py", False),
+        ("project/train.py:*", "/home/me/project/train.py", True),
+        ("other/train.py:*", "/home/me/project/train.py", False),
+        ("rain.py:*", "/home/me/project/train.py", False),
+        ("project/*.py:*", "/home/me/project/train.py", True),
+        ("proj*/train.py:12", "/home/me/project/train.py", True),
+        ("/home/me/project/train.py:12", "/home/me/project/train.py", True),
+        ("/me/project/train.py:12", "/home/me/project/train.py", False),
+        ("project/../project/train.py:*", "/home/me/project/train.py", True),
+        ("a folder/b.py:*", "/x/a folder/b.py", True),
+        ("*", "/home/me/project/train.py", True),
+    ],
+)
+def test_files_are_named_by_the_end_of_their_path(text: str, path: str, fits: bool) -> None:
+    assert Pattern.parse(text).fits_line(line(path)) is fits
+
+
+def test_a_path_with_a_dot_is_of_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pattern = Pattern.parse("./train.py:*")
+    assert pattern.fits_line(line(f"{tmp_path}/train.py"))
+    assert not pattern.fits_line(line("/elsewhere/train.py"))
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "fits"),
+    [
+        ("step", "step", True),
+        ("step", "step_2", False),
+        ("step*", "step_2", True),
+        ("<lambda>", "<lambda>", True),
+        ("step", "Model.step", True),
+        ("Model.step", "Model.step", True),
+        ("Other.step", "Model.step", False),
+        ("step", "main.<locals>.step", True),
+        ("train.py:step", "step", True),
+        ("train.py:*", "step", False),
+        ("*", "step", False),
+    ],
+)
+def test_functions_are_named_by_their_name_or_the_qualified_one(text: str, function: str, fits: bool) -> None:
+    assert Pattern.parse(text).fits_function(function) is fits
+
+
+def test_no_line_is_in_no_file() -> None:
+    assert not Pattern.parse("train.py:*").fits_line(None)
+    assert Pattern.parse("*").fits_line(None)
+    assert Pattern.parse("step").fits_line(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [(":12", "no file"), ("12", "line of no file"), ("train.py:0", "count from 1")],
+)
+def test_what_is_no_pattern_is_said(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Pattern.parse(text)

@@ -1,0 +1,209 @@
+"""`framedex check` with budgets, on a program of which it is known what it compiles, moves and holds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.index import Store
+from framedex.ingest import Silence, ingest_captures
+from tests.once import made_once
+from tests.running import PROGRAMS, TIMEOUT, mock_environment, run
+
+PROGRAM = PROGRAMS / "costs" / "budgets.py"
+HELD = 4096 * 4 + 1024 * 4  # `jnp.ones`, and the parameters
+
+
+def index_of(folder: Path, *captures: Path) -> Path:
+    """An index of captures."""
+    with Store(folder / "index.db") as store:
+        ingest_captures(store, captures, [], Silence())
+    return folder / "index.db"
+
+
+def _record(folder: Path) -> Path:
+    ran = run("costs/budgets.py", folder=folder)
+    assert ran.status == 0, ran.stderr
+    return index_of(folder, *ran.captures)
+
+
+@pytest.fixture(scope="module")
+def index() -> Path:
+    """The index of one run of the program."""
+    return made_once("costs-budgets", _record)
+
+
+def check(index: Path, *arguments: str) -> Result:
+    """Run the verb."""
+    return CliRunner().invoke(cli, ["--index", str(index), "check", *arguments])
+
+
+def budgets(index: Path, *arguments: str) -> list[dict[str, Any]]:
+    """What the verb tells of each budget."""
+    found = check(index, "--json", *arguments)
+    document: list[dict[str, Any]] = json.loads(found.stdout)["budgets"]
+    assert found.exit_code == (0 if all(each["is_kept"] for each in document) else 1)
+    return document
+
+
+def line_of(text: str) -> int:
+    """The line of the program that has a text."""
+    (number,) = [n for n, each in enumerate(PROGRAM.read_text().splitlines(), start=1) if text in each]
+    return number
+
+
+@pytest.mark.parametrize(
+    ("budget", "found"),
+    [
+        ("budgets.py:*=3", 3),
+        ("costs/budgets.py:train=3", 3),
+        ("3", 3),
+        ("step=3", 3),
+        ("budgets.py:step=4", 3),
+        ("evaluate=1", 1),
+        ("e*e=1", 1),
+        ("other.py:*=0", 0),
+        ("predict=0", 0),
+        (f"budgets.py:{line_of('held = [')}=1", 1),
+    ],
+)
+def test_a_budget_that_is_kept(index: Path, budget: str, found: int) -> None:
+    (told,) = budgets(index, "--max-compiles", budget)
+    assert told["is_kept"], told
+    assert told["found"] == found
+
+
+@pytest.mark.parametrize(
+    "budget", ["budgets.py:*=2", "step=1", "1", "0", "s*=2", f"budgets.py:{line_of('w = step(')}=1"]
+)
+def test_a_budget_that_is_broken(index: Path, budget: str) -> None:
+    (told,) = budgets(index, "--max-compiles", budget)
+    assert not told["is_kept"]
+    assert told["found"] == 3
+
+
+def test_what_is_broken_is_a_finding_with_its_line_and_what_changed(index: Path) -> None:
+    found = check(index, "--max-compiles", "budgets.py:*=1", "--only", "compiles", "--json")
+    (finding,) = json.loads(found.stdout)["findings"]
+    assert (finding["kind"], finding["severity"], finding["function"], finding["count"]) == (
+        *("compiles", "error", "step"),
+        3,
+    )
+    assert finding["line"]["location"]["line"] == line_of("w = step(")
+    assert finding["message"].split("\n") == [
+        "was compiled 3 times, 1 is allowed (budgets.py:*=1)",
+        "argument 1 (x) was float32[1], [2], [3]",
+    ]
+
+
+def test_the_last_budget_that_fits_counts(index: Path) -> None:
+    general, of_step = budgets(index, "--max-compiles", "1", "--max-compiles", "step=3")
+    assert general["is_kept"] and general["found"] == 1
+    assert of_step["is_kept"] and of_step["found"] == 3
+    of_step, general = budgets(index, "--max-compiles", "step=3", "--max-compiles", "1")
+    assert of_step["is_kept"] and not general["is_kept"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "meant"),
+    [
+        ("budget.py:*=1", "did you mean budgets.py?"),
+        ("stp=1", "did you mean step?"),
+        (f"budgets.py:{line_of('w = step(') + 1}=1", f"did you mean budgets.py:{line_of('w = step(')}?"),
+        ("nothing_like_it=1", "fits nothing that was compiled"),
+    ],
+)
+def test_a_budget_that_fits_nothing_does_not_pass(index: Path, budget: str, meant: str) -> None:
+    (told,) = budgets(index, "--max-compiles", budget)
+    assert not told["is_kept"]
+    assert meant in told["problem"]
+    assert meant in check(index, "--max-compiles", budget).stdout
+
+
+def test_that_nothing_fits_a_budget_of_none_is_said(index: Path) -> None:
+    (told,) = budgets(index, "--max-compiles", "stp=0")
+    assert told["is_kept"]
+    assert told["doubt"] == "stp fits nothing that was compiled; did you mean step?"
+
+
+def test_implicit_transfers_are_counted_by_line(index: Path) -> None:
+    """An operand of each step, `float`, and what `jnp.ones` moves; `device_put` was asked for."""
+    (broken,) = budgets(index, "--no-implicit-transfers")
+    assert not broken["is_kept"] and broken["found"] == 3
+    (kept,) = budgets(index, "--max-implicit-transfers", "3")
+    assert kept["is_kept"]
+    of_all, of_train = budgets(index, "--no-implicit-transfers", "--max-implicit-transfers", "budgets.py:train=3")
+    assert of_train["is_kept"] and of_train["found"] == 3
+    assert not of_all["is_kept"] and of_all["found"] < 3
+    (of_put,) = budgets(index, "--max-implicit-transfers", f"budgets.py:{line_of('device_put')}=0")
+    assert of_put["is_kept"] and of_put["fits"] == 1
+
+
+def test_memory_is_held_to_the_byte(index: Path) -> None:
+    (kept,) = budgets(index, "--max-memory", "1MiB")
+    assert kept["is_kept"] and kept["found"] >= HELD
+    peak = kept["found"]
+    assert budgets(index, "--max-memory", str(peak))[0]["is_kept"]
+    assert not budgets(index, "--max-memory", str(peak - 1))[0]["is_kept"]
+    told = check(index, "--max-memory", "1KiB").stdout
+    assert "device 0 held" in told and "1 KiB is allowed" in told
+    assert f"{PROGRAM}:{line_of('held = [')}" in told
+
+
+def test_a_budget_that_is_no_budget_is_wrong_use(index: Path) -> None:
+    for option, wrong in [
+        ("--max-compiles", "budgets.py:*"),
+        ("--max-compiles", "12=1"),
+        ("--max-implicit-transfers", "many"),
+        ("--max-memory", "much"),
+    ]:
+        found = check(index, option, wrong)
+        assert found.exit_code == 2, found.output
+        assert option in found.output
+
+
+def test_without_budgets_all_is_as_before(index: Path) -> None:
+    found = check(index)
+    assert found.exit_code == 0
+    assert "\nbudgets\n" not in found.stdout
+    assert json.loads(check(index, "--json").stdout)["budgets"] == []
+
+
+def test_each_process_has_the_budget_for_itself(index: Path, tmp_path: Path) -> None:
+    (capture,) = run("costs/budgets.py", folder=tmp_path).captures
+    (first,) = made_once("costs-budgets", _record).parent.glob("captures/*")
+    both = index_of(tmp_path, first, capture)
+    (told,) = budgets(both, "--capture", "all", "--max-compiles", "step=3")
+    assert told["is_kept"] and told["found"] == 3
+
+
+def test_a_recording_that_lacks_calls_does_not_pass(tmp_path: Path) -> None:
+    ran = run("costs/budgets.py", "often", folder=tmp_path, FRAMEDEX_LIMIT=str(256 << 10))
+    found = check(index_of(tmp_path, *ran.captures), "--max-compiles", "9")
+    assert "Recording stopped early" in found.stderr
+    assert found.exit_code == 1
+
+
+def test_a_program_that_goes_on_does_not_pass(tmp_path: Path) -> None:
+    command = [sys.executable, str(PROGRAM), "wait"]
+    with subprocess.Popen(
+        command, env=mock_environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        while process.stdout.readline().strip() not in ("ready", ""):
+            pass
+        index = index_of(tmp_path, *(tmp_path / "captures").iterdir())
+        found = check(index, "--max-compiles", "3")
+        assert found.exit_code == 1
+        assert "still being written" in found.stderr
+        assert check(index).exit_code == 0
+        process.communicate("\n", timeout=TIMEOUT)
+    whole = check(index_of(tmp_path, *(tmp_path / "captures").iterdir()), "--max-compiles", "3")
+    assert whole.exit_code == 0, whole.output

@@ -1,0 +1,236 @@
+"""`framedex transfers`: what it tells of programs of known behaviour, against what JAX's own transfer guard logs."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from framedex.model import Direction, Transfers
+from tests.once import made_once
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "transfers.py"
+TEXT = PROGRAM.read_text().splitlines()
+GUARDED = re.compile(r"(host|device)-to-(host|device) transfer")
+IN, OUT, ACROSS = Direction
+OPERAND = "operand of a call"
+# What the guard counts otherwise: it speaks of arrays, and not of what lies on each device; and a copy to the device
+# that has it already is none.
+COUNTED_OTHERWISE = {("numpy_sharded", OUT): (4, 1), ("operand_elsewhere", ACROSS): (3, 4)}
+
+Moves = Counter[tuple[str, Direction]]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The program, recorded and indexed, and what the guard logged: by case and direction."""
+
+    index: Path
+    implicit: Moves
+    all: Moves
+
+    def rows(self, *, all_lines: bool = False) -> list[Transfers]:
+        """What the cases moved, without what was made ready for them."""
+        with Index.open(self.index) as index, index.within([1]) as narrow:
+            rows = narrow.transfers(all_lines=all_lines)
+        return [row for row in rows if row.line is not None and row.line.function != "<module>"]
+
+    def invoke(self, *arguments: str) -> Result:
+        """Run the verb."""
+        return CliRunner().invoke(cli, ["--index", str(self.index), "transfers", *arguments])
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """All cases, once where the guard logs what is implicit, and once where it logs everything."""
+    return made_once("costs-transfers", _record)
+
+
+def _record(folder: Path) -> Recorded:
+    logged = []
+    captures = []
+    for level in ("log", "log_explicit"):
+        (folder / level).mkdir()
+        ran = run("costs/transfers.py", level, folder=folder / level, FRAMEDEX_DEVICES="4")
+        assert ran.status == 0, ran.stderr
+        logged.append(_logged(ran.stderr))
+        captures.append(ran.capture)
+    with Store(folder / "index.db") as store:
+        ingest_captures(store, captures, [], Silence())
+    return Recorded(folder / "index.db", *logged)
+
+
+def _logged(told: str) -> Moves:
+    """What went to and from the devices; callbacks have their arguments on JAX's own CPU device."""
+    found: Moves = Counter()
+    case = ""
+    for line in told.splitlines():
+        if line.startswith("## "):
+            case = line.removeprefix("## ")
+        elif "guard_lib" in line and "CpuDevice" not in line and (match := GUARDED.search(line)):
+            found[case, Direction(f"{match[1]} to {match[2]}")] += 1
+    return found
+
+
+def _case(row: Transfers) -> str:
+    """The case of a row: the function that the line is in, or around it."""
+    assert row.line is not None
+    name = row.line.function.partition(".<locals>")[0]
+    return name if name != "helper" else row.outward[0].function
+
+
+@pytest.mark.parametrize("only_implicit", [True, False])
+def test_there_are_as_many_as_the_guard_logs(recorded: Recorded, only_implicit: bool) -> None:
+    logged = recorded.implicit if only_implicit else recorded.all
+    counted: Moves = Counter()
+    for row in recorded.rows(all_lines=True):
+        if row.is_implicit or not only_implicit:
+            counted[_case(row), row.direction] += row.count
+    assert len(counted) > 20
+    for move in counted.keys() | logged.keys():
+        assert (counted[move], logged[move]) == COUNTED_OTHERWISE.get(move, (counted[move], counted[move])), move
+
+
+@pytest.mark.parametrize(
+    ("case", "direction", "how", "is_implicit", "count", "size"),
+    [
+        ("put", IN, "device_put", False, 1, 64),
+        ("put_tree", IN, "device_put", False, 2, 72),
+        ("put_sharded", IN, "device_put", False, 4, 64),
+        ("put_from_device", ACROSS, "device_put", False, 1, 64),
+        ("put_own", IN, "asarray", True, 1, 64),
+        ("asarray", IN, "asarray", True, 1, 64),
+        ("array", IN, "array", True, 1, 8),
+        ("zeros", IN, "zeros", True, 1, 4),
+        ("operand", IN, OPERAND, True, 3, 192),
+        ("operand_scalar", IN, OPERAND, True, 4, 16),
+        ("op_with_scalar", IN, OPERAND, True, 1, 4),
+        ("op_with_numpy", IN, OPERAND, True, 1, 64),
+        ("operand_elsewhere", ACROSS, OPERAND, True, 3, 48),
+        ("operand_sharded", IN, OPERAND, True, 4, 64),
+        ("index", IN, "indexing", True, 2, 8),
+        ("to_float", OUT, "float", True, 1, 4),
+        ("to_item", OUT, "item", True, 1, 4),
+        ("condition", OUT, "bool", True, 1, 1),
+        ("text", OUT, "str", True, 1, 64),
+        ("as_list", OUT, "tolist", True, 1, 64),
+        ("numpy_array", OUT, "NumPy", True, 1, 64),
+        ("numpy_function", OUT, "NumPy", True, 1, 64),
+        ("numpy_sharded", OUT, "NumPy", True, 4, 64),
+        ("saved", OUT, "NumPy", True, 1, 64),
+        ("pickled", OUT, "pickle", True, 1, 64),
+        ("ahead", OUT, "copy_to_host_async", True, 1, 64),
+        ("get", OUT, "device_get", False, 1, 64),
+        ("step_of_loop", OUT, "float", True, 400, 1600),
+        ("by_helper", IN, "asarray", True, 1, 64),
+        ("by_helper_again", IN, "asarray", True, 2, 128),
+        ("on_a_thread", OUT, "NumPy", True, 1, 64),
+    ],
+)
+def test_a_line_tells_what_it_moves_and_how(
+    recorded: Recorded, case: str, direction: Direction, how: str, is_implicit: bool, count: int, size: int
+) -> None:
+    (row,) = [row for row in recorded.rows(all_lines=True) if _case(row) == case]
+    assert row.line is not None and row.line.location.path == str(PROGRAM)
+    assert TEXT[row.line.location.line - 1].endswith("# moves")
+    assert (row.direction, row.how, row.is_implicit, row.count, row.size) == (direction, how, is_implicit, count, size)
+    assert row.unsized == 0
+    assert row.total_duration > 0
+    assert row.first_call <= row.latest_call
+
+
+def test_lines_that_move_nothing_have_no_row(recorded: Recorded) -> None:
+    assert not {"nothing", "copied", "callback"} & {_case(row) for row in recorded.rows(all_lines=True)}
+
+
+def test_a_helper_is_one_row_unless_the_ways_to_it_are_asked_for(recorded: Recorded) -> None:
+    (row,) = [row for row in recorded.rows() if row.line and row.line.function == "helper"]
+    assert (row.count, row.size, row.outward) == (3, 192, ())
+
+
+def test_most_bytes_come_first_and_implicit_ones_alone_where_asked_for(recorded: Recorded) -> None:
+    rows = json.loads(recorded.invoke("--implicit", "--limit", "0", "--json", "--capture", "1").stdout)["transfers"]
+    assert rows[0]["line"]["function"] == "step_of_loop"
+    assert [row["size"] for row in rows] == sorted((row["size"] for row in rows), reverse=True)
+    assert all(row["is_implicit"] for row in rows)
+
+
+def test_the_view_has_what_the_rows_have(recorded: Recorded) -> None:
+    with closing(sqlite3.connect(recorded.index)) as connection:
+        viewed = connection.execute(
+            "SELECT function, line, direction, moved_by, is_implicit, sum(transfers), sum(bytes), sum(unsized)"
+            " FROM transfers_readable WHERE capture = 1 AND function <> '<module>' GROUP BY 1, 2, 3, 4, 5"
+        ).fetchall()
+    assert sorted(viewed) == sorted(
+        (
+            row.line.function,
+            row.line.location.line,
+            row.direction.value,
+            row.how,
+            row.is_implicit,
+            row.count,
+            row.size,
+            0,
+        )
+        for row in recorded.rows()
+        if row.line is not None
+    )
+
+
+def test_the_verb_tells_sums_and_the_rest(recorded: Recorded) -> None:
+    shown = recorded.invoke("--limit", "2", "--capture", "1").stdout
+    assert re.search(r"^host to device  36 copies, 1.05 KiB, \S+ .?s; implicit 22 copies, 680 B$", shown, re.MULTILINE)
+    assert re.search(r"^device to device  4 copies, 112 B, ", shown, re.MULTILINE)
+    assert re.search(
+        r"^1.56 KiB +400 .* device to host +float +implicit +\S+transfers.py:\d+ in step_of_loop", shown, re.M
+    )
+    assert shown.splitlines()[-1] == "and 31 more rows: --limit 0 shows all."
+
+
+def test_the_rows_of_all_captures_are_added_up_and_removed_with_each(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with Index.open(copy) as index:
+        once, twice = (sum(row.count for row in each) for each in (recorded.rows(), index.transfers()))
+        assert twice > once
+    with Store(copy) as store:
+        store.remove_captures([1])
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("SELECT DISTINCT capture FROM transfers").fetchall() == [(2,)]
+
+
+def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) -> None:
+    """Given a program that calls the table itself, then questions for a size move nothing, nor do calls that fail."""
+    ran = run("unusual_buffers.py", folder=tmp_path)
+    with Store(tmp_path / "index.db") as store:
+        ingest_captures(store, [ran.capture], [], Silence())
+    moved = dict[str, tuple[int, int, int]]()
+    with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
+        for name, *sums in connection.execute(
+            "SELECT b.name, sum(t.calls), sum(t.bytes), sum(t.calls - t.sized) FROM transfers t"
+            " JOIN call_kinds k ON k.id = t.kind JOIN boundaries b ON b.id = k.boundary GROUP BY 1"
+        ):
+            moved[name.removeprefix("PJRT_")] = tuple(sums)
+        reads, copies = (
+            connection.execute(
+                "SELECT count(*) FROM call_rows c JOIN arguments a ON a.id = c.arguments"
+                " JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary"
+                f" WHERE b.name = 'PJRT_Buffer_ToHostBuffer' AND a.json {condition} LIKE '%\"dst\": null%'"
+            ).fetchone()[0]
+            for condition in ("", "NOT")
+        )
+    assert moved["AsyncHostToDeviceTransferManager_TransferData"] == (2, 16, 0)
+    assert moved["AsyncHostToDeviceTransferManager_TransferLiteral"] == (1, 0, 1)
+    assert moved["Buffer_CopyRawToHostFuture"][:2] == (2, 20)
+    assert reads > 0 < copies == moved["Buffer_ToHostBuffer"][0]
