@@ -176,8 +176,8 @@ async def test_a_client_that_does_not_ask_is_sent_them_until_they_are_switched_o
     project.set(compiles=False)
     changed = types.FileEvent((project.root / "pyproject.toml").as_uri(), types.FileChangeType.Changed)
     client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([changed]))
-    await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    assert list(client.diagnostics[uri]) == []
+    while client.diagnostics[uri]:
+        await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
 
 
 async def test_a_lens_leads_to_the_stacks_behind_its_number(project: Project, connect: Connect) -> None:

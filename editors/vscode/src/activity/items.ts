@@ -53,7 +53,7 @@ export function itemOf(node: Node, known: Known): vscode.TreeItem {
   if (item.command !== undefined) {
     item.command = { ...item.command, arguments: [node] };
   }
-  item.accessibilityInformation = { label: `${labelOf(item)}, ${String(item.description ?? "")}` };
+  item.accessibilityInformation = { label: [labelOf(item), String(item.description ?? "")].filter(Boolean).join(", ") };
   return item;
 }
 
