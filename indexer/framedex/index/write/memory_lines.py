@@ -25,7 +25,7 @@ class LineOf:
         """The groups of these calls, which are of these kinds; 0, which is no call, has no line."""
         nodes = _nodes(connection, calls, kinds)
         known, place = np.unique(nodes, return_inverse=True)
-        ways = _Ways(connection, known.tolist())
+        ways = Ways(connection, known.tolist())
         node = [0]  # group 0: no line is known
         number: dict[tuple[object, ...], int] = {}
         of_node = {0: (0, 0)}
@@ -62,7 +62,7 @@ def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> 
     return nodes
 
 
-class _Ways:
+class Ways:
     """The ways of lines to nodes of lines of the program: (function, line, the way to that), and () outside all."""
 
     def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
