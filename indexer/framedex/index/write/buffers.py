@@ -78,8 +78,8 @@ def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
     spaces = {address & _WORD: name for address, name in rows}
     query = (
         "SELECT DISTINCT json_extract(a.json, '$.device'), json_extract(a.json, '$.memory') FROM call_spans s"
-        " JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
-        f" JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON}"
+        " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
+        f" CROSS JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON}"
     )
     kinds = kinds_of(connection, capture, (_DEFAULT_MEMORY,))
     for device, memory in connection.execute(query, (json_list(kinds),)):
