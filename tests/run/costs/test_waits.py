@@ -22,8 +22,9 @@ PROGRAM = PROGRAMS / "costs" / "waits.py"
 TEXT = PROGRAM.read_text().splitlines()
 MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
+LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
 PARTS = ("waits", "train", "tight", "epochs")
-# What each case waits for. Its line is blocked for less than the program measured, as that has Python around it.
+# What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
     **dict.fromkeys(("asarray", "float", "bool", "item", "tolist", "print", "device_get", "read_later"), WaitHow.COPY),
@@ -97,7 +98,7 @@ def test_a_line_is_blocked_as_long_as_the_program_was(recorded: Recorded, case: 
     assert row.line is not None and row.line.location.path == str(PROGRAM)
     assert row.how is WAITING[case]
     assert (row.count, row.unsure, row.outward) == (1, 0, ())
-    assert TAKES / 2 < row.total_duration <= recorded.took[case]
+    assert TAKES / 2 < row.total_duration <= recorded.took[case] + LATE
     assert row.longest_duration == row.total_duration
 
 
@@ -117,7 +118,7 @@ def test_results_on_several_devices_are_waited_for_once(recorded: Recorded) -> N
     (row,) = _rows(recorded.waiting("waits"), "sharded")
 
     assert row.count == 1
-    assert 0 < row.total_duration <= recorded.took["sharded"]
+    assert 0 < row.total_duration <= recorded.took["sharded"] + LATE
 
 
 def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None:
@@ -127,7 +128,7 @@ def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None
     assert row.count == 2
     assert {each.outward[0].location.line for each in by_way} == {_number("first_caller"), _number("second_caller")}
     assert [each.count for each in by_way] == [1, 1]
-    assert sum(each.total_duration for each in by_way) == row.total_duration <= recorded.took["fetch"]
+    assert sum(each.total_duration for each in by_way) == row.total_duration <= recorded.took["fetch"] + LATE
 
 
 def test_a_thread_waits_by_itself(recorded: Recorded) -> None:
@@ -146,7 +147,7 @@ def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
     assert row.count >= 5
     assert row.total_duration <= recorded.took["full_queue"]
     assert rest.how is WaitHow.READY
-    assert rest.total_duration <= recorded.took["drained"]
+    assert rest.total_duration <= recorded.took["drained"] + LATE
 
 
 def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
