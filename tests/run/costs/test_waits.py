@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -261,6 +262,56 @@ def test_captures_that_are_removed_take_their_waits_along(recorded: Recorded, tm
 
 
 # What is written
+
+
+def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Recorded, tmp_path: Path) -> None:
+    """As if no event had been seen to fire: what is there at once is no longer known either, but takes no time."""
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    capture = recorded.captures["waits"]
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        events = "SELECT id FROM object_types WHERE name = 'event'"
+        connection.execute(f"UPDATE object_rows SET destroyed_call = NULL WHERE type IN ({events})")
+        write_waits(connection, capture)
+    with Index.open(copy) as index, index.within([capture]) as narrow:
+        told = narrow.waits()
+
+    assert told.device is None
+    (row,) = _rows(told, "sleeps_after")
+    assert (row.count, row.unsure) == (1, 1)
+    assert row.total_duration > 3 * TAKES  # the program slept before its next call
+    (exact,) = _rows(recorded.waiting("waits"), "float")
+    (row,) = _rows(told, "float")
+    assert row.unsure == row.count == 1
+    assert row.total_duration >= exact.total_duration
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
+    """Times, objects and values as no recorder writes them."""
+    choose = random.Random(seed)
+    odd = [0, -1, 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63), *(choose.randrange(10**10) for _ in range(4))]
+    capture = recorded.captures["train"]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with closing(sqlite3.connect(recorded.index)) as whole:
+            whole.backup(connection)
+        (calls,) = connection.execute("SELECT max(id) FROM call_rows").fetchone()
+        for _ in range(500):
+            call, place, value = choose.randrange(calls), choose.randrange(calls), choose.choice(odd)
+            connection.execute(
+                f"UPDATE call_rows SET {choose.choice(('start', 'duration'))} = ? WHERE id = ?", (value, call)
+            )
+            connection.execute("UPDATE call_rows SET inside = ? WHERE id = ?", (choose.choice((None, 1, call)), place))
+            column = choose.choice(("created_call", "destroyed_call", "born", "address"))
+            connection.execute(f"UPDATE object_rows SET {column} = ? WHERE id = ?", (value, place))
+            text = choose.choice(("", "{}", "null", '{"event": "0xzz"}', '{"buffer": "0x' + "f" * 40 + '"}'))
+            connection.execute("UPDATE arguments SET json = ? WHERE id = ?", (text, choose.randrange(calls)))
+        connection.execute("DELETE FROM call_rows WHERE id % 7 = ?", (seed,))
+
+        write_waits(connection, capture)
+
+        for duration, longest, waits in connection.execute("SELECT duration, longest, waits FROM waits"):
+            assert 0 <= longest <= duration <= longest * waits
 
 
 def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -> None:
