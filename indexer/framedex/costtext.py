@@ -13,8 +13,7 @@ from framedex import words
 from framedex.model import Cause
 
 if TYPE_CHECKING:
-    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine
-    from framedex.model.transfers import Transfers
+    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers
     from framedex.model.waits import Waits
 
 _MOST_NAMED = 2
@@ -34,6 +33,7 @@ _WITH_KNOWN_ARGUMENTS = {
     Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
     " function of this name",
 }
+_OF_PARAMETERS = ("argument ", "unused argument ", "result ")
 _REASONS = {Cause.SAME: "the same program again", Cause.CODE: "other code"}
 
 
@@ -135,7 +135,8 @@ def change_text(change: Change) -> str:
 
 def transfers_kind(row: Transfers) -> str:
     """What tells a row from others of its line: the direction, how, and whether it was asked for."""
-    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {row.how}"
+    how = row.how or "not known how"
+    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {how}"
 
 
 def transfers_text(rows: Sequence[Transfers]) -> str:
@@ -146,7 +147,8 @@ def transfers_text(rows: Sequence[Transfers]) -> str:
         if found:
             count = _times(sum(row.count for row in found))
             directions = " and ".join(dict.fromkeys(row.direction.value for row in found))
-            parts.append(f"{name}, {_sizes(found)}, {count}: {directions}, {_named(row.how for row in found)}")
+            how = _named(row.how for row in found)
+            parts.append(f"{name}, {_sizes(found)}, {count}: {directions}{', ' * bool(how)}{how}")
     return "; ".join(parts)
 
 
@@ -252,15 +254,12 @@ def waits_total(rows: Sequence[Waits]) -> str:
 
 def _reason(change: Change) -> str:
     """What changed, in a few words."""
-    if change.what.startswith(("argument ", "unused argument ", "result ")) and change.cause not in (
-        Cause.ARGUMENTS,
-        Cause.CODE,
-    ):
-        return f"{change.cause.value} of {change.what}"
-    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
-        return change.what
     if change.cause in _NAMED_BEFORE:
         return _NAMED_BEFORE[change.cause] + change.what
+    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
+        return change.what
+    if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
+        return f"{change.cause.value} of {change.what}"
     return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
 
 

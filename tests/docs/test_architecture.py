@@ -61,8 +61,8 @@ ROOMS = {
         *(("costs",), ("line", "capture", "frame_sources"), ("sources",)),
     ),
     "framedex.commands": (
-        *(("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("completing",), ("verbs",)),
-        ("main",),
+        *(("output",), ("reading",), ("editor",), ("report",), ("launching",), ("checking",), ("completing",)),
+        *(("verbs",), ("main",)),
     ),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }
