@@ -29,11 +29,12 @@ _WITHOUT_VALUES = {
     " from outside, or another function of this name",
 }
 _WITH_KNOWN_ARGUMENTS = {
-    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX is"
-    " set otherwise",
+    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX"
+    " is set otherwise",
     Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
     " function of this name",
 }
+_OF_PARAMETERS = ("argument ", "unused argument ", "result ")
 _REASONS = {Cause.SAME: "the same program again", Cause.CODE: "other code"}
 
 
@@ -252,15 +253,12 @@ def waits_total(rows: Sequence[Waits]) -> str:
 
 def _reason(change: Change) -> str:
     """What changed, in a few words."""
-    if change.what.startswith(("argument ", "unused argument ", "result ")) and change.cause not in (
-        Cause.ARGUMENTS,
-        Cause.CODE,
-    ):
-        return f"{change.cause.value} of {change.what}"
-    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
-        return change.what
     if change.cause in _NAMED_BEFORE:
         return _NAMED_BEFORE[change.cause] + change.what
+    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
+        return change.what
+    if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
+        return f"{change.cause.value} of {change.what}"
     return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
 
 

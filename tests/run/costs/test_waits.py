@@ -157,6 +157,28 @@ def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
     assert sum(row.total_duration for row in waiting.lines if row.thread == "main") < waiting.recorded
 
 
+def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -> None:
+    ran = run("awaiting.py", folder=tmp_path)
+    index = tmp_path / "index.db"
+    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(ran.capture)], check=True, capture_output=True)
+    program = PROGRAMS / "awaiting.py"
+    text = program.read_text().splitlines()
+    with Index.open(index) as opened:
+        rows = opened.waits(all_lines=True).lines
+    found = {
+        text[place.location.line - 1].rpartition("# case: ")[2]: row
+        for row in rows
+        for place in row.outward
+        if place.location.path == str(program)
+    }
+
+    assert found.keys() == {"awaited", "fired", "hangs"}
+    assert TAKES / 2 < found["awaited"].total_duration <= ran.result["awaited"]
+    assert found["fired"].total_duration < TAKES / 2
+    assert found["hangs"].total_duration > TAKES / 2  # it never returned: until the recording ended
+    assert {(row.how, row.count, row.unsure) for row in rows} == {(WaitHow.READY, 1, 0)}
+
+
 # Loops
 
 
@@ -168,7 +190,7 @@ def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
     compiling = [step.number for step in loop.steps if step.compile]
     assert compiling[:2] == [1, 5]  # the step, and where it is evaluated for the first time
     for step in loop.steps:
-        assert step.dispatch > 0 and step.transfer > 0
+        assert step.dispatch + step.wait > 0 and step.transfer > 0  # a run may be over when its call returns
         assert step.compile + step.dispatch + step.transfer + step.wait <= step.duration
     assert sum(step.duration for step in loop.steps) == loop.duration
     starts = [step.start for step in loop.steps]

@@ -447,7 +447,7 @@ CREATE TABLE memory_devices(
     peak_call INTEGER,  -- 0: it was there before the recording
     at_end INTEGER,
     buffers INTEGER,
-    unsized INTEGER,  -- buffers whose size no call tells, which are in no sum
+    unsized INTEGER,  -- buffers whose size nothing tells, which are in no sum
     PRIMARY KEY (capture, device)
 ) WITHOUT ROWID;
 
@@ -942,8 +942,10 @@ CREATE VIEW user_lines_readable AS
 -- Every compilation; `program` is NULL of what a compilation cache gave.
 CREATE VIEW compiles_readable AS
     SELECT x.call, x.capture, c.start / 1e9 AS seconds, CASE WHEN c.duration >= 0 THEN c.duration / 1e6 END AS milliseconds,
-           p.function AS compiled, u.path, u.line, u.function, c.error, p.signature, x.program
+           coalesce(p.function, json_extract(noted.text, '$.function')) AS compiled, u.path, u.line, u.function, c.error,
+           p.signature, noted.text AS noted, options.text AS options, x.program
     FROM compilations x JOIN calls c ON c.id = x.call LEFT JOIN programs p ON p.id = x.program
+    LEFT JOIN compile_texts noted ON noted.id = x.noted LEFT JOIN compile_texts options ON options.id = x.options
     LEFT JOIN user_lines_readable u ON u.stack = c.stack;
 
 -- What calls moved between host and devices, by what they have in common; bytes without those of the `unsized`.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.allocations import FOREVER, columns
+from framedex.index.write.pieces import FOREVER, columns
 from framedex.index.write.programs import RUNS
 from framedex.index.write.timeline import (
     AWAIT,

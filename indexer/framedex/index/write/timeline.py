@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.allocations import FOREVER, columns
+from framedex.index.write.pieces import FOREVER, columns
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of, functions_of_the_c_api
@@ -220,16 +220,12 @@ class Threads:
         open_rows, passed, window = np.arange(len(calls)), 0, _WINDOW
         while len(open_rows) and passed < _WIDEST:
             bases = np.unique(calls[open_rows])
-            if step > 0:
-                span, order = "c.id BETWEEN s.value + ?2 + 1 AND s.value + ?3", "c.id"
-            else:
-                span, order = "c.id BETWEEN s.value - ?3 AND s.value - ?2 - 1", "c.id DESC"
+            first, last = (passed + 1, window) if step > 0 else (-window, -passed - 1)
             rows = self._connection.execute(
                 "SELECT s.value, c.id, c.kind, c.start, c.duration, coalesce(c.arguments, 0),"
-                " coalesce(c.id - c.inside, 0)"
-                f" FROM json_each(?1) s CROSS JOIN call_rows c ON {span} AND c.id BETWEEN ?4 AND ?5"
-                f" ORDER BY s.value, {order}",
-                (json_list(bases.tolist()), passed, window, self.first, self.last),
+                " coalesce(c.id - c.inside, 0) FROM json_each(?1) s CROSS JOIN call_rows c"
+                " ON c.id BETWEEN max(s.value + ?2, ?4) AND min(s.value + ?3, ?5)",
+                (json_list(bases.tolist()), first, last, self.first, self.last),
             )
             base, identifier, kind, start, duration, *rest = columns(rows, 7)
             if not len(base):
@@ -240,9 +236,10 @@ class Threads:
             thread_of[place], since_of[place] = threads[open_rows], since[open_rows]
             of_base = np.searchsorted(bases, base)
             fits = np.flatnonzero((self._kinds.thread[kind] == thread_of[of_base]) & (start >= since_of[of_base]))
-            of_found, first = np.unique(of_base[fits], return_index=True)
+            fits = fits[np.lexsort((step * identifier[fits], of_base[fits]))]
+            of_found, nearest = np.unique(of_base[fits], return_index=True)
             row_of = np.full(len(bases), -1)
-            row_of[of_found] = fits[first]
+            row_of[of_found] = fits[nearest]
             hits = row_of[place]
             is_hit = hits >= 0
             end = np.where(duration < 0, FOREVER, start + duration)

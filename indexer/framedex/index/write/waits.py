@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from framedex.index.write.allocations import FOREVER
 from framedex.index.write.blocked import HOWS, Blocked, blocked
 from framedex.index.write.loops import MOST_LOOPS, Marks, Rounds, loops
 from framedex.index.write.memory_lines import Ways
+from framedex.index.write.pieces import FOREVER
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.timeline import (
     AWAIT,
