@@ -13,8 +13,7 @@ from framedex import words
 from framedex.model import Cause
 
 if TYPE_CHECKING:
-    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine
-    from framedex.model.transfers import Transfers
+    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers
     from framedex.model.waits import Waits
 
 _MOST_NAMED = 2
@@ -136,7 +135,8 @@ def change_text(change: Change) -> str:
 
 def transfers_kind(row: Transfers) -> str:
     """What tells a row from others of its line: the direction, how, and whether it was asked for."""
-    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {row.how}"
+    how = row.how or "not known how"
+    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {how}"
 
 
 def transfers_text(rows: Sequence[Transfers]) -> str:
@@ -147,7 +147,8 @@ def transfers_text(rows: Sequence[Transfers]) -> str:
         if found:
             count = _times(sum(row.count for row in found))
             directions = " and ".join(dict.fromkeys(row.direction.value for row in found))
-            parts.append(f"{name}, {_sizes(found)}, {count}: {directions}, {_named(row.how for row in found)}")
+            how = _named(row.how for row in found)
+            parts.append(f"{name}, {_sizes(found)}, {count}: {directions}{', ' * bool(how)}{how}")
     return "; ".join(parts)
 
 

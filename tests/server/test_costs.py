@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
+from tests.gitrepository import commit_all
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
-from tests.server.asking import Connect, ask, own, plain, settled
+from tests.server.asking import EDITORS, Connect, ask, at, open_document, own, plain, settled
 
 pytestmark = pytest.mark.asyncio
 
 PROGRAM = PROGRAMS / "costs" / "growing_batches.py"
-WITH_STACKS = {"framedex": {"commandLinks": ["framedex.showCosts"]}}
+COMPILED = r"compiled 6 times, [\d.]+ m?s: shape of argument 0 \(x\)"
+MOVED = r"implicit transfer, 13\.5 KiB, 12 times: host to device, operand of a call"
+KEPT = r"holds 10\.5 KiB at the peak, leaks 1\.75 KiB a step"
 
 
 @dataclass(frozen=True)
@@ -33,17 +40,29 @@ class Project:
     def program(self) -> Path:
         return self.root / PROGRAM.name
 
+    @property
+    def index(self) -> Path:
+        return self.root / ".framedex" / "index.db"
+
     def line(self, case: str) -> int:
         """The line of a case as the program was recorded, 1-based."""
         lines = PROGRAM.read_text().splitlines()
         return next(number for number, text in enumerate(lines, start=1) if text.endswith(f"# case: {case}"))
 
-    def set(self, **settings: object) -> None:
+    def set(self, **settings: bool | str) -> None:
         """Write the editor's settings of the project."""
-        values = ", ".join(
-            f"{key} = {str(value).lower() if value is True else repr(value)}" for key, value in settings.items()
-        )
+        values = ", ".join(f"{key} = {json.dumps(value)}" for key, value in settings.items())
         (self.root / "pyproject.toml").write_text(f"[tool.framedex]\neditor = {{ {values} }}\n")
+
+    def record(self) -> None:
+        """Run the program, and index what was recorded."""
+        folder = self.root / "recorded"
+        folder.mkdir(exist_ok=True)
+        ran = Run.of([sys.executable, str(self.program)], folder, mock_environment(folder), TIMEOUT)
+        assert ran.status == 0, ran.stderr
+        self.index.parent.mkdir(exist_ok=True)
+        with Store(self.index) as store:
+            ingest_captures(store, ran.captures, [], Silence())
 
 
 @pytest.fixture(scope="module")
@@ -52,27 +71,22 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("training").resolve())
     shutil.copy(PROGRAM, project.program)
     for _ in range(2):
-        ran = Run.of([sys.executable, str(project.program)], project.root, mock_environment(project.root), TIMEOUT)
-        assert ran.status == 0, ran.stderr
-    (project.root / ".framedex").mkdir()
-    with Store(project.root / ".framedex" / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence())
+        project.record()
     return project
 
 
 @pytest.fixture
-def project(recorded: Project) -> Iterator[Project]:
-    """The recorded program, as it was when a test is over."""
+def project(tmp_path: Path, recorded: Project) -> Iterator[Project]:
+    """The recorded program; as it was, when a test is over."""
+    shutil.copytree(recorded.root, tmp_path / "before")
     yield recorded
-    shutil.copy2(PROGRAM, recorded.program)
-    (recorded.root / "pyproject.toml").unlink(missing_ok=True)
+    shutil.rmtree(recorded.root)
+    shutil.copytree(tmp_path / "before", recorded.root)
 
 
 async def lenses(client: LanguageClient, path: Path) -> list[types.CodeLens]:
-    return list(
-        await client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri())))
-        or ()
-    )
+    params = types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
+    return list(await client.text_document_code_lens_async(params) or ())
 
 
 async def titles(client: LanguageClient, path: Path) -> dict[int, list[str]]:
@@ -91,29 +105,225 @@ async def pulled(client: LanguageClient, path: Path) -> list[types.Diagnostic]:
     return list(report.items)
 
 
-async def test_nothing_is_shown_unless_asked_for(project: Project, connect: Connect) -> None:
-    client = await connect(project.root)
+async def connected(project: Project, connect: Connect, *more: Any, **others: Any) -> LanguageClient:
+    client = await connect(project.root, *more, **others)
     await settled(client, project.root)
+    return client
+
+
+async def costs(client: LanguageClient, **params: object) -> Any:
+    return plain(await ask(client, "costs", params))
+
+
+async def test_nothing_is_shown_unless_it_is_asked_for(project: Project, connect: Connect) -> None:
+    client = await connected(project, connect)
     assert await lenses(client, project.program) == []
     assert await pulled(client, project.program) == []
 
 
-async def test_lenses_say_what_lines_cost(project: Project, connect: Connect) -> None:
-    project.set(compiles="lenses", memory="lenses")
-    client = await connect(project.root)
-    await settled(client, project.root)
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_lenses_say_what_lines_cost(project: Project, connect: Connect, editor: str) -> None:
+    project.set(compiles="lenses", transfers="lenses", memory="lenses")
+    client = await connected(project, connect, editor)
     found = await titles(client, project.program)
-    print(found)
+    compiled, moved, held = found[project.line("runs")]
+    assert re.fullmatch(COMPILED, compiled)
+    assert re.fullmatch(MOVED, moved)
+    assert held.startswith("holds ")
+    moved, held = found[project.line("keeps")]
+    assert re.fullmatch(r"transfer, 10\.5 KiB, 6 times: host to device, device_put", moved)
+    assert re.fullmatch(KEPT, held)
+    compiled, moved, _ = found[project.line("second way")]
+    assert re.fullmatch(r"compiled 2 times, 2 functions, [\d.]+ m?s", compiled)
+    assert moved == "implicit transfer, 48 B, 12 times: host to device and device to host, indexing and float"
     assert await pulled(client, project.program) == []
 
 
-async def test_diag(project: Project, connect: Connect) -> None:
-    project.set(compiles=True, memory=True)
-    client = await connect(project.root)
-    await settled(client, project.root)
-    print(await pulled(client, project.program))
-    with Index.open(project.root / ".framedex" / "index.db") as index:
-        for c in index.captures():
-            print(plain(await ask(client, "costs", {"capture": c.id, "answer": "compiles"})))
-            print(plain(await ask(client, "costs", {"capture": c.id, "answer": "memory"})))
-    print(await own(client, "costs", project.program, project.line("runs"), answer="compiles"))
+async def test_each_answer_has_a_setting_of_its_own(project: Project, connect: Connect) -> None:
+    project.set(memory="lenses", compiles="diagnostics")
+    client = await connected(project, connect)
+    found = await titles(client, project.program)
+    assert all(text.startswith("holds ") for texts in found.values() for text in texts)
+    assert {each.code for each in await pulled(client, project.program)} == {"compiles"}
+
+
+async def test_diagnostics_are_hints_on_what_is_worth_a_look(project: Project, connect: Connect) -> None:
+    project.set(compiles="diagnostics", transfers="diagnostics", memory="diagnostics")
+    client = await connected(project, connect)
+    assert await lenses(client, project.program) == []
+    found = {(each.range.start.line + 1, each.code): each for each in await pulled(client, project.program)}
+    assert {(each.severity, each.source) for each in found.values()} == {(types.DiagnosticSeverity.Hint, "framedex")}
+    again, why = found[project.line("runs"), "compiles"].message.split("\n")
+    assert re.fullmatch(COMPILED, again)
+    assert why == "update: argument 0 (x) was float32[128], [256], [384], [512], [640], [768]"
+    assert (project.line("runs"), "transfers") in found
+    grown = found[project.line("keeps"), "memory"].message.split("\n")
+    assert "device 0: each of 6 rounds leaves 1.75 KiB: a leak, or what is meant to be kept" in grown
+    # What was asked for, and what was compiled once, is nothing to point out.
+    assert (project.line("keeps"), "transfers") not in found
+    assert (project.line("second way"), "compiles") not in found
+
+
+async def test_a_client_that_does_not_ask_is_sent_them_until_they_are_switched_off(
+    project: Project, connect: Connect
+) -> None:
+    project.set(compiles="diagnostics")
+    client = await connected(project, connect, "neovim@v0.7.0")
+    uri = project.program.as_uri()
+    open_document(client, uri, project.program.read_text())
+    await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    assert [each.code for each in client.diagnostics[uri]] == ["compiles"]
+    project.set(compiles=False)
+    changed = types.FileEvent((project.root / "pyproject.toml").as_uri(), types.FileChangeType.Changed)
+    client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([changed]))
+    while client.diagnostics[uri]:
+        await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+
+
+async def test_a_lens_leads_to_the_stacks_behind_its_number(project: Project, connect: Connect) -> None:
+    project.set(compiles="lenses", transfers="lenses")
+    allowed = {"framedex": {"commandLinks": ["framedex.showCosts"]}}
+    client = await connected(project, connect, experimental=allowed)
+    (moved,) = [
+        lens.command
+        for lens in await lenses(client, project.program)
+        if lens.command and re.fullmatch(MOVED, lens.command.title)
+    ]
+    assert moved.command == "framedex.showCosts" and moved.arguments is not None
+    (about,) = plain(moved.arguments)
+    assert about["answer"] == "transfers"
+    (line,) = (await costs(client, **about))["lines"]
+    ways = [stack["outward"][0] for stack in line["stacks"]]
+    assert ways == [f"train, {project.program}:{project.line(way)}" for way in ("second way", "first way")]
+    assert [stack["text"].partition(": ")[2] for stack in line["stacks"]] == [
+        "implicit transfer, 3 KiB, 6 times: host to device, operand of a call",
+        "implicit transfer, 10.5 KiB, 6 times: host to device, operand of a call",
+    ]
+    with Index.open(project.index) as index:
+        for stack in line["stacks"]:
+            trace = index.calls.trace(stack["call"])
+            assert trace is not None and trace.call.function == "PJRT_Client_BufferFromHostBuffer"
+
+
+async def test_without_such_a_command_a_lens_opens_the_trace_of_the_latest_call(
+    project: Project, connect: Connect
+) -> None:
+    project.set(compiles="lenses")
+    client = await connected(project, connect)
+    lens = next(
+        lens for lens in await lenses(client, project.program) if lens.range.start.line + 1 == project.line("runs")
+    )
+    assert lens.command is not None and lens.command.command == "framedex.openTrace"
+    params = types.ExecuteCommandParams(lens.command.command, lens.command.arguments)
+    uri = await client.workspace_execute_command_async(params)
+    assert isinstance(uri, str)
+    assert "PJRT_Client_Compile" in Path(uri.removeprefix("file://")).read_text()
+
+
+async def test_numbers_are_of_the_latest_run_or_of_the_picked_capture(project: Project, connect: Connect) -> None:
+    """Given two runs of which the later compiles half as often, when the first is picked, its numbers are told."""
+    sizes = "(128, 256, 384, 512, 640, 768)"
+    text = project.program.read_text()
+    assert sizes in text
+    project.program.write_text(text.replace(sizes, "(128, 256, 384)"))
+    project.record()
+    project.set(compiles="lenses")
+    client = await connected(project, connect)
+    line = project.line("runs")
+    assert (await titles(client, project.program))[line][0].startswith("compiled 3 times, ")
+    await ask(client, "selectCapture", {"capture": 1})
+    assert (await titles(client, project.program))[line][0].startswith("compiled 6 times, ")
+    await ask(client, "selectCapture", {"capture": None})
+    assert (await titles(client, project.program))[line][0].startswith("compiled 3 times, ")
+
+
+async def test_unsaved_edits_move_them(project: Project, connect: Connect) -> None:
+    project.set(compiles=True)
+    client = await connected(project, connect)
+    open_document(client, project.program.as_uri(), "# new\n# new\n" + project.program.read_text())
+    line = project.line("runs") + 2
+    assert re.fullmatch(COMPILED, (await titles(client, project.program))[line][0])
+    assert [each.range.start.line + 1 for each in await pulled(client, project.program)] == [line]
+
+
+async def test_a_line_that_was_edited_has_none(project: Project, connect: Connect) -> None:
+    project.set(compiles=True)
+    client = await connected(project, connect)
+    edited = project.program.read_text().replace("return update(batch)  # case: runs", "return update(2 * batch)")
+    open_document(client, project.program.as_uri(), edited)
+    assert list(await titles(client, project.program)) == [project.line("second way")]
+    assert await pulled(client, project.program) == []
+
+
+async def test_they_follow_lines_that_git_has_followed_while_the_server_runs(
+    project: Project, connect: Connect
+) -> None:
+    commit_all(project.root)
+    project.set(compiles=True)
+    client = await connected(project, connect)
+    line = project.line("runs")
+    assert line in await titles(client, project.program)
+    project.program.write_text(f"# new\n{PROGRAM.read_text()}")
+    assert re.fullmatch(COMPILED, (await titles(client, project.program))[line + 1][0])
+
+
+async def test_numbers_of_a_file_that_nobody_can_follow_say_so(project: Project, connect: Connect) -> None:
+    project.set(compiles=True)
+    project.program.write_text(f"# new\n{PROGRAM.read_text()}")
+    client = await connected(project, connect)
+    (title,) = (await titles(client, project.program))[project.line("runs")]
+    assert re.fullmatch(COMPILED + r" \[file changed since\]", title)
+
+
+async def test_what_a_capture_cost_is_listed_by_lines(project: Project, connect: Connect) -> None:
+    client = await connected(project, connect)
+    found = await costs(client, folder=str(project.root), capture=1, answer="compiles")
+    assert re.fullmatch(r"8 compiles, [\d.]+ m?s", found["text"])
+    assert [each["location"]["range"]["start"]["line"] + 1 for each in found["lines"]] == [
+        project.line("runs"),
+        project.line("second way"),
+    ]
+    first = found["lines"][0]
+    assert first["place"] == f"{project.program}:{project.line('runs')}"
+    assert first["function"] == "run_on"
+    assert [stack["outward"] for stack in first["stacks"]] == [
+        [f"train, {project.program}:{project.line('first way')}", f"<module>, {project.program}:27"]
+    ]
+    less = await costs(client, capture=1, answer="compiles", limit=1)
+    assert (less["lines"], less["more"]) == ([first], 1)
+    assert (await costs(client, capture=1, answer="transfers"))["text"] == "30 transfers, 24 of them implicit, 24 KiB"
+    assert (await costs(client, capture=2, answer="memory"))["text"] == "peak 17.5 KiB"
+
+
+async def test_a_line_that_costs_nothing_and_a_capture_that_is_not_there(project: Project, connect: Connect) -> None:
+    client = await connected(project, connect)
+    nothing = {"text": "", "lines": [], "more": 0}
+    assert await own(client, "costs", project.program, 1, answer="compiles") == nothing
+    assert await own(client, "costs", project.root / "other.py", 1, answer="memory") == nothing
+    assert await costs(client, capture=99, answer="compiles") is None
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"capture": 1},
+        {"capture": 1, "answer": "nothing"},
+        {"capture": 1, "answer": ["compiles"]},
+        {"answer": "compiles"},
+        {"answer": "compiles", "capture": "1"},
+        {"answer": "compiles", "capture": 1, "limit": "all"},
+        {"answer": "compiles", "position": {"line": -1}, "textDocument": {"uri": "file:///a.py"}},
+    ],
+)
+async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: Connect, params: dict[str, Any]) -> None:
+    client = await connected(recorded, connect)
+    with pytest.raises(JsonRpcException):
+        await ask(client, "costs", params)
+
+
+async def test_definition_does_not_wait_for_them(project: Project, connect: Connect) -> None:
+    """They are asked where whole captures are: an answer about a line comes first, whatever was asked before."""
+    project.set(compiles=True, transfers=True, memory=True)
+    client = await connected(project, connect)
+    params = types.DefinitionParams(*at(project.program, project.line("first way")))
+    assert await client.text_document_definition_async(params)

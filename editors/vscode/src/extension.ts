@@ -8,6 +8,7 @@ import * as activity from "./features/activity";
 import * as calls from "./features/calls";
 import * as captures from "./features/captures";
 import * as compare from "./features/compare";
+import * as costs from "./features/costs";
 import * as flameGraph from "./features/flameGraph";
 import * as highlight from "./features/highlight";
 import * as indexing from "./features/indexing";
@@ -28,7 +29,7 @@ import { Server } from "./server/server";
 const FEATURES: readonly Feature[] = [
   ...[problems, lifecycle, install, statusBar, record, indexing],
   ...[captures, steps, calls, highlight, terminalLinks, uri],
-  ...[activity, traces, compare, flameGraph],
+  ...[activity, traces, compare, costs, flameGraph],
 ];
 
 /** Activation does not wait for the server: what needs it says so, or comes when it runs. */

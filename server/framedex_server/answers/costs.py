@@ -75,6 +75,15 @@ ANSWERS = {
             lambda row: row.compiles > 1 or bool(row.changes),
         ),
         Answer(
+            "transfers",
+            lambda index, all_lines: index.transfers(all_lines=all_lines),
+            costtext.transfers_kind,
+            costtext.transfers_text,
+            costtext.transfers_details,
+            costtext.transfers_total,
+            lambda row: row.is_implicit,
+        ),
+        Answer(
             "memory",
             lambda index, all_lines: list(costtext.held_on(index.memory(all_lines=all_lines))),
             costtext.memory_kind,

@@ -119,7 +119,7 @@ def _line(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[
 def _place(session: Session, line: PythonLine | None) -> Json:
     """A line of Python; `location` is null where its file is not here."""
     if line is None:
-        return {"function": "", "place": "no Python", "location": None, "stale": None}
+        return {"function": "", "place": "no line of Python", "location": None, "stale": None}
     place = line.location
     location: Json | None = None
     if is_here(place.path):

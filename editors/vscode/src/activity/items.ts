@@ -5,7 +5,22 @@ import * as vscode from "vscode";
 
 import { plain } from "../plain";
 import { clock, count } from "../words";
-import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, IndexNode, isRebuildable, keyOf, MoreNode, Node, StackNode } from "./nodes";
+import {
+  AnswerNode,
+  BoundaryNode,
+  CallNode,
+  CaptureNode,
+  CostNode,
+  FrameNode,
+  GlueNode,
+  IndexNode,
+  isRebuildable,
+  keyOf,
+  MoreNode,
+  Node,
+  StackNode,
+  WayNode,
+} from "./nodes";
 
 const LONGEST = 4_000;
 
@@ -16,24 +31,44 @@ const BOUNDARY = new vscode.ThemeColor("charts.purple");
 const ERROR = new vscode.ThemeColor("list.errorForeground");
 const WARNING = new vscode.ThemeColor("list.warningForeground");
 
-/** `passing`: how many calls of a capture pass the filter, where there is one and that is known. */
-export function itemOf(node: Node, passing?: number): vscode.TreeItem {
-  const item = made(node, passing);
+const ANSWERS: Record<AnswerNode["answer"], { readonly title: string; readonly what: string; readonly icon: string }> = {
+  compiles: { title: "Compiles", what: "Which lines compile, how long, and what changed", icon: "tools" },
+  transfers: { title: "Transfers", what: "Which lines move data between host and devices", icon: "arrow-swap" },
+  memory: { title: "Memory", what: "Which lines hold device memory", icon: "chip" },
+  waits: { title: "Waits", what: "Which lines wait for the runtime", icon: "watch" },
+};
+
+/** What is known of some nodes only once what is below them was read. */
+export interface Known {
+  /** How many calls of a capture pass the filter, where there is one. */
+  readonly passing?: number | undefined;
+  /** What all lines of an answer come to. */
+  readonly total?: string | undefined;
+}
+
+export function itemOf(node: Node, known: Known): vscode.TreeItem {
+  const item = made(node, known);
   item.id = keyOf(node);
   item.contextValue = contextOf(node);
   if (item.command !== undefined) {
     item.command = { ...item.command, arguments: [node] };
   }
-  item.accessibilityInformation = { label: `${labelOf(item)}, ${String(item.description ?? "")}` };
+  item.accessibilityInformation = { label: [labelOf(item), String(item.description ?? "")].filter(Boolean).join(", ") };
   return item;
 }
 
-function made(node: Node, passing: number | undefined): vscode.TreeItem {
+function made(node: Node, { passing, total }: Known): vscode.TreeItem {
   switch (node.kind) {
     case "index":
       return indexItem(node);
     case "capture":
       return captureItem(node, passing);
+    case "answer":
+      return answerItem(node, total);
+    case "cost":
+      return costItem(node);
+    case "way":
+      return wayItem(node);
     case "boundary":
       return boundaryItem(node);
     case "call":
@@ -99,6 +134,39 @@ function captureItem({ capture, isPicked }: CaptureNode, passing: number | undef
     isPicked ? "All answers are of this capture alone." : "",
   ]);
   item.iconPath = new vscode.ThemeIcon(isPicked ? "check" : "history");
+  return item;
+}
+
+function answerItem({ answer }: AnswerNode, total: string | undefined): vscode.TreeItem {
+  const { title, what, icon } = ANSWERS[answer];
+  const item = folder(title);
+  item.description = plain(total ?? "");
+  item.tooltip = lines([what, total ?? ""]);
+  item.iconPath = new vscode.ThemeIcon(icon);
+  return item;
+}
+
+function costItem({ cost }: CostNode): vscode.TreeItem {
+  const item = folder(plain(path.posix.basename(cost.place)));
+  item.description = plain(cost.text);
+  item.tooltip = lines([
+    cost.function ? `${cost.place} in ${cost.function}` : cost.place,
+    cost.stale ?? "",
+    cost.text,
+    ...cost.details,
+  ]);
+  item.iconPath = new vscode.ThemeIcon("symbol-method", PYTHON);
+  item.command = { command: "framedex.activity.openCost", title: "Open the line" };
+  return item;
+}
+
+function wayItem({ way }: WayNode): vscode.TreeItem {
+  const [nearest, ...others] = way.outward;
+  const item = new vscode.TreeItem(plain(nearest === undefined ? `call ${way.call}` : `from ${path.posix.basename(nearest)}`));
+  item.description = plain(way.text);
+  item.tooltip = lines([way.text, ...(nearest === undefined ? [] : [nearest, ...others].map((line) => `from ${line}`)), `latest call ${way.call}`]);
+  item.iconPath = new vscode.ThemeIcon("layers");
+  item.command = { command: "framedex.activity.openWay", title: "Open the trace of the latest call" };
   return item;
 }
 

@@ -1,8 +1,21 @@
-// What the activity view shows: indexes, captures, boundary functions, calls, frames, and what stands between them.
+// What the activity view shows: indexes, captures, what lines cost, boundary functions, calls, frames, and what stands
+// between them.
 
-import { Boundary, Call, Capture, ListedIndex, TracedFrame } from "../server/protocol";
+import { Boundary, Call, Capture, CostAnswer, CostStack, LineCost, ListedIndex, TracedFrame } from "../server/protocol";
 
-export type Node = IndexNode | CaptureNode | BoundaryNode | NoteNode | CallNode | MoreNode | StackNode | GlueNode | FrameNode;
+export type Node =
+  | IndexNode
+  | CaptureNode
+  | AnswerNode
+  | CostNode
+  | WayNode
+  | BoundaryNode
+  | NoteNode
+  | CallNode
+  | MoreNode
+  | StackNode
+  | GlueNode
+  | FrameNode;
 
 export interface IndexNode {
   readonly kind: "index";
@@ -19,6 +32,27 @@ export interface CaptureNode {
   readonly isPicked: boolean;
 }
 
+/** What the lines of the program cost by one answer. */
+export interface AnswerNode {
+  readonly kind: "answer";
+  readonly parent: CaptureNode;
+  readonly answer: CostAnswer;
+}
+
+/** What one line costs. */
+export interface CostNode {
+  readonly kind: "cost";
+  readonly parent: AnswerNode;
+  readonly cost: LineCost;
+}
+
+/** One of the ways to that line: a stack behind its number. */
+export interface WayNode {
+  readonly kind: "way";
+  readonly parent: CostNode;
+  readonly way: CostStack;
+}
+
 export interface BoundaryNode {
   readonly kind: "boundary";
   readonly parent: CaptureNode;
@@ -28,7 +62,7 @@ export interface BoundaryNode {
 /** A word in place of what is not there. */
 interface NoteNode {
   readonly kind: "note";
-  readonly parent: CaptureNode;
+  readonly parent: CaptureNode | AnswerNode | CostNode;
   readonly text: string;
 }
 
@@ -106,6 +140,12 @@ export function keyOf(node: Node): string {
       return node.index.folder;
     case "capture":
       return `${node.folder}#${node.capture.id}`;
+    case "answer":
+      return `${above}${node.answer}`;
+    case "cost":
+      return `${above}${node.cost.place} ${node.cost.call}`;
+    case "way":
+      return `${above}${node.way.call} ${node.way.text}`;
     case "boundary":
       return `${above}${node.boundary.id}`;
     case "call":

@@ -2,14 +2,30 @@
 
 import * as vscode from "vscode";
 
-import { Boundary, Call, CallFrames, ListedIndex } from "../server/protocol";
+import { Boundary, Call, CallFrames, CostAnswer, Costs, ListedIndex } from "../server/protocol";
 import { Server } from "../server/server";
-import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, keyOf, MoreNode, Node, NumberedFrame, StackNode } from "./nodes";
+import {
+  AnswerNode,
+  BoundaryNode,
+  CallNode,
+  CaptureNode,
+  CostNode,
+  FrameNode,
+  GlueNode,
+  keyOf,
+  MoreNode,
+  Node,
+  NumberedFrame,
+  StackNode,
+} from "./nodes";
+import { count } from "../words";
 import { itemOf } from "./items";
 
 const PAGE = 50;
 /** As many calls as the server gives in one answer. */
 const LARGEST_PAGE = 1_000;
+
+const ANSWERS: readonly CostAnswer[] = ["compiles", "transfers", "memory", "waits"];
 
 export type Order = "time" | "calls" | "name";
 
@@ -27,6 +43,8 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   private read = new Map<string, readonly Call[]>();
   /** How many calls of a capture pass the filter, once its boundary functions were listed. */
   private readonly passing = new Map<string, number>();
+  /** What all lines of an answer come to, once they were listed. */
+  private readonly totals = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<Node | undefined>();
 
   readonly onDidChangeTreeData = this.changed.event;
@@ -43,6 +61,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   /** Shows everything anew: the index has changed. */
   refresh(): void {
     this.passing.clear();
+    this.totals.clear();
     this.read = new Map();
     this.changed.fire(undefined);
   }
@@ -61,7 +80,8 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    return itemOf(node, this.passing.get(keyOf(node)));
+    const key = keyOf(node);
+    return itemOf(node, { passing: this.passing.get(key), total: this.totals.get(key) });
   }
 
   getParent(node: Node): Node | undefined {
@@ -75,7 +95,11 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       case "index":
         return captures(node.index, node);
       case "capture":
-        return this.boundaries(node);
+        return [...this.answers(node), ...(await this.boundaries(node))];
+      case "answer":
+        return this.costs(node);
+      case "cost":
+        return ways(node);
       case "boundary":
         return this.calls(node);
       case "call":
@@ -84,6 +108,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
         return this.frames(node, node.frames);
       case "glue":
         return node.frames.map((frame) => ({ kind: "frame", parent: node, frame }));
+      case "way":
       case "note":
       case "more":
       case "frame":
@@ -102,6 +127,26 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     return indexes.length === 1 && first?.problem === null
       ? captures(first, undefined)
       : indexes.map((index) => ({ kind: "index", parent: undefined, index }));
+  }
+
+  /** They are of all calls, so a filter leaves none. */
+  private answers(capture: CaptureNode): Node[] {
+    return this.current.filter === "" ? ANSWERS.map((answer) => ({ kind: "answer", parent: capture, answer })) : [];
+  }
+
+  private async costs(node: AnswerNode): Promise<Node[]> {
+    const { folder, capture } = node.parent;
+    const about = { folder, capture: capture.id, answer: node.answer };
+    const { text, lines, more } = (await this.server.request<Costs | null>("framedex/costs", about)) ?? NO_COSTS;
+    const key = keyOf(node);
+    // VS Code asks for the lines again with the row: then it tells this already.
+    if (this.totals.get(key) !== text) {
+      this.totals.set(key, text);
+      this.changed.fire(node);
+    }
+    const nodes = lines.map<Node>((cost) => ({ kind: "cost", parent: node, cost }));
+    const note = lines.length === 0 ? "nothing of this was recorded" : more > 0 ? `${count(more, "more line")}, which cost less` : "";
+    return note === "" ? nodes : [...nodes, { kind: "note", parent: node, text: note }];
   }
 
   private async boundaries(capture: CaptureNode): Promise<Node[]> {
@@ -178,6 +223,14 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     }
     return runs.map((run) => nodeOfRun(parent, run, this.current.foldGlue));
   }
+}
+
+const NO_COSTS: Costs = { text: "", lines: [], more: 0 };
+
+function ways(node: CostNode): Node[] {
+  const nodes = node.cost.stacks.map<Node>((way) => ({ kind: "way", parent: node, way }));
+  const { more } = node.cost;
+  return more > 0 ? [...nodes, { kind: "note", parent: node, text: count(more, "more stack") }] : nodes;
 }
 
 function captures(index: ListedIndex, parent: Extract<Node, { kind: "index" }> | undefined): Node[] {

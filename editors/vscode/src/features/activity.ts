@@ -2,12 +2,13 @@
 
 import * as vscode from "vscode";
 
-import { CallNode, callOf, captureOf, CaptureNode, FrameNode, MoreNode, Node } from "../activity/nodes";
+import { CallNode, callOf, captureOf, CaptureNode, CostNode, FrameNode, MoreNode, Node, WayNode } from "../activity/nodes";
 import { ActivityTree, Look, Order } from "../activity/tree";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
-import { openPublic } from "../show";
+import { open, openPublic } from "../show";
 import { openFrame, openTrace, traceUri } from "../traces";
+import { sayBriefly } from "../why";
 
 const VIEW = "framedex.activity";
 const LOOK = "framedex.activity.look";
@@ -47,6 +48,8 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     showGlue: () => look({ foldGlue: false }),
     showMore: (node) => tree.showMore(node as MoreNode),
     openTrace: (node) => openTrace(uriOf(node as CallNode)),
+    openCost: (node) => openCost(node as CostNode),
+    openWay: (node) => openTrace(traceUri(captureOf(node)?.folder ?? "", (node as WayNode).way.call)),
     openFrame: (node) => openFrame(uriOf(node as FrameNode), (node as FrameNode).frame),
     openPublic: (node) => openPublic((node as FrameNode).frame.url ?? ""),
     selectCapture: (node) => picked.answerFrom(captureOf(node)?.capture.id ?? null, { folder: captureOf(node)?.folder }),
@@ -77,6 +80,12 @@ async function askForFilter(filter: string): Promise<string | undefined> {
 function uriOf(node: CallNode | FrameNode): vscode.Uri {
   const { call, parent } = callOf(node) as CallNode;
   return traceUri(parent.parent.folder, call.id);
+}
+
+async function openCost({ cost }: CostNode): Promise<void> {
+  if (cost.location === null || !(await open(cost.location))) {
+    sayBriefly(`There is no source here: ${plain(cost.place)}.`);
+  }
 }
 
 async function openFolder(capture: CaptureNode | undefined): Promise<void> {

@@ -154,3 +154,36 @@ export interface Compared {
 interface Totals extends Lasting {
   calls: number;
 }
+
+/** The answers what lines cost, by their names in `framedex/costs`. */
+export type CostAnswer = "compiles" | "transfers" | "memory" | "waits";
+
+/** The answer of `framedex/costs`: the lines of a capture, or one line, what costs most first. */
+export interface Costs {
+  /** What all of it comes to; empty where there is nothing. */
+  text: string;
+  lines: LineCost[];
+  /** How many lines were left out. */
+  more: number;
+}
+
+/** What a line of the program costs. */
+export interface LineCost {
+  text: string;
+  details: string[];
+  function: string;
+  place: string;
+  location: Location | null;
+  stale: string | null;
+  call: number;
+  stacks: CostStack[];
+  /** How many stacks were left out. */
+  more: number;
+}
+
+/** One of the stacks behind a number: the lines that led there, nearest first, and the latest call. */
+export interface CostStack {
+  text: string;
+  outward: string[];
+  call: number;
+}

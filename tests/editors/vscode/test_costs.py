@@ -1,0 +1,55 @@
+"""What lines cost: in the activity view by answer and line, and above the lines, each with the stacks behind it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, expect
+
+from tests.editors.vscode.project import Project
+from tests.editors.vscode.workbench import Workbench
+
+MOVED = "transfer, 4 B, once: host to device, device_put"
+
+
+def row(window: Workbench, text: str) -> Locator:
+    """A row of the activity view, by a text on it."""
+    return window.tree("Recorded calls").filter(has_text=text)
+
+
+def answer(window: Workbench, title: str) -> Locator:
+    """The row of an answer."""
+    return window.page.get_by_role("treeitem", name=re.compile(rf"^{title}(,|$)"))
+
+
+def test_a_capture_has_the_four_answers_down_to_the_stacks(window: Workbench, project: Project) -> None:
+    window.show_view("framedex")
+    row(window, "device_put.py").click()
+    for title in ("Compiles", "Memory", "Waits"):
+        expect(answer(window, title)).to_be_visible()
+    answer(window, "Transfers").click()
+    expect(answer(window, "Transfers")).to_contain_text("4 transfers, 2 of them implicit, 56 B")
+    line = row(window, MOVED)
+    expect(line).to_contain_text(f"device_put.py:{project.put_scalar_line}")
+
+    line.click()
+    window.expect_place(project.program.name, project.put_scalar_line)
+
+    window.unfold(line)
+    row(window, "from <module>, device_put.py:").first.click()
+    expect(window.text).to_contain_text("PJRT_Client_BufferFromHostBuffer")
+
+
+def test_a_number_above_a_line_leads_to_its_stack(
+    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+) -> None:
+    costly = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
+    (costly.folder / "pyproject.toml").write_text('[tool.framedex]\neditor = { transfers = "lenses" }\n')
+    window = new_window(costly.folder)
+    window.load()
+    window.open(costly.program, costly.put_scalar_line)
+    window.page.locator(".codelens-decoration a", has_text=MOVED).click()
+    expect(window.text).to_contain_text("PJRT_Client_BufferFromHostBuffer")
