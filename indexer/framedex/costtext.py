@@ -28,8 +28,8 @@ _WITHOUT_VALUES = {
     " from outside, or another function of this name",
 }
 _WITH_KNOWN_ARGUMENTS = {
-    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX is"
-    " set otherwise",
+    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX"
+    " is set otherwise",
     Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
     " function of this name",
 }
@@ -81,6 +81,8 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
     functions = {row.function for row in rows if row.function}
     of = f", {words.count(len(functions), 'function')}" if len(functions) > 1 else ""
     parts = []
+    failed = sum(row.failed for row in rows)
+    of += f", {failed:,} failed" if failed else ""
     if compiled:
         parts.append(f"compiled {_times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
     if loads:
@@ -217,8 +219,10 @@ def memory_total(rows: Sequence[HeldOn]) -> str:
     if not devices:
         return "peak 0 B"
     peaks = {device.peak for device in devices.values()}
-    of = f" of {'each of ' * (len(peaks) == 1)}{len(devices)} devices" if len(devices) > 1 else ""
-    return f"{'highest ' * (len(peaks) > 1)}peak{of} {words.size(max(peaks))}"
+    peak = f"peak {words.size(max(peaks))}"
+    if len(devices) == 1:
+        return peak
+    return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {len(devices)} devices"
 
 
 def device_name(device: DeviceMemory) -> str:

@@ -194,7 +194,9 @@ async def test_a_lens_leads_to_the_stacks_behind_its_number(project: Project, co
     assert about["answer"] == "transfers"
     (line,) = (await costs(client, **about))["lines"]
     ways = [stack["outward"][0] for stack in line["stacks"]]
-    assert ways == [f"train, {project.program}:{project.line(way)}" for way in ("second way", "first way")]
+    assert ways == [
+        {"function": "train", "place": f"{project.program}:{project.line(way)}"} for way in ("second way", "first way")
+    ]
     assert [stack["text"].partition(": ")[2] for stack in line["stacks"]] == [
         "implicit transfer, 3 KiB, 6 times: host to device, operand of a call",
         "implicit transfer, 10.5 KiB, 6 times: host to device, operand of a call",
@@ -286,8 +288,10 @@ async def test_what_a_capture_cost_is_listed_by_lines(project: Project, connect:
     first = found["lines"][0]
     assert first["place"] == f"{project.program}:{project.line('runs')}"
     assert first["function"] == "run_on"
-    assert [stack["outward"] for stack in first["stacks"]] == [
-        [f"train, {project.program}:{project.line('first way')}", f"<module>, {project.program}:27"]
+    (stack,) = first["stacks"]
+    assert stack["outward"] == [
+        {"function": "train", "place": f"{project.program}:{project.line('first way')}"},
+        {"function": "<module>", "place": f"{project.program}:27"},
     ]
     less = await costs(client, capture=1, answer="compiles", limit=1)
     assert (less["lines"], less["more"]) == ([first], 1)

@@ -72,7 +72,7 @@ ANSWERS = {
             costtext.compiles_text,
             costtext.compiles_details,
             costtext.compiles_total,
-            lambda row: row.compiles > 1 or bool(row.changes),
+            lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
         ),
         Answer(
             "transfers",
