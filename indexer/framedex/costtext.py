@@ -13,8 +13,7 @@ from framedex import words
 from framedex.model import Cause
 
 if TYPE_CHECKING:
-    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers
-    from framedex.model.waits import Waits
+    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers, Waits
 
 _MOST_NAMED = 2
 _MOST_VALUES = 6
@@ -33,6 +32,7 @@ _WITH_KNOWN_ARGUMENTS = {
     Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
     " function of this name",
 }
+_OF_PARAMETERS = ("argument ", "unused argument ", "result ")
 _REASONS = {Cause.SAME: "the same program again", Cause.CODE: "other code"}
 
 
@@ -257,15 +257,12 @@ def waits_total(rows: Sequence[Waits]) -> str:
 
 def _reason(change: Change) -> str:
     """What changed, in a few words."""
-    if change.what.startswith(("argument ", "unused argument ", "result ")) and change.cause not in (
-        Cause.ARGUMENTS,
-        Cause.CODE,
-    ):
-        return f"{change.cause.value} of {change.what}"
-    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
-        return change.what
     if change.cause in _NAMED_BEFORE:
         return _NAMED_BEFORE[change.cause] + change.what
+    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
+        return change.what
+    if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
+        return f"{change.cause.value} of {change.what}"
     return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
 
 

@@ -36,7 +36,8 @@ class Settings:
     `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
     has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which a
     component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
-    `captures` says which count where several have what is asked for. `editor` is the editors' own table, unchecked.
+    `captures` says which count where several have what is asked for. `budgets` are those that `framedex check` holds
+    recordings to, unchecked. `editor` is the editors' own table, unchecked.
     `file` is where all this was read.
     """
 
@@ -46,6 +47,7 @@ class Settings:
     mirrors: Mapping[str, str] = field(default_factory=dict)
     index: Path | None = None
     captures: Counted = Counted.LATEST
+    budgets: Mapping[str, object] = field(default_factory=dict)
     editor: Mapping[str, object] = field(default_factory=dict)
     file: Path | None = None
 
@@ -180,6 +182,12 @@ class _Reading:
         self._wrong("captures", 'write "latest" or "all"')
         return settings
 
+    def budgets(self, settings: Settings, value: object) -> Settings:
+        if isinstance(value, Mapping):
+            return replace(settings, budgets={str(name): each for name, each in value.items()})
+        self._wrong("budgets", 'write a table: compiles = "train.py:*=1"')
+        return settings
+
     def editor(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, editor={**settings.editor, **value})
@@ -214,6 +222,7 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
     "mirrors": _Reading.mirrors,
     "index": _Reading.index,
     "captures": _Reading.captures,
+    "budgets": _Reading.budgets,
     "editor": _Reading.editor,
 }
 

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "recorder/process/background.h"
@@ -29,6 +31,24 @@ struct Switch {
 };
 Switch recording;
 
+// What is noted of the programs that threads have made next.
+struct Notes {
+  std::mutex mutex;
+  std::unordered_map<std::thread::id, std::string> of_threads;
+
+  // What this thread has noted. Some releases of jaxlib compile on a thread of their own while the one that noted
+  // waits: then it is the only note that there is, since of several one would have to guess.
+  std::string taken() {
+    std::lock_guard lock(mutex);
+    auto found = of_threads.find(std::this_thread::get_id());
+    if (found == of_threads.end() && of_threads.size() == 1) found = of_threads.begin();
+    if (found == of_threads.end()) return {};
+    std::string note = std::move(found->second);
+    of_threads.erase(found);
+    return note;
+  }
+};
+
 // The rest of the process-wide state. Leaked on purpose: calls come after static destructors have run.
 struct State {
   std::mutex mutex;
@@ -36,6 +56,7 @@ struct State {
   std::vector<std::pair<std::string, std::string>> descriptions;  // kind, JSON
   std::string captures;
   pthread_key_t thread_exit;
+  Notes notes;
 
   State() {
     pthread_key_create(&thread_exit, forget_thread);
@@ -60,9 +81,6 @@ FRAMEDEX_FAST_TLS bool starting_thread = false;
 // Counts the calls since no stream could be made for this thread, 0 if one could.
 FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
 constexpr uint32_t kCallsBetweenAttempts = 64;
-// What is noted of the next program; only calls that have one made look at it. Owned, and left alone when the thread
-// ends: the main thread may still make calls then.
-FRAMEDEX_FAST_TLS std::string* noted = nullptr;
 
 void State::before_fork() {
   instance().mutex.lock();
@@ -77,6 +95,7 @@ void State::after_fork_in_parent() {
 void State::after_fork_in_child() {
   State& state = instance();
   new (&state.mutex) std::mutex;
+  new (&state.notes) Notes;
   LoaderLock::renew_in_child();
   recording.forks.fetch_add(1, std::memory_order_relaxed);
   if (recording.session.exchange(nullptr) != nullptr) recording.child_pending = true;
@@ -162,17 +181,18 @@ void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size
 }
 
 void note(std::string_view note) noexcept {
-  std::unique_ptr<std::string> before(std::exchange(noted, nullptr));
-  if (note.empty()) return;
+  Notes& notes = State::instance().notes;
   try {
-    noted = std::make_unique<std::string>(note).release();
+    std::lock_guard lock(notes.mutex);
+    notes.of_threads.erase(std::this_thread::get_id());
+    if (!note.empty()) notes.of_threads.emplace(std::this_thread::get_id(), note);
   } catch (const std::exception&) {  // no memory: as above
   }
 }
 
 void keep_note(ArgumentWriter& writer, uint16_t field) noexcept {
-  std::unique_ptr<std::string> note(std::exchange(noted, nullptr));
-  if (note != nullptr) keep(writer, field, note->data(), note->size());
+  std::string note = State::instance().notes.taken();
+  if (!note.empty()) keep(writer, field, note.data(), note.size());
 }
 
 std::string start(const std::string& captures) {

@@ -61,8 +61,8 @@ ROOMS = {
         *(("costs",), ("line", "capture", "frame_sources"), ("sources",)),
     ),
     "framedex.commands": (
-        *(("output",), ("reading",), ("editor",), ("launching",), ("checking",), ("completing",), ("verbs",)),
-        ("main",),
+        *(("output",), ("reading",), ("editor",), ("report",), ("launching",), ("checking",), ("completing",)),
+        *(("verbs",), ("main",)),
     ),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }
@@ -83,7 +83,7 @@ def files_importing(module: str, *folders: Path) -> set[str]:
         ("sqlite3", ("indexer/framedex/index/",)),
         ("framedex_native", ("indexer/framedex/nativepart.py",)),
         ("framedex.nativepart._native", ("indexer/framedex/captures/",)),
-        ("framedex.nativepart.framedex_native", ("indexer/framedex/commands/",)),
+        ("framedex.nativepart.framedex_native", ("indexer/framedex/commands/", "indexer/framedex/pytesting/")),
         (
             "framedex.nativepart._call_stream",
             ("indexer/framedex/captures/", "indexer/framedex/index/write/bulk.py"),
@@ -103,7 +103,10 @@ def files_importing(module: str, *folders: Path) -> set[str]:
         ("framedex.git.started", ("indexer/framedex/fetching/",)),
         (
             "framedex.ingest",
-            ("indexer/framedex/commands/", "indexer/framedex/ingest/", "server/framedex_server/worker"),
+            (
+                *("indexer/framedex/commands/", "indexer/framedex/ingest/", "indexer/framedex/pytesting/"),
+                "server/framedex_server/worker",
+            ),
         ),
     ],
 )
@@ -263,18 +266,22 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/completing/installing.py",  # whose command a shell is to ask
         "indexer/framedex/commands/output/proposals.py",  # how the user has called it
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
+        "indexer/framedex/pytesting/apart.py",  # pytest's, for a test that runs in a process of its own
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)
 
 
 def test_what_is_imported_is_declared() -> None:
-    """What another package brings may be gone with its next version. In programs that are recorded, JAX brings all."""
+    """What another package brings may be gone with its next version.
+
+    In programs that are recorded, JAX brings all; the plug-in of pytest is imported by pytest.
+    """
     declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
     names = {re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in declared}
     known = packages_distributions()
     ours = {file for folder in (INDEXER, SERVER) for file in folder.rglob("*.py")}
-    recorded = set((INDEXER / "demo").glob("*.py"))
-    imported = {name.split(".")[0] for file in ours - recorded for name in imports(file)}
+    brought = {*(INDEXER / "demo").glob("*.py"), *(INDEXER / "pytesting").glob("*.py")}
+    imported = {name.split(".")[0] for file in ours - brought for name in imports(file)}
     others = {name for name in imported - sys.stdlib_module_names if not name.startswith("framedex")}
     assert others
     assert {name for name in others if not names & {*known[name]}} == set()

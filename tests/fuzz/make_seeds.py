@@ -426,11 +426,22 @@ def _texts_in(test: Path) -> Seeds:
             yield text.encode()
 
 
+def compile_options() -> Seeds:
+    """An override of an option, two devices, a level of XLA's own; and a note."""
+    override = message(1, b"xla_embed_ir_in_executable") + message(2, integer(2, 1))
+    devices = message(9, message(3, message(1, bytes([3, 1]))))
+    level = message(3, integer(31, 2))
+    yield message(7, override) + message(3, devices + level) + integer(5, 1)
+    arguments = [["x", "float32[3]", False], ["y", "float32[]", True]]
+    told = {"name": "jit(f)", "function": "f at a.py:3", "arguments": arguments, "statics": [["n", "4"]]}
+    yield json.dumps(told).encode()
+
+
 SEEDS = (
     captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
     topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, release_maps,
     hlo_protos, compiled_programs, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines,
-    capture_metadata, recorded_values,
+    capture_metadata, recorded_values, compile_options,
 )  # fmt: skip
 
 

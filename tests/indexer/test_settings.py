@@ -81,7 +81,7 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
     file = tmp_path / "framedex.toml"
     assert problems == [
         f"{file}: source is no setting; did you mean sources?",
-        f"{file}: zzz is no setting; the keys are captures, editor, index, links, mirrors, path-map, sources.",
+        f"{file}: zzz is no setting; the keys are budgets, captures, editor, index, links, mirrors, path-map, sources.",
         f"{file}: path-map.t is no setting; did you mean to?",
     ]
 
@@ -89,6 +89,7 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
 @pytest.mark.parametrize(
     ("key", "value"),
     [
+        ("budgets", 1),
         ("sources", "../xla"),
         ("sources", [1]),
         ("sources", ["a\0b"]),

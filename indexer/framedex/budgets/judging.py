@@ -29,7 +29,7 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
     its own. A budget of lines holds for each function that a line has compiled, and for all transfers of a line; one of
     a function for all of its lines together.
     """
-    of_all = [_Judged(budget) for budget in dict.fromkeys(budgets)]
+    of_all = [_Judged(budget) for budget in budgets]
     by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in Subject}
     for index in indexes:
         if of_compiles := by_subject[Subject.COMPILES]:
@@ -88,9 +88,7 @@ class _Judged:
         problem, doubt = "", ""
         if self.unsized:
             doubt = f"{words.count(self.unsized, 'buffer')} whose size no call tells are not counted"
-        if not self.fits and self.budget.subject is Subject.MEMORY:
-            doubt = "no memory of devices is known"
-        elif not self.fits and not self.budget.pattern.is_everything:
+        if not self.fits and not self.budget.pattern.is_everything:
             told = f"{self.budget.pattern.text} {_FITS_NOTHING[self.budget.subject]}{self._meant()}"
             # That there is nothing is what a budget of 0 asks for.
             problem, doubt = (told, "") if self.budget.most else ("", told)
@@ -145,10 +143,10 @@ def _around(line: PythonLine | None) -> str:
     return "" if line is None else line.function
 
 
-def _judge_memory(judged: Iterable[_Judged], index: Index) -> None:
-    devices = index.memory()
-    for each in judged:
-        for device in devices:
+def _judge_memory(judged: Sequence[_Judged], index: Index) -> None:
+    """Judge each device by the last budget."""
+    for device in index.memory():
+        for each in judged:
             each.fits += 1
-            each.unsized += device.unsized
-            each.note(device.peak, [device])
+        judged[-1].unsized += device.unsized
+        judged[-1].note(device.peak, [device])

@@ -1,4 +1,4 @@
-"""Budgets as people write them: on a command line, in a mark of pytest."""
+"""Budgets as people write them: on a command line, in a mark of pytest, in settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,35 @@ from collections.abc import Iterable, Mapping
 from framedex import words
 from framedex.budgets.model import Budget, Subject
 from framedex.budgets.patterns import Pattern
+from framedex.errors import FramedexError
+from framedex.nearest import nearest
 from framedex.sizes import HOW_TO_WRITE, bytes_of
+
+_COUNTS = {"compiles": Subject.COMPILES, "implicit_transfers": Subject.IMPLICIT_TRANSFERS}
+_NAMES = (*_COUNTS, "memory")
+
+
+def budgets_named(values: Mapping[str, object]) -> tuple[Budget, ...]:
+    """The budgets of keywords (`compiles`, `implicit_transfers` or `implicit-transfers`, `memory`); None is none.
+
+    Raises FramedexError where one cannot be understood.
+    """
+    given = {name.replace("-", "_"): value for name, value in values.items() if value is not None}
+    for name in given:
+        if name not in _NAMES:
+            near = nearest(name, _NAMES)
+            known = f"{', '.join(_NAMES[:-1])} and {_NAMES[-1]}"
+            raise FramedexError(
+                f"framedex knows no budget {name!r}.", f"Did you mean {near}?" if near else f"There are {known}."
+            )
+    try:
+        counted = [(subject, given[name]) for name, subject in _COUNTS.items() if name in given]
+        found = [budget for subject, written in counted for budget in budgets_of(subject, written)]
+        if "memory" in given:
+            found.append(budget_of_memory(given["memory"]))
+    except ValueError as error:
+        raise FramedexError(f"A budget cannot be understood: {error}.") from None
+    return tuple(found)
 
 
 def budget_of_text(subject: Subject, text: str) -> Budget:

@@ -77,6 +77,7 @@ _VERBS = {
     ),
     "transfers": Verb("framedex.commands.verbs.transfers:transfers", "Show which lines move data to and from devices."),
     "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
+    "waits": Verb("framedex.commands.verbs.waits:waits", "Show which lines wait for the device, and loops' steps."),
     "report": Verb("framedex.commands.verbs.report:report", "Write one HTML file of what captures hold."),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",

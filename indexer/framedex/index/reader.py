@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
-    from framedex.model import AnswerOf, CaptureRow, Compiles, DeviceMemory, FrameRow, Location, Table, Transfers
+    from framedex.model import (
+        AnswerOf,
+        CaptureRow,
+        Compiles,
+        DeviceMemory,
+        FrameRow,
+        Location,
+        Table,
+        Transfers,
+        Waiting,
+    )
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -295,6 +305,21 @@ class Index:
         from framedex.index.ask.costs.memory import captures_with_memory
 
         return captures_with_memory(self._reader)
+
+    def waits(self, *, all_lines: bool = False) -> Waiting:
+        """Where threads of Python were blocked on the runtime, by line, and the steps of their loops; times in ns.
+
+        With `all_lines` each row is of one way to its line, which is `outward`.
+        """
+        from framedex.index.ask.costs.waits import waits
+
+        return waits(self._reader, all_lines=all_lines)
+
+    def captures_with_waits(self) -> frozenset[int]:
+        """The ids of the captures of which `waits` tells something."""
+        from framedex.index.ask.costs.waits import captures_with_waits
+
+        return captures_with_waits(self._reader)
 
     @cached_property
     def ffi(self) -> Ffi:

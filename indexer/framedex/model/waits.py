@@ -21,15 +21,21 @@ class WaitHow(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The time in which a thread of Python was blocked on the runtime in a line; durations in ns."""
+    """The time in which a thread of Python was blocked on the runtime in a line; durations in ns.
+
+    Of `count` waits nothing tells of the `unsure` ones when what was waited for was there: they count to the thread's
+    next call. Calls are those that it was blocked in, or after.
+    """
 
     line: PythonLine | None
     outward: tuple[PythonLine, ...]
     how: WaitHow
     thread: str
     count: int
+    unsure: int
     total_duration: int
     longest_duration: int
+    longest_call: int
     first_call: int
     latest_call: int
 
@@ -54,18 +60,30 @@ class LoopStep:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop that was found by what it repeats: the line of the program that is in every round, and its steps."""
+    """A loop that was found by what it repeats: a line of the program that is in every round, and its steps.
+
+    Times in ns: `duration` and what follows it are of all `rounds` together, `median_duration` is of one. `steps` are
+    all rounds, or of thousands the longest of equal numbers of them.
+    """
 
     capture: int
     thread: str
     line: PythonLine | None
+    rounds: int
+    start: int
+    duration: int
+    median_duration: int
+    compile: int
+    dispatch: int
+    transfer: int
+    wait: int
     steps: tuple[LoopStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """All of it for some captures. `recorded` is from the first call to the end of the last, `device` in how much of
-    that a program is known to have run (None: not known), both in ns, the captures' together."""
+    that a program is known to have been under way (None: not known), both in ns, the captures' together."""
 
     lines: Table[Waits]
     loops: Table[Loop]

@@ -23,7 +23,8 @@ class Apart:
     def __init__(self, item: pytest.Item, typed: Sequence[str], variable: str) -> None:
         """`typed` are pytest's arguments; `variable` tells the other process where its reports go."""
         self._item = item
-        self._arguments = [*_without_places(typed, item.config), *_of_one_test(item)]
+        self._name = _name(item)
+        self._arguments = [*_without_places(typed, item.config), *_of_one_test(item, self._name)]
         self._variable = variable
         self.reports: dict[str, pytest.TestReport] = {}
 
@@ -64,6 +65,7 @@ class Apart:
             )
         with tempfile.TemporaryDirectory(prefix="framedex-") as folder:
             path = Path(folder) / "reports"
+            path.write_text(json.dumps({"wanted": self._name}) + "\n")
             settings = {
                 self._variable: str(path),
                 "FRAMEDEX_RECORD": "0",  # the test says itself what is to be recorded
@@ -75,7 +77,7 @@ class Apart:
         hook = self._item.config.hook
         found = {}
         for document in documents:
-            if "told" not in document:
+            if "when" in document:
                 report = hook.pytest_report_from_serializable(config=self._item.config, data=document)
                 report.nodeid = self._item.nodeid
                 found[report.when] = report
@@ -94,16 +96,22 @@ def _without_places(typed: Sequence[str], config: pytest.Config) -> list[str]:
     return kept[::-1]
 
 
-def _of_one_test(item: pytest.Item) -> Iterator[str]:
+def _name(item: pytest.Item) -> str:
+    """The test's id, without the group that pytest-xdist adds to it."""
+    group = item.get_closest_marker("xdist_group")
+    names = [*group.args, *group.kwargs.values()] if group is not None else ()
+    return item.nodeid.removesuffix(f"@{names[0]}") if names else item.nodeid
+
+
+def _of_one_test(item: pytest.Item, name: str) -> Iterator[str]:
     """The arguments that lead to one test, by the same configuration."""
     config = item.config
-    _, _, name = item.nodeid.partition("::")
     yield from ("--rootdir", str(config.rootpath))
     if config.inipath is not None:
         yield from ("-c", str(config.inipath))
     if config.pluginmanager.hasplugin("xdist"):
         yield "-n0"
-    yield f"{item.path}::{name}"
+    yield f"{item.path}::{name.partition('::')[2]}"
 
 
 def _documents(path: Path) -> Iterator[dict[str, Any]]:

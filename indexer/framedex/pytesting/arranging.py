@@ -55,8 +55,14 @@ def held_to_mark(item: pytest.Item) -> Iterator[None]:
 
 
 def recorded_of(item: pytest.Item) -> Recorded:
-    """What records the test here."""
-    return item.stash[_recorded]
+    """What records the test here. Raises FramedexError where nobody knew that it would be asked for."""
+    recorded = item.stash.get(_recorded, None)
+    if recorded is None:
+        raise FramedexError(
+            "It was not known that this test is to be recorded.",
+            "Name `recorded` among its arguments, or those of its fixtures.",
+        )
+    return recorded
 
 
 def told_elsewhere(item: pytest.Item, when: str) -> pytest.TestReport | None:

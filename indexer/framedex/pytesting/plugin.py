@@ -21,6 +21,7 @@ _MARK = (
 )
 _ARGUMENTS = "framedex_arguments"
 _REPORTS = "FRAMEDEX_PYTEST_REPORTS"
+_IS_ARRANGED = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,12 +42,12 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Have a test that is to be recorded run where it can be."""
-    if item.get_closest_marker("framedex") is None and "recorded" not in _fixtures(item):
+    if item.get_closest_marker("framedex") is None and not _has_recorded(item):
         return (yield)
     from framedex.pytesting.arranging import arranged
 
-    worker = getattr(item.config, "workerinput", {})
-    typed = worker.get(_ARGUMENTS) or item.config.invocation_params.args
+    item.stash[_IS_ARRANGED] = True
+    typed = getattr(item.config, "workerinput", {}).get(_ARGUMENTS) or item.config.invocation_params.args
     with arranged(item, list(map(str, typed)), _REPORTS):
         return (yield)
 
@@ -54,7 +55,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Hold the body of a test to the budgets of its mark."""
-    if item.get_closest_marker("framedex") is None:
+    if _IS_ARRANGED not in item.stash:
         return (yield)
     from framedex.pytesting.arranging import held_to_mark
 
@@ -68,7 +69,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Report what the process says that ran a test."""
     report = yield
-    if item.get_closest_marker("framedex") is None and "recorded" not in _fixtures(item):
+    if _IS_ARRANGED not in item.stash:
         return report
     from framedex.pytesting.arranging import told_elsewhere
 
@@ -83,5 +84,8 @@ def recorded(request: pytest.FixtureRequest) -> Recorded:
     return recorded_of(request.node)
 
 
-def _fixtures(item: pytest.Item) -> list[str]:
-    return getattr(item, "fixturenames", [])
+def _has_recorded(item: pytest.Item) -> bool:
+    """Whether a test asks for `recorded`, itself or by another fixture, and not for one of its own of this name."""
+    fixtures = getattr(item, "_fixtureinfo", None)
+    found = () if fixtures is None else fixtures.name2fixturedefs.get("recorded", ())
+    return any(each.func.__module__ == __name__ or "recorded" in each.argnames for each in found[-1:])

@@ -13,8 +13,9 @@ from types import TracebackType
 import pytest
 
 from framedex.budgets.model import Budget
+from framedex.budgets.reading import budgets_named
+from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
-from framedex.pytesting.marks import budgets_named
 from framedex.pytesting.recorder import Recorder
 from framedex.pytesting.recording import Recording
 
@@ -93,13 +94,18 @@ class Block:
         __tracebackhide__ = True
         self._stack.close()
         self._recording.ended(self._captures)
-        if error is not None or not self._budgets:
-            return
-        if broken := self._recording.hold_to(self._budgets):
-            self._recorded.keep()
-            index = shell_word(str(self._recording.index_path))
-            pytest.fail(
-                f"Over the budget of {self._whose}:\n{broken}\n"
-                f"`framedex --index {index} compiles`, `transfers` and `memory` tell more.",
-                pytrace=self._whose != "this test",
-            )
+        if error is None and self._budgets and (told := self._told()):
+            pytest.fail(told, pytrace=self._whose != "this test")
+
+    def _told(self) -> str:
+        """What is over a budget, or why that is not known; empty where nothing is."""
+        try:
+            broken = self._recording.hold_to(self._budgets)
+        except FramedexError as error:
+            return str(error)
+        if not broken:
+            return ""
+        self._recorded.keep()
+        index = shell_word(str(self._recording.index_path))
+        more = f"`framedex --index {index} compiles`, `transfers` and `memory` tell more."
+        return f"Over the budget of {self._whose}:\n{broken}\n{more}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from framedex.budgets.judging import judge
 from framedex.budgets.telling import budget_findings, finding_texts
@@ -74,8 +77,13 @@ class Recording:
             self.index.close()
 
     def hold_to(self, budgets: Sequence[Budget]) -> str:
-        """What of the block is over a budget, or cannot be judged, as text; empty where it keeps to all of them."""
+        """What of the block is over a budget, or cannot be judged, as text; empty where it keeps to all of them.
+
+        Warns of what is not in the figures.
+        """
         verdicts = judge([self.index], budgets)
+        for doubt in dict.fromkeys(verdict.doubt for verdict in verdicts if verdict.doubt):
+            warnings.warn(pytest.PytestWarning(f"A budget is kept as far as is known: {doubt}."), stacklevel=2)
         problems = [verdict.problem for verdict in verdicts if verdict.problem]
         return "\n".join([*finding_texts(budget_findings(verdicts)), *problems])
 

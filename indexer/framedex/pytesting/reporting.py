@@ -10,16 +10,22 @@ import pytest
 
 
 class Reporting:
-    """Writes each report into a file, as a line of JSON, and nothing to the terminal."""
+    """Runs the test that a file names, and writes each report below that, as a line of JSON."""
 
     def __init__(self, config: pytest.Config, path: str) -> None:
         self._config = config
         self._path = Path(path)
+        self._wanted: str = json.loads(self._path.read_text())["wanted"]
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self) -> None:
         """Leave the terminal to the other process."""
         self._config.pluginmanager.unregister(name="terminalreporter")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out whatever else the arguments lead to."""
+        items[:] = [item for item in items if item.nodeid == self._wanted]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Pass on what became of a phase of the test."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -39,16 +40,21 @@ def _text(value: Any, depth: int) -> str:
         return repr(value)
     if kind in (str, bytes):
         return repr(value[:_LONGEST])
-    if isinstance(value, enum.Enum):
+    if issubclass(kind, enum.Enum):
         return f"{_name(kind)}.{object.__getattribute__(value, '_name_')}"
     if kind in (tuple, frozenset) and depth < _DEEPEST:
         return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))})"
-    if isinstance(value, type):
+    if issubclass(kind, type):
         return _name(value)
     if kind in _FUNCTIONS:
         return _function(value)
-    if str(type.__getattribute__(kind, "__module__")).partition(".")[0] == "numpy":
+    package = str(type.__getattribute__(kind, "__module__")).partition(".")[0]
+    if package == "numpy":
         return str(value)
+    if package == "jaxlib" and _name(kind) == "PjitFunction":
+        return _function(value)
+    if kind is functools.partial:
+        return f"partial({', '.join(_elements((value.func, *value.args), depth))}) {_number(value)}"
     fields = _fields(value)
     if fields is not None and depth < _DEEPEST:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]
@@ -67,7 +73,7 @@ def _elements(values: Any, depth: int) -> Iterator[str]:
 def _function(value: Any) -> str:
     """A function: those that are made again and again have one name."""
     name = str(value.__qualname__)
-    return f"{name} {_number(value)}" if "<" in name or isinstance(value, types.MethodType) else name
+    return f"{name} {_number(value)}" if "<" in name or type(value) is types.MethodType else name
 
 
 def _fields(value: Any) -> list[tuple[str, Any]] | None:

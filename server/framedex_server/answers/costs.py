@@ -92,6 +92,15 @@ ANSWERS = {
             costtext.memory_total,
             lambda row: row.held is None or row.held.at_peak > 0 or row.held.growth > 0,
         ),
+        Answer(
+            "waits",
+            lambda index, all_lines: index.waits(all_lines=all_lines).lines,
+            costtext.waits_kind,
+            costtext.waits_text,
+            costtext.waits_details,
+            costtext.waits_total,
+            lambda row: row.total_duration > 0,
+        ),
     )
 }
 """The answers that there are, by the name of their verb, which is that of their setting too."""

@@ -43,6 +43,7 @@ NEEDS: dict[str, set[str]] = {
     "summary": {"numpy"},
     "transfers": set(),
     "memory": set(),
+    "waits": set(),
     "check": set(),
     "compiles": set(),
     "report -o -": {"numpy", "asyncio", "socket", "subprocess", "tempfile"},

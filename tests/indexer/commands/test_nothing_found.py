@@ -29,7 +29,7 @@ FOUND_AND_NOT = {
 # These list what there is, make or remove something, or pass on what they get; `ffi` and
 # `memory` need what no fixture here has.
 LOOK_FOR_NOTHING = {
-    *("demo", "run", "index", "ffi", "compiles", "transfers", "memory", "check", "resolve", "open"),
+    *("demo", "run", "index", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
     *("report", "cmake", "doctor", "completion", "serve"),
     *(verb for verb in _VERBS if verb.startswith(("captures", "sources"))),
 }

@@ -91,7 +91,7 @@ def test_a_call_that_returns_later_hands_out_its_objects_then() -> None:
 
 
 def test_a_copy_has_the_size_of_what_it_is_of_and_results_of_a_run_have_none() -> None:
-    """Given a run whose result may be of any size, when it is copied, then the size of the copy is not known, either."""
+    """Given a run whose result may be of any size, when it is copied, then no size of the copy is known, either."""
     made = {"client": "0x1", "buffer": "0xb", "bytes": 64}
     ran = {"executable": "0xe", "argument_lists": [["0xb"]], "output_lists": [["0xf"]]}
     rows: list[Row] = [

@@ -87,6 +87,19 @@ def test_every_allocation_and_release_is_recorded(ran: Run) -> None:
     assert kept == set()
 
 
+def test_donated_memory_is_told_to_be_a_results(tmp_path: Path) -> None:
+    """Given runs whose results take over two of three arguments, then each says which result is where from then on."""
+    capture = run("costs/memory_cases.py", "donates_some", folder=tmp_path).capture
+    allocated, handed_over = (calls_of(capture, f"DeviceMemory::{name}") for name in ("Allocate", "HandOver"))
+    places = {call.arguments["address"]: call.arguments["bytes"] for call in allocated}
+
+    told = [(call.arguments["bytes"], call.arguments["result"]) for call in handed_over]
+    assert sorted(told[:2]) == [(4096, 1), (8192, 0)]
+    assert told[2:] == [(8192, 0)]
+    assert all(places[call.arguments["address"]] == call.arguments["bytes"] for call in handed_over)
+    assert handed_over[-1].arguments["address"] in [call.arguments["address"] for call in handed_over[:-1]]
+
+
 def live_addresses(allocated: list[Call], freed: list[Call]) -> set[str]:
     """The addresses that are allocated after all calls, in the order of their starts."""
     live: set[str] = set()

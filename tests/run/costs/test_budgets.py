@@ -157,6 +157,23 @@ def test_memory_is_held_to_the_byte(index: Path) -> None:
     assert f"{PROGRAM}:{line_of('held = [')}" in told
 
 
+def test_budgets_of_the_settings_hold_and_options_go_before_them(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "framedex.toml").write_text('[budgets]\ncompiles = {"*" = 1, "step" = 3}\nmemory = "1KiB"\n')
+    told = budgets(index)
+    assert [(each["text"], each["is_kept"]) for each in told] == [("*=1", True), ("step=3", True), ("1 KiB", False)]
+    told = budgets(index, "--max-memory", "1MiB", "--max-compiles", "step=2")
+    assert [each["is_kept"] for each in told] == [True, True, True, True, False]
+    assert check(index).exit_code == 1
+    (tmp_path / "framedex.toml").write_text("[budgets]\ncompile = 1\n")
+    found = check(index)
+    assert found.exit_code == 1
+    assert "framedex.toml: framedex knows no budget 'compile'." in found.stderr
+    assert "Did you mean compiles?" in found.stderr
+
+
 def test_a_budget_that_is_no_budget_is_wrong_use(index: Path) -> None:
     for option, wrong in [
         ("--max-compiles", "budgets.py:*"),

@@ -3,54 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from framedex.commands.main import cli
-from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
-from framedex.model import Cause, Change, Compiles
+from framedex.index import Index
+from framedex.model import Cause, Change
 from tests.once import made_once
-from tests.running import PROGRAMS, run
-
-PROGRAM = PROGRAMS / "costs" / "compiles.py"
-FINISHED = re.compile(r"Finished XLA compilation of \w+\((.+)\) in ")
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A program that was recorded and indexed."""
-
-    index: Path
-    logged: Counter[str]
-    """Compilations by function, as `jax_log_compiles` has them."""
-
-    def invoke(self, *arguments: str) -> Result:
-        """Run the verb."""
-        return CliRunner().invoke(cli, ["--index", str(self.index), "compiles", *arguments])
-
-    def rows(self) -> list[Compiles]:
-        """The rows of the latest capture."""
-        with Index.open(self.index) as index, index.within(index.captures_with_compiles()[-1:]) as latest:
-            return list(latest.compiles())
-
-    def row(self, case: str) -> Compiles:
-        """The row of the line that bears the name of a case."""
-        (line,) = [
-            number
-            for number, text in enumerate(PROGRAM.read_text().splitlines(), start=1)
-            if text.endswith(f"# case: {case}")
-        ]
-        (row,) = [row for row in self.rows() if row.line is not None and row.line.location.line == line]
-        assert row.line is not None and row.line.location.path == str(PROGRAM)
-        return row
+from tests.run.costs.compiling import Recorded, recorded_and_indexed
+from tests.running import run
 
 
 @pytest.fixture(scope="module")
@@ -66,27 +30,17 @@ def cached() -> Recorded:
 
 
 def _record(folder: Path) -> Recorded:
-    return _indexed(folder, "costs/compiles.py", FRAMEDEX_DEVICES="4")
+    return recorded_and_indexed(folder, "costs/compiles.py", FRAMEDEX_DEVICES="4")
 
 
 def _record_twice(folder: Path) -> Recorded:
-    run("compilation_cache.py", str(folder / "cache"), folder=folder, FRAMEDEX_DEVICES="4")
-    return _indexed(folder, "compilation_cache.py", str(folder / "cache"), FRAMEDEX_DEVICES="4", JAX_LOG_COMPILES="1")
-
-
-def _indexed(folder: Path, program: str, *arguments: str, **environment: str) -> Recorded:
-    ran = run(program, *arguments, folder=folder, **environment)
-    assert ran.status == 0, ran.stderr
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence())
-    return Recorded(folder / "index.db", Counter(FINISHED.findall(ran.stderr)))
+    program = ("compilation_cache.py", str(folder / "cache"))
+    run(*program, folder=folder, FRAMEDEX_DEVICES="4")
+    return recorded_and_indexed(folder, *program, FRAMEDEX_DEVICES="4", JAX_LOG_COMPILES="1")
 
 
 def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded) -> None:
-    counted: Counter[str] = Counter()
-    for row in recorded.rows():
-        counted[row.function] += row.compiles
-    assert counted == recorded.logged
+    assert recorded.counted() == recorded.logged
     assert not any(row.loads or row.problem for row in recorded.rows())
 
 
@@ -135,7 +89,7 @@ def test_another_way_to_shard_inside_is_no_same_program(recorded: Recorded) -> N
 def test_ops_without_jit_are_of_the_line_that_called_them(recorded: Recorded) -> None:
     of_line = {row.line.location.line for row in recorded.rows() if row.line and row.function == "sort"}
     (line,) = of_line
-    assert PROGRAM.read_text().splitlines()[line - 1].endswith("# case: without_jit")
+    assert recorded.program.read_text().splitlines()[line - 1].endswith("# case: without_jit")
 
 
 def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:

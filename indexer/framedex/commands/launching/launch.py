@@ -119,7 +119,11 @@ def launch(what: Launch) -> Outcome:
         except OSError as error:
             raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
         with standing_aside(process):
-            status = process.wait()
+            try:
+                status = process.wait()
+            except BaseException:  # whoever limits the time of this process would leave that one behind
+                process.kill()
+                raise
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
     with suppress(KeyboardInterrupt):  # whoever is in a hurry does without

@@ -7,7 +7,7 @@ and stack hits are the types of `framedex.model` field by field, times in nanose
 "duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
 findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
 own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary,
-compiles, memory, check, ffi, where, callers and callees have the captures that they are of, too:
+compiles, memory, waits, check, ffi, where, callers and callees have the captures that they are of, too:
 `{"captures": [capture], "capture": the latest of them or null, "counted": "latest" | "all" | "chosen"}`.
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
@@ -21,6 +21,11 @@ compiles, memory, check, ffi, where, callers and callees have the captures that 
                 "allocated", "at_peak", "buffers_at_peak", "at_end", "most", "growth", "rounds", "latest_call"}],
                 "failures": [{"call", "time", "line", "wanted": int | null, "alive", "held": [{"line", "buffers",
                 "size"}]}]}]}
+    waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line", "outward": [line], "how",
+                "thread", "count", "unsure": int, "total_duration", "longest_duration", "longest_call", "first_call",
+                "latest_call"}], "loops": [{"capture", "thread", "line", "rounds", "start", "duration",
+                "median_duration", "compile", "dispatch", "transfer", "wait", "steps": [{"number", "start", "duration",
+                "compile", "dispatch", "transfer", "wait", "first_call"}]}]}
     check      {"findings": [finding], "unjudged": [str], "budgets": [{"about": "compiles" | "implicit-transfers" |
                 "memory", "text", "most": int, "is_kept": bool, "fits": int, "found": int, "problem", "doubt"}]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
@@ -95,6 +100,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Trace,
         Transfers,
+        Waiting,
     )
 
 Document = dict[str, Any]
@@ -160,6 +166,16 @@ def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: in
         document["lines"] = document["lines"][: limit or None]
         told.append({**document, "line_count": len(device.lines)})
     return {**answer_document(answer), "devices": told}
+
+
+def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
+    """Where Python waited, at most `limit` lines (0: all), and all loops."""
+    lines = [asdict(row) | {"how": row.how.value} for row in found.lines[: limit or None]]
+    return {
+        **answer_document(answer),
+        **{"recorded": found.recorded, "device": found.device, "line_count": len(found.lines)},
+        **{"lines": lines, "loops": [asdict(loop) for loop in found.loops]},
+    }
 
 
 def check_document(

@@ -17,7 +17,7 @@ _NOUNS = {Subject.COMPILES: "function", Subject.IMPLICIT_TRANSFERS: "way", Subje
 _NOTHING = {
     Subject.COMPILES: "nothing was compiled",
     Subject.IMPLICIT_TRANSFERS: "nothing was moved",
-    Subject.MEMORY: "nothing is known of it",
+    Subject.MEMORY: "no memory of a device is known",
 }
 
 

@@ -58,7 +58,7 @@ def _device_lines(device: DeviceMemory, *, tells_capture: bool) -> Iterator[Line
             Span(f" {words.seconds(last)} s", "dim"),
         )
     if device.unsized:
-        text = f"  {words.count(device.unsized, 'buffer')} more: no call tells their size, and they are in no sum."
+        text = f"  {words.count(device.unsized, 'buffer')} more: nothing tells their size, and they are in no sum."
         yield (Span(text, "dim"),)
 
 

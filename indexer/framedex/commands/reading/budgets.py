@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.reading.known import settings_here
+from framedex.errors import FramedexError
+
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget, Verdict
     from framedex.index import Index
     from framedex.model import AnswerOf
+    from framedex.settings import Settings
 
 
 class CountBudget(click.ParamType["Budget"]):
@@ -35,18 +39,30 @@ class CountBudget(click.ParamType["Budget"]):
 def chosen_budgets(
     compiles: Sequence[Budget], implicit_transfers: Sequence[Budget], no_implicit: bool, memory: int | None
 ) -> list[Budget]:
-    """The budgets of a command line; what is for everything stands before what is for less."""
-    if not (compiles or implicit_transfers or no_implicit or memory is not None):
+    """The budgets of the settings that apply here, then of a command line; what goes before another stands behind it.
+
+    Raises FramedexError where those of the settings cannot be understood.
+    """
+    settings, _ = settings_here()
+    if not (settings.budgets or compiles or implicit_transfers or no_implicit or memory is not None):
         return []
-    from framedex.budgets.model import Subject
-    from framedex.budgets.reading import budget_of_memory, budgets_of
+    from framedex.budgets.reading import budgets_named
 
     return [
+        *_of_settings(settings),
+        *budgets_named({"implicit_transfers": 0 if no_implicit else None, "memory": memory}),
         *compiles,
-        *(budgets_of(Subject.IMPLICIT_TRANSFERS, 0) if no_implicit else ()),
         *implicit_transfers,
-        *((budget_of_memory(memory),) if memory is not None else ()),
     ]
+
+
+def _of_settings(settings: Settings) -> tuple[Budget, ...]:
+    from framedex.budgets.reading import budgets_named
+
+    try:
+        return budgets_named(settings.budgets)
+    except FramedexError as error:
+        raise FramedexError(f"{settings.file}: {error.message}", error.remedy) from None
 
 
 def judged(index: Index, answer: AnswerOf, budgets: Sequence[Budget]) -> list[Verdict]:

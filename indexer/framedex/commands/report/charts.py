@@ -9,21 +9,26 @@ from typing import TYPE_CHECKING
 from framedex.model import Activity
 
 if TYPE_CHECKING:
-    from framedex.model import ThreadTime, Timeline
+    from framedex.model import Loop, ThreadTime, Timeline
 
 WIDTH = 600
 HEIGHT = 24
 """Of a chart, in units of its own; a page stretches it."""
 
 
+PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
+OWN = "own"
+"""What a step of a loop consists of, by its fields, and what is left: the program itself."""
+
 _MOST_THREADS = 12
+_MOST_MEDIANS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """An area of a chart: what it is of, and its outline."""
 
-    activity: Activity
+    name: str
     outline: str
 
 
@@ -54,20 +59,40 @@ def told_apart(timeline: Timeline) -> tuple[ThreadTime, ...]:
 
 
 def layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:
-    """What a thread did, one on the other: the last in front. Those that would show nothing are left out."""
-    stacked: list[tuple[Activity, list[float]]] = []
-    below = [0.0] * len(thread.shares[Activity.OTHER])
-    for activity in Activity:
-        shares = thread.shares[activity]
-        if any(shares):
-            below = [min(low + share, 1.0) for low, share in zip(below, shares, strict=True)]
-            stacked.append((activity, below))
+    """What a thread did."""
     scale = WIDTH / max(span.end - span.start, 1)
-    left = (timeline.start - span.start) * scale
-    width = (timeline.end - timeline.start) * scale / max(len(below), 1)
-    end = left + width * len(below)
-    for activity, heights in reversed(stacked):
-        yield Layer(activity, _steps([(left + width * number, high) for number, high in enumerate(heights)], end))
+    left, width = (timeline.start - span.start) * scale, (timeline.end - timeline.start) * scale
+    return _stacked([(activity.value, thread.shares[activity]) for activity in Activity], left, width)
+
+
+def step_height(loop: Loop) -> int:
+    """The duration of a round that is as high as the chart, ns: where a few took far longer, they are cut off."""
+    longest = max((step.duration for step in loop.steps), default=0)
+    return max(min(longest, _MOST_MEDIANS * loop.median_duration), 1)
+
+
+def step_layers(loop: Loop) -> Iterator[Layer]:
+    """What the rounds of a loop consist of, side by side, as high as they took long."""
+    height = step_height(loop)
+    parts = [(name, [getattr(step, name) / height for step in loop.steps]) for name in PARTS_OF_STEPS]
+    spent = zip(*(heights for _, heights in parts), strict=True)
+    own = [step.duration / height - sum(each) for step, each in zip(loop.steps, spent, strict=True)]
+    return _stacked([*parts, (OWN, own)], 0, WIDTH)
+
+
+def _stacked(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: float) -> Iterator[Layer]:
+    """Parts of 1, one on the other: the last in front. Those that would show nothing are left out."""
+    stacked: list[tuple[str, list[float]]] = []
+    below = [0.0] * len(parts[0][1])
+    for name, heights in parts:
+        if any(heights):
+            below = [min(low + max(height, 0), 1.0) for low, height in zip(below, heights, strict=True)]
+            stacked.append((name, below))
+    slice_width = width / max(len(below), 1)
+    for name, heights in reversed(stacked):
+        yield Layer(
+            name, _steps([(left + slice_width * number, high) for number, high in enumerate(heights)], left + width)
+        )
 
 
 def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: Span) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Table,
         Timeline,
         Transfers,
+        Waiting,
     )
 
 MOST_CAPTURES = 4
@@ -52,6 +53,7 @@ class Contents:
     compiles: Table[Compiles]
     transfers: Table[Transfers]
     memory: Table[DeviceMemory]
+    waits: Waiting
     captures: tuple[OfCapture, ...]
     left_out: int
 
@@ -69,6 +71,7 @@ def contents_of(index: Index, answer: AnswerOf) -> Contents:
         compiles=index.compiles(),
         transfers=index.transfers(),
         memory=index.memory(),
+        waits=index.waits(),
         captures=tuple(_of_capture(index, capture) for capture in sorted(largest, key=lambda each: each.id)),
         left_out=len(answer.captures) - len(largest),
     )

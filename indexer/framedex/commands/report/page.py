@@ -14,11 +14,30 @@ from markupsafe import Markup
 from framedex import words
 from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import command
-from framedex.commands.report.charts import HEIGHT, WIDTH, layers, memory_outline, span_of, told_apart
+from framedex.commands.report.charts import (
+    HEIGHT,
+    OWN,
+    PARTS_OF_STEPS,
+    WIDTH,
+    layers,
+    memory_outline,
+    span_of,
+    step_height,
+    step_layers,
+    told_apart,
+)
 from framedex.commands.report.flames import HEIGHT as BOX_HEIGHT
 from framedex.commands.report.flames import boxes, by_time
 from framedex.commands.report.places import Places
-from framedex.costtext import change_text, compiles_total, device_name, held_on, memory_total, transfers_total
+from framedex.costtext import (
+    change_text,
+    compiles_total,
+    device_name,
+    held_on,
+    memory_total,
+    transfers_total,
+    waits_total,
+)
 from framedex.model import Activity
 from framedex.plaintext import visible
 from framedex.scopetext import answer_heading
@@ -31,14 +50,15 @@ if TYPE_CHECKING:
 GENERATOR = "framedex report"
 """How a report says what wrote it: the beginning of the content of its `meta` element of that name."""
 
-MOST_ROWS = 30
-"""Rows of a table; the verb that has them all is named below."""
+_MOST_ROWS = 30  # of a table; the verb that has them all is named below
+_MOST_LOOPS = 5
 
 _SECTIONS = {
     "summary": "Summary",
     "compiles": "Compiles",
     "transfers": "Transfers",
     "memory": "Memory",
+    "waits": "Waits",
     "timeline": "Timeline",
     "flames": "Flame graph",
     "functions": "Functions",
@@ -71,30 +91,37 @@ def page(contents: Contents, editor: str) -> str:
         seconds=words.seconds,
         clock=words.clock,
         count=words.count,
+        program=words.command_short,
         place=places.of,
         change=change_text,
         device=device_name,
         of_compiles=compiles_total,
         of_memory=_memory_total,
         of_transfers=transfers_total,
+        of_waits=waits_total,
         brief=_brief,
     )
     environment.globals.update(
         boxes=boxes,
         by_time=by_time,
         layers=layers,
+        step_height=step_height,
+        step_layers=step_layers,
+        parts_of_steps=PARTS_OF_STEPS,
+        own=OWN,
         memory_outline=memory_outline,
         span_of=span_of,
         told_apart=told_apart,
         activities=list(Activity),
         chart={"width": WIDTH, "height": HEIGHT, "box": BOX_HEIGHT},
-        most=MOST_ROWS,
+        most=_MOST_ROWS,
+        most_loops=_MOST_LOOPS,
         command=command,
     )
     filled = environment.get_template("page.html").render(
         contents=contents,
         sections=_SECTIONS,
-        heading=answer_heading(contents.answer, remedy=""),
+        heading=_brief(answer_heading(contents.answer)),
         files=places.files(),
         generator=f"{GENERATOR} {VERSION}",
         style=Markup(style),

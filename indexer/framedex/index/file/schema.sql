@@ -447,7 +447,7 @@ CREATE TABLE memory_devices(
     peak_call INTEGER,  -- 0: it was there before the recording
     at_end INTEGER,
     buffers INTEGER,
-    unsized INTEGER,  -- buffers whose size no call tells, which are in no sum
+    unsized INTEGER,  -- buffers whose size nothing tells, which are in no sum
     PRIMARY KEY (capture, device)
 ) WITHOUT ROWID;
 
@@ -498,6 +498,64 @@ CREATE TABLE memory_held(
     buffers INTEGER,
     bytes INTEGER,
     PRIMARY KEY (call, node)
+) WITHOUT ROWID;
+
+
+-- Waiting: where threads of Python were blocked on the runtime, made once when all of a capture is there
+
+-- How long each capture recorded, and in how much of that a program ran.
+CREATE TABLE wait_totals(
+    capture INTEGER PRIMARY KEY REFERENCES captures(id),
+    recorded INTEGER,  -- ns
+    device INTEGER  -- ns; NULL where no call tells when a run had ended
+);
+
+-- The waits of a thread, by the lines of the program that led to them.
+CREATE TABLE waits(
+    capture INTEGER REFERENCES captures(id),
+    thread INTEGER REFERENCES threads(id),
+    how TEXT,  -- ready: a result, copy: to the host, run: a call that runs a program (model.WaitHow)
+    node INTEGER,  -- the innermost of the program itself, of a stack that led to them
+    waits INTEGER,
+    unsure INTEGER,  -- of which nothing but the thread's next call tells when they ended
+    duration INTEGER,  -- ns
+    longest INTEGER,  -- ns
+    longest_call INTEGER,
+    first_call INTEGER,
+    latest_call INTEGER,
+    PRIMARY KEY (capture, thread, how, node)
+) WITHOUT ROWID;
+
+-- The loops of threads; times in ns, what they spent is of all rounds together.
+CREATE TABLE loops(
+    capture INTEGER REFERENCES captures(id),
+    number INTEGER,  -- 1: it took longest
+    thread INTEGER REFERENCES threads(id),
+    node INTEGER,  -- a place of the program that each round passes
+    rounds INTEGER,
+    start INTEGER,  -- since the recording began
+    duration INTEGER,
+    median INTEGER,  -- of a round
+    compile INTEGER,
+    dispatch INTEGER,
+    transfer INTEGER,
+    wait INTEGER,
+    PRIMARY KEY (capture, number)
+) WITHOUT ROWID;
+
+-- The rounds of a loop: all, or of very many the longest of equal numbers of them.
+CREATE TABLE loop_steps(
+    capture INTEGER REFERENCES captures(id),
+    loop INTEGER,
+    number INTEGER,  -- 1: the first
+    start INTEGER,
+    duration INTEGER,
+    compile INTEGER,
+    dispatch INTEGER,
+    transfer INTEGER,
+    wait INTEGER,
+    first_call INTEGER,
+    PRIMARY KEY (capture, loop, number)
 ) WITHOUT ROWID;
 
 
@@ -884,8 +942,10 @@ CREATE VIEW user_lines_readable AS
 -- Every compilation; `program` is NULL of what a compilation cache gave.
 CREATE VIEW compiles_readable AS
     SELECT x.call, x.capture, c.start / 1e9 AS seconds, CASE WHEN c.duration >= 0 THEN c.duration / 1e6 END AS milliseconds,
-           p.function AS compiled, u.path, u.line, u.function, c.error, p.signature, x.program
+           coalesce(p.function, json_extract(noted.text, '$.function')) AS compiled, u.path, u.line, u.function, c.error,
+           p.signature, noted.text AS noted, options.text AS options, x.program
     FROM compilations x JOIN calls c ON c.id = x.call LEFT JOIN programs p ON p.id = x.program
+    LEFT JOIN compile_texts noted ON noted.id = x.noted LEFT JOIN compile_texts options ON options.id = x.options
     LEFT JOIN user_lines_readable u ON u.stack = c.stack;
 
 -- What calls moved between host and devices, by what they have in common; bytes without those of the `unsized`.

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, Pieces, columns, kinds_of
+from framedex.index.write.pieces import FOREVER, Pieces, arguments_of, columns, kinds_of
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 
@@ -27,7 +28,7 @@ def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces 
     kinds = kinds_of(connection, capture, _ORDER)
     if not kinds:
         return None
-    call, parent, sort, time, address, device, size, result = _events(connection, capture, kinds)
+    call, parent, kind, sort, time, address, device, size, result = _events(connection, capture, kinds)
     is_same = np.append((np.diff(device) == 0) & (np.diff(address) == 0), False)  # as the next
     begins = sort != _ORDER[_FREE]
     is_known = np.append(False, (begins & is_same)[:-1])  # whose memory it was
@@ -50,6 +51,7 @@ def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces 
         let_go=np.concatenate([let_go, time[strays]]),
         made=np.concatenate([parent[rows], zeros]),
         by=np.concatenate([call[rows], zeros]),
+        kind=np.concatenate([kind[rows], zeros]),
         unsized=(0,) * len(numbers),
     )
 
@@ -57,25 +59,21 @@ def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces 
 def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, str]) -> list[Integers]:
     """The calls of the allocator in columns, by device and address, those of one in the order of time.
 
-    Of each: its id, that of the call it was made in (or its own), which it is, when it was, the address, the device,
-    bytes, and the result that memory was handed over to (-1: none).
+    Of each: its id, that of the call it was made in (or its own), its kind, which function it is of (`_ORDER`), when it
+    was, the address, the device, bytes, and the result that memory was handed over to (-1: none).
     """
     query = (
-        "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.inside, 0), json_extract(a.json, '$.address'),"
-        " json_extract(a.json, '$.device'), json_extract(a.json, '$.bytes'),"
-        " coalesce(json_extract(a.json, '$.result'), -1) FROM captures p"
-        " JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call JOIN arguments a ON a.id = c.arguments"
-        f" WHERE p.id = ? AND c.kind {IN_JSON}"
+        "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.inside, 0), c.arguments FROM captures p"
+        " JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
+        f" WHERE p.id = ? AND c.arguments IS NOT NULL AND c.kind {IN_JSON}"
     )
-    rows = connection.execute(query, (capture, json_list(kinds)))
-    call, kind, start, duration, inside, address, device, size, result = columns(
-        (
-            (*numbers, address_of(address) & _ADDRESS, device, size, result if _is_number(result) else -1)
-            for *numbers, address, device, size, result in rows
-            if _is_number(device) and _is_number(size)
-        ),
-        9,
-    )
+    call, kind, start, duration, inside, argument = columns(connection.execute(query, (capture, json_list(kinds))), 6)
+    numbers, of_call = np.unique(argument, return_inverse=True)
+    told = arguments_of(connection, numbers)
+    values = np.array([_values(told.get(number, {})) for number in numbers.tolist()], np.int64).reshape(-1, 4)[of_call]
+    is_told = values[:, 2] >= 0
+    address, device, size, result = values[is_told].T
+    call, kind, start, duration, inside = (column[is_told] for column in (call, kind, start, duration, inside))
     sort = np.zeros(len(call), np.int64)
     for number, name in kinds.items():
         sort[kind == number] = _ORDER[name]
@@ -85,12 +83,16 @@ def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, st
     # threads do in between, an address is given back before it is handed out again.
     time = start + np.where(is_birth, duration, 0)
     order = np.lexsort((sort, time, address, device))
-    return [column[order] for column in (call, call - inside, sort, time, address, device, size, result)]
+    return [column[order] for column in (call, call - inside, kind, sort, time, address, device, size, result)]
 
 
-def _is_number(told: object) -> bool:
-    """Whether it is a device, a size or a place: a damaged capture may tell anything."""
-    return isinstance(told, int) and 0 <= told <= _LARGEST
+def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    """Address, device, bytes and result of a call; -1 where they are not told: a damaged capture may tell anything."""
+    device, size, result = (
+        value if isinstance(value := told.get(name), int) and 0 <= value <= _LARGEST else -1
+        for name in ("device", "bytes", "result")
+    )
+    return address_of(told.get("address")) & _ADDRESS, device, -1 if device < 0 else size, result
 
 
 # What the program has of it

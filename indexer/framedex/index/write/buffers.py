@@ -21,7 +21,7 @@ _DEFAULT_MEMORY = "PJRT_Device_DefaultMemory"
 
 def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
     """The pieces of memory that the buffers of a capture are in, so far as they have sizes."""
-    address, born, died, size, made, argument, is_sized = _buffers(connection, capture)
+    address, born, died, size, made, kind, argument, is_sized = _buffers(connection, capture)
     results = Results.of(connection, capture, Buffers(address, born, made))
     size = np.where(results.is_result, results.size, np.where(is_sized, size, -1))
     died = np.minimum(died, results.donated)
@@ -45,16 +45,17 @@ def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
         let_go=died[kept],
         made=made[kept],
         by=made[kept],
+        kind=kind[kept],
         unsized=tuple(np.bincount(device[size < 0], minlength=len(names))[used].tolist()),
     )
 
 
 def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
     """The buffers in columns, by their births: address, when each was born, when it was deleted or destroyed, bytes
-    (-1: not known), the call that made it, its arguments, and whether it tells the bytes of what it makes."""
+    (-1: not known), the call that made it, its kind and arguments, and whether it tells the bytes of what it makes."""
     sized = kinds_of(connection, capture, _SIZED)
     query = (
-        "SELECT o.address, o.born, coalesce(d.start, ?1), coalesce(o.size, -1), o.created_call,"
+        "SELECT o.address, o.born, coalesce(d.start, ?1), coalesce(o.size, -1), o.created_call, c.kind,"
         " coalesce(c.arguments, 0), c.kind IN (SELECT value FROM json_each(?3)) AND o.size IS NOT NULL"
         " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
         " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
@@ -63,7 +64,7 @@ def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
         " coalesce(o.destroyed_call, o.deleted_call))"
         " WHERE t.capture = ?2 AND t.name = 'buffer' ORDER BY o.id"
     )
-    return columns(connection.execute(query, (int(FOREVER), capture, json_list(sized))), 7)
+    return columns(connection.execute(query, (int(FOREVER), capture, json_list(sized))), 8)
 
 
 def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:

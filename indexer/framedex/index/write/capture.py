@@ -31,6 +31,7 @@ from framedex.index.write.stacks import StackRows
 from framedex.index.write.transfers import TransferWriter
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
+from framedex.index.write.waits import write_waits
 from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
 
 Transaction = Callable[[], AbstractContextManager[None]]
@@ -152,6 +153,7 @@ class CaptureWriter:
             if was_followed:
                 self._open_up_unreturned()
             write_memory(self._connection, self.id)
+            write_waits(self._connection, self.id)
             empty = "capture = ? AND calls = 0"
             spans = f"kind IN (SELECT id FROM call_kinds WHERE {empty})"
             self._connection.execute(f"DELETE FROM call_spans WHERE {spans}", (self.id,))

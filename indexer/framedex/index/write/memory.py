@@ -39,7 +39,7 @@ def write_memory(connection: sqlite3.Connection, capture: int) -> None:
     pieces = pieces_of_allocator(connection, capture) or pieces_of_buffers(connection, capture)
     if not pieces.devices:
         return
-    line_of = LineOf.of_calls(connection, pieces.by)
+    line_of = LineOf.of_calls(connection, pieces.by, pieces.kind)
     memories = []
     for place, device in enumerate(pieces.devices):
         memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place))
@@ -208,8 +208,8 @@ def _write_failures(
 ) -> None:
     query = (
         "SELECT c.id, c.start, coalesce(c.arguments, 0), b.boundary = 'mock_tpu', b.name FROM call_kinds k"
-        " JOIN boundaries b ON b.id = k.boundary JOIN call_spans s ON s.kind = k.id"
-        " JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
+        " JOIN boundaries b ON b.id = k.boundary CROSS JOIN call_spans s ON s.kind = k.id"
+        " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
         " WHERE k.capture = ? AND k.error = ? ORDER BY c.id"
     )
     rows = connection.execute(query, (capture, _EXHAUSTED)).fetchall()
@@ -218,7 +218,10 @@ def _write_failures(
         return
     call, start, argument, is_of_allocator = columns(rows, 4)
     outer = _outermost(connection, call)
-    lines = LineOf.of_calls(connection, outer)
+    failing, place = np.unique(outer, return_inverse=True)
+    query = f"SELECT kind FROM call_rows WHERE id {IN_JSON} ORDER BY id"
+    (kinds,) = columns(connection.execute(query, (json_list(failing.tolist()),)), 1)
+    lines = LineOf.of_calls(connection, outer, kinds[place])
     told = arguments_of(connection, argument[is_of_allocator == 1])
     failed: dict[int, int] = {}  # the row that tells most of each outermost call: its first failed allocation
     for row in np.lexsort((call, is_of_allocator == 0)).tolist():

@@ -21,15 +21,15 @@ class LineOf:
     node: tuple[int, ...]
 
     @classmethod
-    def of_calls(cls, connection: sqlite3.Connection, calls: Integers) -> LineOf:
-        """The groups of these calls; 0, which is no call, has no line."""
-        known, place = np.unique(calls, return_inverse=True)
-        nodes = _nodes(connection, known)
-        ways = _Ways(connection, nodes.tolist())
+    def of_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineOf:
+        """The groups of these calls, which are of these kinds; 0, which is no call, has no line."""
+        nodes = _nodes(connection, calls, kinds)
+        known, place = np.unique(nodes, return_inverse=True)
+        ways = Ways(connection, known.tolist())
         node = [0]  # group 0: no line is known
         number: dict[tuple[object, ...], int] = {}
         of_node = {0: (0, 0)}
-        for each in sorted({*nodes.tolist()} - {0}):
+        for each in sorted({*known.tolist()} - {0}):
             way = ways.way(each)
             groups = []
             for key in (("line", way[:2]), ("way", way)):
@@ -38,32 +38,31 @@ class LineOf:
                     node.append(each)
                 groups.append(number[key])
             of_node[each] = groups[0], groups[1]
-        groups_of_calls = np.array([of_node[each] for each in nodes.tolist()], np.int64).reshape(-1, 2)[place]
+        groups_of_calls = np.array([of_node[each] for each in known.tolist()], np.int64).reshape(-1, 2)[place]
         return cls(groups_of_calls[:, 0], groups_of_calls[:, 1], tuple(node))
 
 
-def _nodes(connection: sqlite3.Connection, calls: Integers) -> Integers:
+def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> Integers:
     """The node of each call's line, by its stack or else by what had it made; 0: not known, or several."""
-    wanted = json_list(calls.tolist())
-    found = dict(
-        connection.execute(
-            "SELECT c.id, n.user_node FROM call_rows c JOIN call_kinds k ON k.id = c.kind"
-            " JOIN stacks s ON s.id = k.stack"
-            " JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
-            f" WHERE n.user_node AND c.id {IN_JSON}",
-            (wanted,),
-        )
+    known, place = np.unique(kinds, return_inverse=True)
+    query = (
+        "SELECT k.id, n.user_node FROM call_kinds k JOIN stacks s ON s.id = k.stack"
+        " JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
+        f" WHERE n.user_node AND k.id {IN_JSON}"
     )
-    linked = connection.execute(
+    by_stack = dict(connection.execute(query, (json_list(known.tolist()),)))
+    nodes = np.array([by_stack.get(kind, 0) for kind in known.tolist()], np.int64)[place]
+    without = np.flatnonzero((nodes == 0) & (calls > 0))
+    linked = (
         "SELECT l.call, min(n.user_node) FROM call_links l JOIN nodes n ON n.id = l.node"
-        f" WHERE n.user_node AND l.call {IN_JSON} GROUP BY l.call HAVING count(DISTINCT n.user_node) = 1",
-        (wanted,),
+        f" WHERE n.user_node AND l.call {IN_JSON} GROUP BY l.call HAVING count(DISTINCT n.user_node) = 1"
     )
-    found = {**dict(linked), **found}
-    return np.array([found.get(call, 0) for call in calls.tolist()], np.int64)
+    by_link = dict(connection.execute(linked, (json_list(calls[without].tolist()),)))
+    nodes[without] = [by_link.get(call, 0) for call in calls[without].tolist()]
+    return nodes
 
 
-class _Ways:
+class Ways:
     """The ways of lines to nodes of lines of the program: (function, line, the way to that), and () outside all."""
 
     def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:

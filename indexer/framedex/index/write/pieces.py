@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,10 @@ class Pieces:
     """Pieces of memory in columns; times in ns since the recording began, sizes in bytes.
 
     A piece that is handed over, as a donated buffer's is, is one row until then and another from then on. `device` is a
-    place in `devices`. `made` is the call that had a piece made or was given it, and `by` the one that tells so, whose
-    stack is looked at: 0 where it was there before the recording. `died` is when it was given back or handed over,
-    `let_go` when the program had done with it: earlier where a run still read it. `unsized` counts by device the
-    buffers that are in no column.
+    place in `devices`. `made` is the call that had a piece made or was given it, and `by`, of this `kind`, the one that
+    tells so, whose stack is looked at: 0 where it was there before the recording. `died` is when it was given back or
+    handed over, `let_go` when the program had done with it: earlier where a run still read it. `unsized` counts by
+    device the buffers that are in no column.
     """
 
     devices: tuple[str, ...]
@@ -36,13 +35,14 @@ class Pieces:
     let_go: Integers
     made: Integers
     by: Integers
+    kind: Integers
     unsized: tuple[int, ...]
 
 
 def columns(rows: Iterable[tuple[Any, ...]], count: int) -> list[Integers]:
     """Rows of so many integers each, as columns."""
-    flat = np.fromiter(chain.from_iterable(rows), np.int64)
-    return list(flat.reshape(-1, count).T)
+    row: np.dtype[Any] = np.dtype((np.int64, count))
+    return list(np.fromiter(rows, row).reshape(-1, count).T)
 
 
 def kinds_of(connection: sqlite3.Connection, capture: int, functions: Iterable[str]) -> dict[int, str]:

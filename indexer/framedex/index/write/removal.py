@@ -18,6 +18,7 @@ from framedex.index.write.objects import forget_objects
 from framedex.index.write.programs import drop_unused_programs, forget_programs
 from framedex.index.write.transfers import forget_transfers
 from framedex.index.write.tree import read_nodes
+from framedex.index.write.waits import forget_waits
 
 _LEAVES = (
     "SELECT leaf FROM stacks UNION SELECT python_leaf FROM stacks UNION SELECT site_leaf FROM stacks"
@@ -32,6 +33,7 @@ def forget_calls(connection: sqlite3.Connection, capture: int) -> None:
         forget_causal_links(connection, *span)
         connection.execute("DELETE FROM call_rows WHERE id BETWEEN ? AND ?", span)
     forget_memory(connection, capture)
+    forget_waits(connection, capture)
     forget_objects(connection, capture)
     forget_runs(connection, capture)
     forget_programs(connection, capture)

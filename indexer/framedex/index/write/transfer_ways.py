@@ -67,6 +67,7 @@ _WRITTEN = {
     "__getitem__": "indexing",
     "__dlpack__": "dlpack",
     "_item": "item",
+    "_contains": "in",
 }
 
 

@@ -40,6 +40,15 @@ _MOVES = {
     "PJRT_Buffer_CopyToRemoteDevice": _Move(Direction.DEVICE_TO_DEVICE),
     "PJRT_Transfers_PJRT_Buffer_CopyToRemoteDevice": _Move(Direction.DEVICE_TO_DEVICE),
     "PJRT_Transfers_PJRT_Client_CrossHostSendBuffers": _Move(Direction.DEVICE_TO_DEVICE),
+    # The TPU C API of 2023
+    "TpuTransferManager_TransferLiteralToDeviceAsync": _Move(Direction.HOST_TO_DEVICE, "literal.bytes"),
+    "TpuTransferManager_TransferLiteralFromDevice": _Move(Direction.DEVICE_TO_HOST, "literal.bytes"),
+    "TpuExecutor_SynchronousMemcpyFromHost": _Move(Direction.HOST_TO_DEVICE, "size"),
+    "TpuExecutor_SynchronousMemcpyToHost": _Move(Direction.DEVICE_TO_HOST, "size"),
+    "TpuExecutor_MemcpyFromHost": _Move(Direction.HOST_TO_DEVICE, "size"),
+    "TpuExecutor_MemcpyToHost": _Move(Direction.DEVICE_TO_HOST, "size"),
+    "TpuStream_EnqueueTransferHostToDevice": _Move(Direction.HOST_TO_DEVICE, "size"),
+    "TpuStream_EnqueueTransferDeviceToHost": _Move(Direction.DEVICE_TO_HOST, "size"),
 }
 """What receives from another host is left out: the host that sends has the same copy."""
 
@@ -174,7 +183,7 @@ class _Calls:
 
 def _sizes(texts: Iterable[str], name: str) -> Integers:
     """The bytes that arguments tell by this name; NULL where they do not."""
-    pattern = re.compile(rf'"{name}": (\d{{1,14}})[,}}]') if name else None
+    pattern = re.compile(rf'"{re.escape(name)}": (\d{{1,14}})[,}}]') if name else None
     told = [pattern.search(text) if pattern else None for text in texts]
     sizes = np.array([int(each[1]) if each else NULL for each in told], np.int64)
     return np.where(sizes <= _LARGEST, sizes, NULL)

@@ -66,12 +66,13 @@ def timeline(asked: AskedCapture) -> Timeline:
 
 def _kinds(reader: Reader, capture: int) -> _Kinds:
     rows = reader.rows(
-        "SELECT k.id, k.thread, b.name, b.boundary, k.calls, k.duration FROM call_kinds k"
+        "SELECT k.id, k.thread, b.name, b.boundary, k.calls, k.duration, k.error FROM call_kinds k"
         " JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0",
         capture,
     )
     longest, read = set(), 0
-    for kind, _, _, _, calls, _ in sorted(rows, key=lambda each: -each[5] / each[4]):
+    # Those that never returned have no duration, and are longest of all.
+    for kind, *_, calls, _, _ in sorted(rows, key=lambda each: (each[6] >= 0, -each[5] / each[4])):
         read += calls
         if read > _MOST_OF_LONGEST:
             break
@@ -98,9 +99,13 @@ def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ..
     whole = calls_in(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
     yield from ((kind, start, duration, 1) for _, kind, start, duration, inside in whole if inside is None)
     chosen: dict[int, float] = {}
+    # One of each few, and not always the same: calls of a loop come in the same order again and again.
+    chance = np.random.default_rng(0)
     for first, last in _slices(reader, ids):
-        step = max((last - first + 1) / _IN_SLICE, 1.0)
-        chosen.update(dict.fromkeys(map(int, np.arange(first, last + 1, step)), step))
+        count = min(last - first + 1, _IN_SLICE)
+        step = (last - first + 1) / count
+        places = first + ((np.arange(count) + chance.random(count)) * step).astype(np.int64)
+        chosen.update(dict.fromkeys(places.tolist(), step))
     query = f"SELECT {_COLUMNS} FROM json_each(?) s CROSS JOIN call_rows c ON c.id = s.value"
     for call, kind, start, duration, inside in reader.rows(query, json_list(sorted(chosen))):
         if inside is None and kind not in kinds.longest:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
 
 MOST_VALUES = 50
-"""Values of a change that are told: the first."""
+"""Values of a change that are told: the first, and the last."""
 
 # What JAX writes onto arguments and results, by what it is about.
 _ABOUT = {
@@ -38,6 +38,7 @@ _DERIVED = {  # options that JAX makes of the program
     "parameter_is_tupled_arguments",
     "use_auto_spmd_partitioning",
     "use_spmd_partitioning",
+    "xla_detailed_logging",
 }
 _ASSIGNMENT = "device_assignment"
 
@@ -57,7 +58,7 @@ def steps(before: Compiled, after: Compiled) -> list[Step]:
     if before.signature is not None and after.signature is not None:
         found += _of_arguments(before.signature, after.signature)
     if before.noted is not None and after.noted is not None:
-        found += _of_notes(before.noted, after.noted, after.signature)
+        found += _of_notes(before, after)
     if before.options is not None and after.options is not None:
         found += _of_options(before.options, after.options)
     if found or before.signature is None or after.signature is None:
@@ -66,15 +67,19 @@ def steps(before: Compiled, after: Compiled) -> list[Step]:
     return list(_of_content(before.signature, after.signature, what)) or [(Cause.SAME, what, "", "")]
 
 
-def changes(found: Iterable[list[Step]]) -> tuple[Change, ...]:
-    """What several compilations differ in, what did most often first."""
+def changes(found: Iterable[tuple[list[Step], int]]) -> tuple[Change, ...]:
+    """What several compilations differ in, each with how often there is such a one; what did most often first."""
     values: dict[tuple[Cause, str], dict[str, None]] = {}
     times: Counter[tuple[Cause, str]] = Counter()
-    for each in found:
+    for each, count in found:
         for cause, what, old, new in each:
-            times[cause, what] += 1
+            times[cause, what] += count
             values.setdefault((cause, what), {}).update(dict.fromkeys(value for value in (old, new) if value))
-    return tuple(Change(*key, tuple(values[key])[:MOST_VALUES]) for key, _ in times.most_common())
+    return tuple(Change(*key, _told(list(values[key]))) for key, _ in times.most_common())
+
+
+def _told(values: list[str]) -> tuple[str, ...]:
+    return tuple(values if len(values) <= MOST_VALUES else [*values[: MOST_VALUES - 1], values[-1]])
 
 
 def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
@@ -116,27 +121,38 @@ def _of_types(name: str, old: Parameter | NotedArgument, new: Parameter | NotedA
     return (Cause.SHAPE if of_old == of_new else Cause.DTYPE), name, old.type, new.type
 
 
-def _of_notes(before: Noted, after: Noted, program: Signature | None) -> Iterator[Step]:
-    """What JAX knew: of arguments what their program, where that is known, does not say."""
-    used = {} if program is None else {each.name: place for place, each in enumerate(program.arguments) if each.name}
-    old_ones, new_ones = before.arguments, after.arguments
+def _of_notes(before: Compiled, after: Compiled) -> Iterator[Step]:
+    """What JAX knew: of arguments what their programs, where both are known, do not say."""
+    assert before.noted is not None and after.noted is not None
+    old_ones, new_ones = before.noted.arguments, after.noted.arguments
+    used, told = _in_programs(before.signature, after.signature)
+    has_programs = before.signature is not None and after.signature is not None
     if len(old_ones) == len(new_ones):
         for place, (old, new) in enumerate(zip(old_ones, new_ones, strict=True)):
-            number = used.get(new.name, place)
-            name = f"argument {number}" + (f" ({new.name})" if new.name else "")
+            name = f"argument {used.get(new.name, place)}" + (f" ({new.name})" if new.name else "")
+            if has_programs and used and new.name and new.name not in used:
+                name = f"unused argument {new.name}"
             if old.type == new.type and old.is_weak != new.is_weak:
                 yield Cause.WEAK_TYPE, name, _weak(old), _weak(new)
-            elif old.type != new.type and program is None:
+            elif old.type != new.type and new.name not in told:
                 yield _of_types(name, old, new)
-            elif old.type != new.type and used and new.name and new.name not in used:
-                yield _of_types(f"unused argument {new.name}", old, new)
-    elif program is None:
+    elif not has_programs:
         yield Cause.ARGUMENTS, "number of arguments", str(len(old_ones)), str(len(new_ones))
-    old_values, new_values = dict(before.statics), dict(after.statics)
+    old_values, new_values = dict(before.noted.statics), dict(after.noted.statics)
     for name in dict.fromkeys((*old_values, *new_values)):
         was, now = old_values.get(name, _NOT_GIVEN), new_values.get(name, _NOT_GIVEN)
         if was != now:
             yield Cause.STATIC, name, was, now
+
+
+def _in_programs(before: Signature | None, after: Signature | None) -> tuple[dict[str, int], set[str]]:
+    """Where programs have their arguments, by their names; and those of which the programs themselves tell others."""
+    if before is None or after is None:
+        return {}, set()
+    pairs = list(zip(before.arguments, after.arguments, strict=False))
+    is_told = len(before.arguments) != len(after.arguments)
+    told = {new.name for old, new in pairs if is_told or old.type != new.type}
+    return {new.name: place for place, new in enumerate(after.arguments) if new.name}, told
 
 
 def _weak(argument: NotedArgument) -> str:
@@ -145,6 +161,8 @@ def _weak(argument: NotedArgument) -> str:
 
 def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Step]:
     """Options that were asked for."""
+    if before is after:
+        return
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
         is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # their number is told as such

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -17,6 +17,9 @@ _LOADED = "it was loaded as an executable"  # how the problem of a load begins
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 _Read = TypeVar("_Read")
+
+Content = tuple[int | None, int | None, int | None]
+"""What a call made something of: its program, the options and the note, by their rows."""
 
 
 class Made(NamedTuple):
@@ -38,9 +41,9 @@ class Made(NamedTuple):
         return self.program is None and self.problem.startswith(_LOADED)
 
     @property
-    def content(self) -> tuple[int | None, int | None, int | None]:
-        """What it was made of: program, note and options."""
-        return self.program, self.noted, self.options
+    def content(self) -> Content:
+        """What it was made of."""
+        return self[2:5]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +74,26 @@ def functions(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, in
     query = f"SELECT id, name, function, defined FROM programs WHERE id {IN_JSON}"
     programs = {program: of for program, *of in reader.rows(query, _ids(program for program, _ in pairs))}
     notes = _texts(reader, (noted for _, noted in pairs), _noted)
+    alike: dict[tuple[str, str, str, int | None], Function] = {}  # of many programs
     found = {}
     for program, number in pairs:
         module, name, place = programs.get(program, ("", "", ""))
-        noted = notes.get(number)
-        if noted is not None and noted.function and (program is None or _is_of(noted, module)):
-            name = noted.function
-            place = place if any(folder in noted.defined for folder in _INSTALLED) else noted.defined
-        found[program, number] = Function(name, place)
+        key = module, name, place, number
+        if key not in alike:
+            alike[key] = _function(name, place, notes.get(number), module if program is not None else None)
+        found[program, number] = alike[key]
     return found
 
 
-def contents(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, int | None, int | None], Compiled]:
-    """What is known of these compilations, by what they were made of."""
-    keys = {each.content for each in made}
+def _function(name: str, place: str, noted: Noted | None, module: str | None) -> Function:
+    if noted is None or not noted.function or not _is_of(noted, module):
+        return Function(name, place)
+    is_installed = any(folder in noted.defined for folder in _INSTALLED)
+    return Function(name or noted.function, place if is_installed else noted.defined)
+
+
+def contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compiled]:
+    """What is known of compilations, by what they were made of."""
     query = f"SELECT id, name, signature FROM programs WHERE id {IN_JSON}"
     names: dict[int | None, str] = {}
     signatures: dict[int | None, Signature] = {}
@@ -92,20 +101,20 @@ def contents(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, int
         names[program] = name
         if text is not None:
             signatures[program] = _signature(text)
-    notes = _texts(reader, (noted for _, noted, _ in keys), _noted)
-    options = _texts(reader, (options for _, _, options in keys), json.loads)
+    notes = _texts(reader, (noted for _, _, noted in keys), _noted)
+    options = _texts(reader, (options for _, options, _ in keys), json.loads)
     found = {}
-    for program, number, of_options in keys:
+    for program, of_options, number in keys:
         noted = notes.get(number)
-        if noted is not None and program is not None and not _is_of(noted, names.get(program, "")):
+        if noted is not None and not _is_of(noted, names.get(program)):
             noted = None
-        found[program, number, of_options] = Compiled(signatures.get(program), noted, options.get(of_options))
+        found[program, of_options, number] = Compiled(signatures.get(program), noted, options.get(of_options))
     return found
 
 
-def _is_of(noted: Noted, module: str) -> bool:
-    """Whether a note is of a program: others may be compiled where JAX has noted one."""
-    return plain_name(noted.name) == plain_name(module)
+def _is_of(noted: Noted, module: str | None) -> bool:
+    """Whether a note is of a program (None: not known), since others may be compiled after JAX has noted one."""
+    return module is None or plain_name(noted.name) == plain_name(module)
 
 
 def _texts(reader: Reader, numbers: Iterable[int | None], read: Callable[[str], _Read]) -> Mapping[int | None, _Read]:

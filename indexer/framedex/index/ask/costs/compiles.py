@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.call.pythonlines import outward_lines, python_lines
-from framedex.index.ask.costs.changes import Step, changes, steps
-from framedex.index.ask.costs.compiled import Function, Made, all_made, contents, functions
+from framedex.index.ask.costs.changes import changes, steps
+from framedex.index.ask.costs.compiled import Content, Function, Made, all_made, contents, functions
 from framedex.index.read.rows import Reader
-from framedex.model import Compiles, PythonLine, Table
+from framedex.model import Change, Compiles, PythonLine, Table
+
+MOST_COMPARED = 2_000
+"""Pairs of compilations that are compared for an answer: of each row the first and the latest."""
 
 
 @dataclass(slots=True)
 class _Row:
-    """What becomes a row: its calls in their order, and what changed in each that is known."""
+    """What becomes a row: its calls in their order, and how often what was made followed on what of its function."""
 
     made: list[Made] = field(default_factory=list)
-    steps: list[list[Step]] = field(default_factory=list)
+    pairs: Counter[tuple[Content, Content]] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Sort:
+    """What calls of one stack that make one program have in common: their row, and how their function is known again.
+
+    A function of which nothing says the place is known again only on the line that had it made; None: not at all.
+    """
+
+    row: _Row
+    key: tuple[str, str | PythonLine | None] | None
 
 
 def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
@@ -26,18 +41,26 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     lines = _lines(reader, made)
     function_of = functions(reader, made)
     outward = outward_lines(reader, {each.stack for each in made}) if all_lines else {}
-    changed = _changed(reader, made, function_of, lines)
     rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], Function], _Row] = {}
-    known: dict[tuple[int | None, int | None, int], _Row] = {}
+    sorts: dict[tuple[int | None, int | None, int], _Sort] = {}
+    before: dict[tuple[int, tuple[str, str | PythonLine | None]], Content] = {}
     for each in made:
-        row = known.get((each.program, each.noted, each.stack))
-        if row is None or each.stack not in lines.of_stacks:
-            key = lines.of(each), outward.get(each.stack, ()), function_of[each.program, each.noted]
-            row = known[each.program, each.noted, each.stack] = rows.setdefault(key, _Row())
-        row.made.append(each)
-        if each.call in changed:
-            row.steps.append(changed[each.call])
-    found = [_compiles(line, way, function.name, row) for (line, way, function), row in rows.items()]
+        sort = sorts.get((each.program, each.noted, each.stack))
+        if sort is None or each.stack not in lines.of_stacks:
+            line, function = lines.of(each), function_of[each.program, each.noted]
+            row = rows.setdefault((line, outward.get(each.stack, ()), function), _Row())
+            is_known = each.program is not None or function.name
+            sort = _Sort(row, (function.name, function.place or line) if is_known else None)
+            sorts[each.program, each.noted, each.stack] = sort
+        sort.row.made.append(each)
+        if sort.key is not None:
+            key, content = (each.capture, sort.key), each.content
+            if key in before:
+                sort.row.pairs[before[key], content] += 1
+            if each.error <= 0:  # what failed was not made
+                before[key] = content
+    changes_of = _changes(reader, rows.values())
+    found = [_compiles(*key, row, changed) for (key, row), changed in zip(rows.items(), changes_of, strict=True)]
     return Table(tuple(sorted(found, key=lambda row: -row.total_duration - row.load_duration)))
 
 
@@ -66,37 +89,28 @@ def _lines(reader: Reader, made: Sequence[Made]) -> _Lines:
     return _Lines(of_stacks, python_lines(reader, others) if others else {})
 
 
-def _changed(
-    reader: Reader,
-    made: Sequence[Made],
-    function_of: Mapping[tuple[int | None, int | None], Function],
-    lines: _Lines,
-) -> dict[int, list[Step]]:
-    """What changed, by the calls of a function that is not made for the first time in its process.
-
-    A function of which nothing says the place is known again only on the line that had it made. What failed was not
-    made.
-    """
-    before: dict[tuple[int, str, str | PythonLine | None], Made] = {}
-    pairs: list[tuple[Made, Made]] = []
-    for each in made:
-        function = function_of[each.program, each.noted]
-        if each.program is None and not function.name:
-            continue
-        key = each.capture, function.name, function.place or lines.of(each)
-        if key in before:
-            pairs.append((before[key], each))
-        if each.error <= 0:
-            before[key] = each
-    known = contents(reader, (each for pair in pairs for each in pair))
-    told: dict[tuple[object, object], list[Step]] = {}
-    for old, new in pairs:
-        if (old.content, new.content) not in told:
-            told[old.content, new.content] = steps(known[old.content], known[new.content])
-    return {new.call: found for old, new in pairs if (found := told[old.content, new.content])}
+def _changes(reader: Reader, rows: Collection[_Row]) -> list[tuple[Change, ...]]:
+    """What changed in each row."""
+    most = max(2, MOST_COMPARED // max(1, len(rows)))
+    compared = [_ends(list(row.pairs), most) for row in rows]
+    known = contents(reader, {content for pairs in compared for pair in pairs for content in pair})
+    return [
+        changes((steps(known[old], known[new]), row.pairs[old, new]) for old, new in pairs)
+        for row, pairs in zip(rows, compared, strict=True)
+    ]
 
 
-def _compiles(line: PythonLine | None, outward: tuple[PythonLine, ...], function: str, row: _Row) -> Compiles:
+def _ends(pairs: list[tuple[Content, Content]], most: int) -> list[tuple[Content, Content]]:
+    return pairs if len(pairs) <= most else [*pairs[: most // 2], *pairs[-(most // 2) :]]
+
+
+def _compiles(
+    line: PythonLine | None,
+    outward: tuple[PythonLine, ...],
+    function: Function,
+    row: _Row,
+    changed: tuple[Change, ...],
+) -> Compiles:
     loads = [each for each in row.made if each.is_load]
     compiled = [each for each in row.made if not each.is_load] if loads else row.made
     durations = [max(each.duration, 0) for each in compiled] or [0]
@@ -104,14 +118,14 @@ def _compiles(line: PythonLine | None, outward: tuple[PythonLine, ...], function
     return Compiles(
         line=line,
         outward=outward,
-        function=function,
+        function=function.name,
         compiles=len(compiled),
         failed=sum(each.error > 0 for each in row.made),
         total_duration=sum(durations),
         longest_duration=max(durations),
         loads=len(loads),
         load_duration=sum(max(each.duration, 0) for each in loads),
-        changes=changes(row.steps),
+        changes=changed,
         first_call=row.made[0].call,
         latest_call=row.made[-1].call,
         problem="; ".join(problems),

@@ -1,0 +1,125 @@
+"""Where Python waited for the runtime, and the steps of loops: lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.proposals import command
+from framedex.commands.output.render_calls import python_line
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import Loop, LoopStep, Waiting, Waits
+
+_MOST_STEPS = 8  # rounds that are shown of the loop that took longest
+_MOST_LOOPS = 5
+_PARTS = ("compile", "dispatch", "transfer", "wait")
+
+
+def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
+    """The first `limit` lines that waited, and the loops with the steps of the first; with 0 all of them."""
+    yield from _sums(waiting)
+    if waiting.lines:
+        yield ()
+        yield from _table(waiting.lines[: limit or None], waiting.recorded)
+        hidden = len(waiting.lines) - limit if limit else 0
+        if hidden > 0:
+            yield text_line(f"and {words.count(hidden, 'more line')}: --limit 0 shows all.", "dim")
+    loops = waiting.loops[: _MOST_LOOPS if limit else None]
+    for place, loop in enumerate(loops):
+        yield ()
+        yield from _loop(loop)
+        if place == 0 or not limit:
+            yield from _steps(loop, min(limit, _MOST_STEPS))
+    if len(loops) < len(waiting.loops):
+        yield text_line(f"and {words.count(len(waiting.loops) - len(loops), 'more loop')}: --limit 0 shows all.", "dim")
+
+
+def _sums(waiting: Waiting) -> Iterator[Line]:
+    waited = words.duration(sum(row.total_duration for row in waiting.lines))
+    ran = ""
+    if waiting.device is not None:
+        share = 100 * waiting.device / max(waiting.recorded, 1)
+        ran = f", and in {words.duration(waiting.device)} of it ({share:.0f} %) programs were under way"
+    text = f"Python waited {waited} for the runtime. {words.duration(waiting.recorded)} were recorded{ran}."
+    yield text_line(text)
+
+
+def _table(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
+    heads: tuple[str, ...] = ("time", "%", "waits", "longest", "for", "thread")
+    cells: list[tuple[str, ...]] = [
+        (
+            words.duration(row.total_duration),
+            f"{100 * row.total_duration / max(recorded, 1):.0f}",
+            f"{row.count:,}",
+            words.duration(row.longest_duration),
+            row.how.value,
+            printable(row.thread),
+        )
+        for row in rows
+    ]
+    if len({row.thread for row in rows}) == 1:
+        heads, cells = heads[:-1], [row[:-1] for row in cells]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    yield (Span(f"{_aligned(heads, widths)}  line", "dim"),)
+    for row, of_row in zip(rows, cells, strict=True):
+        yield (
+            Span(f"{_aligned(of_row, widths)}  "),
+            *python_line(row.line, 0),
+            Span("  "),
+            Span(command("trace", str(row.longest_call)), "dim", whole=True),
+        )
+        indent = sum(widths) + 2 * len(widths)
+        for outward in row.outward:
+            yield (Span(f"{'':{indent}}  called from ", "dim"), *python_line(outward, 0))
+        if row.unsure:
+            told = "until the thread's next call, as nothing tells when it was there"
+            yield text_line(f"{'':{indent}}  {row.unsure:,} of them {told}", "dim")
+
+
+def _loop(loop: Loop) -> Iterator[Line]:
+    yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *python_line(loop.line, 0))
+    spent = [(name, getattr(loop, name)) for name in _PARTS]
+    own = max(loop.duration - sum(each for _, each in spent), 0)
+    parts = [f"{name} {words.duration(each)}" for name, each in (*spent, ("own", own)) if each]
+    median = f"{words.duration(loop.median_duration)} a round (median)"
+    yield text_line(f"  {words.duration(loop.duration)}, {median}: {', '.join(parts)}; thread {printable(loop.thread)}")
+
+
+def _steps(loop: Loop, limit: int) -> Iterator[Line]:
+    shown = loop.steps
+    if limit and len(shown) > limit:
+        longest = sorted(shown, key=lambda step: -step.duration)[:limit]
+        shown = tuple(sorted(longest, key=lambda step: step.number))
+    heads = ("round", "at", "time", *_PARTS, "own", "first call")
+    cells = [_step(step) for step in shown]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    yield (Span(f"  {_right(heads, widths)}", "dim"),)
+    for row in cells:
+        yield text_line(f"  {_right(row, widths)}")
+    if len(shown) < loop.rounds:
+        text = f"  These are the longest of {loop.rounds:,} rounds"
+        yield text_line(f"{text}; --limit 0 shows more." if len(shown) < len(loop.steps) else f"{text}.", "dim")
+
+
+def _step(step: LoopStep) -> tuple[str, ...]:
+    spent = [getattr(step, name) for name in _PARTS]
+    own = max(step.duration - sum(spent), 0)
+    parts = [words.duration(each) if each else "-" for each in (*spent, own)]
+    at = f"{words.seconds(step.start)} s"
+    return (str(step.number), at, words.duration(step.duration), *parts, str(step.first_call))
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Numbers to the right, texts to the left."""
+    return "  ".join(
+        cell.rjust(width) if place < 4 else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+
+
+def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

@@ -1,0 +1,77 @@
+"""Where threads of Python waited for the runtime, by the lines of the program, and the steps of their loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from framedex.index.ask.call.pythonlines import lines_of_nodes, outward_lines_of_nodes
+from framedex.model import Loop, LoopStep, PythonLine, Table, WaitHow, Waiting, Waits
+
+if TYPE_CHECKING:
+    from framedex.index.read.rows import Reader
+
+_OF_SCOPE = "capture IN (SELECT id FROM captures)"
+
+_Key = tuple[PythonLine | None, tuple[PythonLine, ...], WaitHow, str]
+_Figures = tuple[int, int, int, int, int, int, int]
+
+
+def waits(reader: Reader, *, all_lines: bool) -> Waiting:
+    """The waits of each line and thread, what took longest first, and the loops, those that took longest first.
+
+    With `all_lines` a line is told apart by the lines of the program that led to it, which are told, too.
+    """
+    rows = reader.rows(
+        "SELECT w.node, w.how, t.label, w.waits, w.unsure, w.duration, w.longest, w.longest_call, w.first_call,"
+        f" w.latest_call FROM waits w JOIN threads t ON t.id = w.thread WHERE w.{_OF_SCOPE}"
+    )
+    nodes = {node for node, *_ in rows}
+    lines = lines_of_nodes(reader, nodes)
+    outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
+    found: dict[_Key, list[_Figures]] = {}
+    for node, how, thread, *figures in rows:
+        key = (lines.get(node), outward.get(node, ()), WaitHow[how.upper()], thread)
+        found.setdefault(key, []).append(tuple(figures))
+    told = sorted((_waits(*key, parts) for key, parts in found.items()), key=lambda row: -row.total_duration)
+    recorded, device = _totals(reader)
+    return Waiting(Table(tuple(told)), Table(tuple(_loops(reader))), recorded, device)
+
+
+def captures_with_waits(reader: Reader) -> frozenset[int]:
+    """The captures in which a thread waited, or that have a loop."""
+    query = f"SELECT capture FROM waits WHERE {_OF_SCOPE} UNION SELECT capture FROM loops WHERE {_OF_SCOPE}"
+    return frozenset(capture for (capture,) in reader.rows(query))
+
+
+def _waits(
+    line: PythonLine | None, outward: tuple[PythonLine, ...], how: WaitHow, thread: str, parts: list[_Figures]
+) -> Waits:
+    count, unsure, duration, _, _, first, latest = zip(*parts, strict=True)
+    longest, longest_call = max((each[3], each[4]) for each in parts)
+    sums = (sum(count), sum(unsure), sum(duration), longest, longest_call)
+    return Waits(line, outward, how, thread, *sums, min(first), max(latest))
+
+
+def _totals(reader: Reader) -> tuple[int, int | None]:
+    """How long was recorded, and in how much of that a program ran, as far as all captures tell."""
+    rows = reader.rows(f"SELECT recorded, device FROM wait_totals WHERE {_OF_SCOPE}")
+    device = None if not rows or any(each is None for _, each in rows) else sum(each for _, each in rows)
+    return sum(recorded for recorded, _ in rows), device
+
+
+def _loops(reader: Reader) -> Iterable[Loop]:
+    rows = reader.rows(
+        "SELECT l.capture, l.number, t.label, l.node, l.rounds, l.start, l.duration, l.median, l.compile, l.dispatch,"
+        f" l.transfer, l.wait FROM loops l JOIN threads t ON t.id = l.thread WHERE l.{_OF_SCOPE}"
+        " ORDER BY l.duration DESC, l.capture, l.number"
+    )
+    lines = lines_of_nodes(reader, {row[3] for row in rows})
+    query = (
+        "SELECT number, start, duration, compile, dispatch, transfer, wait, first_call FROM loop_steps"
+        " WHERE capture = ? AND loop = ? ORDER BY number"
+    )
+    for capture, number, thread, node, *figures in rows:
+        steps = tuple(LoopStep(*step) for step in reader.rows(query, capture, number))
+        of_loop: tuple[Any, ...] = (capture, thread, lines.get(node), *figures, steps)
+        yield Loop(*of_loop)

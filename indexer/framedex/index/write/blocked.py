@@ -1,0 +1,340 @@
+"""When threads of Python were blocked on the runtime.
+
+Most of it is in no call: jaxlib asks to be told of an event (`PJRT_Event_OnReady`), which returns at once, and
+has the thread wait in itself. So it is found between two calls of the thread: the last that it made while the event had
+not fired, and the next. It was blocked until the event fired, of which the call tells that destroys the event, or until
+the thread's next call where that was earlier: a callback may come late. What is ready at once makes nobody wait.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.index.write.pieces import FOREVER, columns
+from framedex.index.write.programs import RUNS
+from framedex.index.write.timeline import (
+    AWAIT,
+    COPIES,
+    ON_READY,
+    POINTER,
+    READY_EVENT,
+    Calls,
+    Events,
+    Kinds,
+    Threads,
+    buffers_asked,
+    events_asked,
+    objects_at,
+)
+from framedex.index.write.tree import Integers
+from framedex.model.waits import WaitHow
+
+Booleans = npt.NDArray[np.bool_]
+
+LEAST_IN_CALL = 1_000_000
+"""Nanoseconds from which on a call that does something itself counts as one that blocked."""
+
+HOWS = tuple(WaitHow)
+_READY, _COPY, _RUN = (HOWS.index(how) for how in (WaitHow.READY, WaitHow.COPY, WaitHow.RUN))
+
+_STEPS = 32  # calls of a line that are looked at until its event has fired
+_LATE = 2  # by half of what a call took the end of an earlier run may be noticed late
+_SLOW = 3  # times as long as the quickest runs of its kind takes a run that waited for its turn
+# What only asks, or has something copied meanwhile, in JAX (jax/_src/array.py) and jaxlib (py_array.cc).
+_ASKING = (
+    "fn.name = 'ArrayImpl.copy_to_host_async' AND fn.language = 'python'"
+    " OR fn.name LIKE '%PyArray::IsReady' AND fn.language = 'native'"
+)
+# What has an array's value fetched, and waits for it.
+_READING = "fn.name = 'ArrayImpl._value' AND fn.language = 'python'"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Times in which threads were blocked, in columns, in order of `call`.
+
+    `call` is the one they were blocked in or after, `how` a place in `HOWS`, `start` and `end` are in ns. `in_call` is
+    how much of it was in the call. Of those that are `is_unsure` nothing tells when what was waited for was there: they
+    end with the thread's next call.
+    """
+
+    call: Integers
+    kind: Integers
+    how: Integers
+    start: Integers
+    end: Integers
+    in_call: Integers
+    is_unsure: Booleans
+
+    @classmethod
+    def joined(cls, parts: list[Blocked]) -> Blocked:
+        """All of them, each gap once: of what was waited for after one call, what was there last."""
+        whole = cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
+        order = np.lexsort((whole.end, whole.call))
+        is_last = np.append(whole.call[order][1:] != whole.call[order][:-1], True)[: len(order)]
+        return whole[order[is_last]]
+
+    def __len__(self) -> int:
+        return len(self.call)
+
+    def __getitem__(self, rows: Integers) -> Blocked:
+        return Blocked(*(getattr(self, name)[rows] for name in self.__slots__))
+
+
+def blocked(
+    connection: sqlite3.Connection, capture: int, calls: Calls, kinds: Kinds, events: Events, threads: Threads
+) -> Blocked:
+    """When threads of a capture were blocked; `calls` are those of the functions that this is about, and of others."""
+    is_python = kinds.node[calls.kind] > 0
+    finder = _Finder(connection, capture, calls, kinds, events, threads)
+    return Blocked.joined([finder.in_events(is_python), finder.in_calls(is_python), finder.in_runs(is_python)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    connection: sqlite3.Connection
+    capture: int
+    calls: Calls
+    kinds: Kinds
+    events: Events
+    threads: Threads
+
+    def _of(self, *names: str) -> Booleans:
+        return np.isin(self.calls.kind, self.kinds.of_functions(names))
+
+    # Blocked in a call
+
+    def in_calls(self, is_python: Booleans) -> Blocked:
+        """Calls that wait themselves, or copy: those that wait whatever they took, others from some length on."""
+        duration = self._durations()
+        is_copy = self._of(*COPIES)
+        is_await = self._of(AWAIT)
+        rows = np.flatnonzero(is_python & (is_await | ((is_copy | self._of(POINTER)) & (duration >= LEAST_IN_CALL))))
+        how = np.where(is_copy[rows] | self._awaits_copy(rows, is_await), _COPY, _READY)
+        return self._whole(rows, how, duration[rows])
+
+    def _awaits_copy(self, rows: Integers, is_await: Booleans) -> Booleans:
+        """Which of these calls wait for the event of a copy."""
+        found = np.zeros(len(rows), np.bool_)
+        places = np.flatnonzero(is_await[rows])
+        event = self._events_of(self.calls[rows[places]])
+        maker = self._makers_of(event)
+        found[places] = (maker >= 0) & self._of(*COPIES)[maker]
+        return found
+
+    def _makers_of(self, events: Integers) -> Integers:
+        """Where the calls are that made these events; -1: not known."""
+        return self.calls.rows_of(np.append(self.events.made, -1)[events])
+
+    def _events_of(self, calls: Calls) -> Integers:
+        asked = events_asked(self.connection, calls)
+        return objects_at(self.events.address, self.events.born, asked, calls.start)
+
+    def _durations(self) -> Integers:
+        """Of those that never returned until the last call of all had."""
+        ended = self.threads.ended()
+        return (
+            np.where(self.calls.end < FOREVER, self.calls.end, np.maximum(ended, self.calls.start)) - self.calls.start
+        )
+
+    def _whole(self, rows: Integers, how: Integers, length: Integers) -> Blocked:
+        start = self.calls.start[rows]
+        is_unsure = np.zeros(len(rows), np.bool_)
+        return Blocked(self.calls.id[rows], self.calls.kind[rows], how, start, start + length, length, is_unsure)
+
+    def in_runs(self, is_python: Booleans) -> Blocked:
+        """Runs that were over when the call returned, and those that returned when an earlier one was."""
+        duration = self._durations()
+        is_run = self._of(RUNS)
+        runs = np.flatnonzero(is_run & is_python)
+        fired = self.events.fired_of(self.calls.id[np.flatnonzero(is_run)])
+        ends = np.sort(fired[(fired >= 0) & (fired < FOREVER)])
+        rows = runs[duration[runs] >= LEAST_IN_CALL]
+        start, took = self.calls.start[rows], duration[rows]
+        # It goes on as soon as a run has ended, and that may be noticed a little later.
+        latest = np.searchsorted(ends, start + took + took // _LATE, side="right") - 1
+        freed = np.append(ends, 0)[latest]
+        quickest = self._quickest(runs, duration, rows)
+        is_freed = (freed > start) & (took >= _SLOW * quickest)
+        own = self.events.fired_of(self.calls.id[rows])
+        is_over = (own >= 0) & self._is_noticed_at_once(rows)
+        length = np.where(is_over, took, np.where(is_freed, took - quickest, 0))
+        kept = length > 0
+        return self._whole(rows[kept], np.full(int(kept.sum()), _RUN), length[kept])
+
+    def _quickest(self, runs: Integers, duration: Integers, rows: Integers) -> Integers:
+        """What the quickest tenth of the runs of the same kind took, for each of these."""
+        found = np.zeros(len(self.kinds.thread), np.int64)
+        kinds = self.calls.kind[runs]
+        for kind in np.unique(self.calls.kind[rows]).tolist():
+            found[kind] = int(np.quantile(duration[runs][kinds == kind], 0.1, method="lower"))
+        return found[self.calls.kind[rows]]
+
+    def _is_noticed_at_once(self, rows: Integers) -> Booleans:
+        """Whether all events of each call had fired when somebody asked to be told of them: in that very call."""
+        first, behind = self.events.made_by(self.calls.id[rows])
+        noticed = self.calls.rows_of(self._asked_in(self.events.noticed_in))
+        is_at_once = np.append((noticed >= 0) & self._of(ON_READY)[noticed], True)
+        count = np.concatenate([[0], np.cumsum(~is_at_once)])
+        found: Booleans = count[behind] == count[first]
+        return found
+
+    def _asked_in(self, calls: Integers) -> Integers:
+        """The calls that these were made in, as ids; 0 where there is none."""
+        known, place = np.unique(calls, return_inverse=True)
+        query = "SELECT c.id, coalesce(c.id - c.inside, 0) FROM json_each(?) s JOIN call_rows c ON c.id = s.value"
+        identifier, inside = columns(self.connection.execute(query, (str(known.tolist()),)), 2)
+        outer = np.zeros(len(known), np.int64)
+        outer[np.searchsorted(known, identifier)] = inside
+        return outer[place]
+
+    # Blocked after a call, until an event fired
+
+    def in_events(self, is_python: Booleans) -> Blocked:
+        """What is waited for once somebody has asked to be told of its event."""
+        rows = np.flatnonzero(self._of(ON_READY) & is_python)
+        event = self._events_of(self.calls[rows])
+        maker = self._makers_of(event)
+        of_interest = np.flatnonzero((maker >= 0) & self._of(*COPIES, READY_EVENT)[maker])
+        pending = self._pending(rows[of_interest], event[of_interest], maker[of_interest])
+        asking = np.isin(self.kinds.stack[pending.calls.kind], self._stacks_through(_ASKING))
+        here, later = pending[np.flatnonzero(~asking)], pending[np.flatnonzero(asking)]
+        return Blocked.joined(
+            [
+                self._on_the_line(here, is_asking=False),
+                self._on_the_line(later, is_asking=True),
+                self._where_read(later),
+            ]
+        )
+
+    def _pending(self, rows: Integers, event: Integers, maker: Integers) -> _Pending:
+        """Those of these calls that asked for an event which had not fired."""
+        is_copy = self._of(*COPIES)[maker]
+        result = self._last_events_of_results(maker)
+        there = np.append(self.events.fired, -1)[result]
+        fired = np.where(is_copy, self.events.fired[event], there)
+        end = self.calls.end[rows]
+        # Of a copy it is its source that had to be there first.
+        is_of_source = ~is_copy | ((there > end) & (there <= fired))
+        waited = np.flatnonzero((fired < 0) | (fired > end))
+        noticed_in = np.append(self.events.noticed_in, 0)[np.where(is_of_source, result, event)]
+        return _Pending(
+            self.calls[rows[waited]],
+            np.where(is_copy, _COPY, _READY)[waited],
+            np.where(is_of_source, there, fired)[waited],
+            fired[waited],
+            noticed_in[waited],
+        )
+
+    def _last_events_of_results(self, asking: Integers) -> Integers:
+        """The last event of the run that made the buffer which each of these calls is about; -1: nothing tells."""
+        asked = self.calls[asking]
+        query = (
+            "SELECT o.address, o.born, coalesce(o.created_call, 0) FROM object_types t"
+            " JOIN object_ranges r ON r.capture = t.capture"
+            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+            " WHERE t.capture = ? AND t.name = 'buffer'"
+        )
+        address, born, made = columns(self.connection.execute(query, (self.capture,)), 3)
+        buffer = objects_at(address, born, buffers_asked(self.connection, asked), asked.start)
+        maker = np.append(made, 0)[buffer]
+        row = self.calls.rows_of(maker)
+        is_run = (row >= 0) & self._of(RUNS)[row]
+        return np.where(is_run, self.events.last_of(maker), -1)
+
+    def _stacks_through(self, condition: str) -> Integers:
+        """The stacks that pass functions for which this holds."""
+        query = (
+            "WITH RECURSIVE down(node) AS ("
+            " SELECT n.id FROM functions fn JOIN frames fr ON fr.function = fn.id JOIN nodes n ON n.frame = fr.id"
+            f" WHERE {condition} UNION SELECT n.id FROM down JOIN nodes n ON n.parent = down.node)"
+            " SELECT id FROM stacks WHERE leaf IN down OR python_leaf IN down"
+        )
+        return columns(self.connection.execute(query), 1)[0]
+
+    def _on_the_line(self, pending: _Pending, *, is_asking: bool) -> Blocked:
+        """Blocked while the thread was on the line that asked: between those calls of it around the event's firing.
+
+        Where the event was noticed only after the thread had left the line, or never, it is the longest gap there; with
+        `is_asking` none is, as the line did not have to wait.
+        """
+        ended = self.threads.ended()
+        line = self.kinds.node[pending.calls.kind]
+        is_known = (pending.there >= 0) & (pending.there < FOREVER)
+        found = np.zeros((4, len(pending)), np.int64)  # the call, its kind, from when to when
+        longest = np.zeros(len(pending), np.int64)
+        active, last = np.arange(len(pending)), pending.calls
+        for step in range(_STEPS):
+            if not len(active):
+                break
+            coming = self.threads.after(last)
+            is_last = coming.id == 0
+            until = np.where(is_last, np.where(is_known[active], pending.fired[active], ended), coming.start)
+            is_there = is_known[active] & (pending.there[active] <= until)
+            until = np.where(is_there, np.minimum(pending.fired[active], until), until)
+            length = np.where(is_there & is_asking & (step == 0), 0, until - last.end)
+            is_told = is_there | (length > longest[active])
+            longest[active[is_told]] = length[is_told]
+            found[:, active[is_told]] = np.stack([last.id, last.kind, last.end, until])[:, is_told]
+            has_left = ~is_there & (is_last | (self.kinds.node[coming.kind] != line[active]))
+            if is_asking:
+                longest[active[has_left]] = 0
+            goes_on = ~is_there & ~has_left
+            active, last = active[goes_on], coming[np.flatnonzero(goes_on)]
+        if is_asking:
+            longest[active] = 0
+        kept = np.flatnonzero(longest > 0)
+        call, kind, start, end = found[:, kept]
+        return Blocked(call, kind, pending.how[kept], start, end, np.zeros(len(kept), np.int64), ~is_known[kept])
+
+    def _where_read(self, pending: _Pending) -> Blocked:
+        """Blocked where the value was read of what had been asked for on another line.
+
+        That is the longest gap after a call of the reading, among the last calls of the thread before the firing was
+        noticed: it may have gone on by then.
+        """
+        known = pending[np.flatnonzero((pending.there >= 0) & (pending.there < FOREVER))]
+        thread, line = self.kinds.thread[known.calls.kind], self.kinds.node[known.calls.kind]
+        readers = self._stacks_through(_READING)
+        found = np.zeros((4, len(known)), np.int64)  # the call, its kind, from when to when
+        active, until = np.arange(len(known)), known.fired.copy()
+        before = known.noticed_in
+        for _ in range(_STEPS):
+            if not len(active):
+                break
+            last = self.threads.before(before, thread[active])
+            is_reading = np.isin(self.kinds.stack[last.kind], readers) & (self.kinds.node[last.kind] != line[active])
+            gap = np.where(is_reading, until - last.end, 0)
+            goes_on = last.id > known.calls.id[active]
+            is_longer = goes_on & (gap > (found[3] - found[2])[active])
+            found[:, active[is_longer]] = np.stack([last.id, last.kind, last.end, until])[:, is_longer]
+            active, before, until = active[goes_on], last.id[goes_on], last.start[goes_on]
+        kept = np.flatnonzero(found[3] > found[2])
+        zeros, sure = np.zeros(len(kept), np.int64), np.zeros(len(kept), np.bool_)
+        call, kind, start, end = found[:, kept]
+        return Blocked(call, kind, known.how[kept], start, end, zeros, sure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """Calls that asked to be told of an event which had not fired, in columns.
+
+    What it was of is `there` at the earliest when its source was, which was noticed in a call, `noticed_in`; by the
+    time of `fired` it was there. `FOREVER`: it never was, -1: nothing tells.
+    """
+
+    calls: Calls
+    how: Integers
+    there: Integers
+    fired: Integers
+    noticed_in: Integers
+
+    def __len__(self) -> int:
+        return len(self.how)
+
+    def __getitem__(self, rows: Integers) -> _Pending:
+        return _Pending(*(getattr(self, name)[rows] for name in self.__slots__))

@@ -1,0 +1,250 @@
+"""What a capture's threads did when, as far as it tells who waited: the calls of a few functions, and their events."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.pieces import FOREVER, columns
+from framedex.index.write.programs import COMPILES, LOADS, RUNS
+from framedex.index.write.tree import Integers
+from framedex.objects.table import address_of, functions_of_the_c_api
+
+READY_EVENT = "PJRT_Buffer_ReadyEvent"
+ON_READY = "PJRT_Event_OnReady"
+AWAIT = "PJRT_Event_Await"
+POINTER = "PJRT_Buffer_UnsafePointer"
+"""Gives the address of a buffer's content once that is there."""
+
+COPIES = (
+    *("PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_CopyRawToHost", "PJRT_Buffer_CopyRawToHostFuture"),
+    "PJRT_RawBuffer_CopyRawDeviceToHost",
+)
+"""Functions that copy to the host, and give an event that fires once that is done."""
+
+_WINDOW = 8
+_WIDEST = 1 << 15
+_EVENT, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
+_LAST = 4096  # calls among which the one is that ended last
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of calls of a capture, by their ids: function, thread, the line of the program, and the stack."""
+
+    functions: tuple[str, ...]
+    function: Integers  # place in `functions`
+    thread: Integers
+    node: Integers
+    stack: Integers
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, capture: int) -> Kinds:
+        """All kinds of a capture."""
+        rows = connection.execute(
+            "SELECT k.id, b.name, k.thread, coalesce(n.user_node, 0), k.stack FROM call_kinds k"
+            " JOIN boundaries b ON b.id = k.boundary JOIN stacks s ON s.id = k.stack"
+            " LEFT JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
+            " WHERE k.capture = ?",
+            (capture,),
+        ).fetchall()
+        names = tuple(sorted({row[1] for row in rows}))
+        place = {name: index for index, name in enumerate(names)}
+        columns_of = np.zeros((4, max((row[0] for row in rows), default=0) + 1), np.int64)
+        for kind, name, thread, node, stack in rows:
+            columns_of[:, kind] = place[name], thread, node, stack
+        return cls(names, *columns_of)
+
+    def of_functions(self, names: Iterable[str]) -> Integers:
+        """The kinds of the calls of these functions."""
+        wanted = {*names}
+        places = [place for place, name in enumerate(self.functions) if name in wanted]
+        return np.flatnonzero(np.isin(self.function, places) & (self.thread > 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls in columns, in order of their ids; `start` and `end` in ns, the end of those that never returned is
+    `FOREVER`. `inside` is the call that each was made in, 0 outside all."""
+
+    id: Integers
+    kind: Integers
+    start: Integers
+    end: Integers
+    arguments: Integers
+    inside: Integers
+
+    @classmethod
+    def of_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> Calls:
+        """The calls of these kinds, which are the capture's."""
+        query = (
+            "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
+            " FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
+            f" WHERE p.id = ? AND c.kind {IN_JSON} ORDER BY c.id"
+        )
+        identifier, kind, start, duration, *rest = columns(
+            connection.execute(query, (capture, json_list(kinds.tolist()))), 6
+        )
+        return cls(identifier, kind, start, np.where(duration < 0, FOREVER, start + duration), *rest)
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def __getitem__(self, rows: Integers) -> Calls:
+        return Calls(*(getattr(self, name)[rows] for name in self.__slots__))
+
+    def rows_of(self, calls: Integers) -> Integers:
+        """Where calls are in the columns; -1 where they are not."""
+        places = np.minimum(np.searchsorted(self.id, calls), max(len(self) - 1, 0))
+        if not len(self):
+            return np.full(len(calls), -1)
+        return np.where(self.id[places] == calls, places, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Events of a capture that a call made, in order of the calls that `made` them, and of when they fired.
+
+    `fired` is when the event was noticed to have fired, by whoever had asked to be told: `FOREVER` where nobody was.
+    """
+
+    address: Integers
+    born: Integers
+    made: Integers
+    fired: Integers
+    noticed_in: Integers
+    """The call that destroyed it: in jaxlib, the one that is told."""
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, capture: int) -> Events:
+        """All of them."""
+        query = (
+            "SELECT o.address, o.born, o.created_call, coalesce(d.start, ?1) AS fired, coalesce(d.id, 0)"
+            " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
+            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+            " LEFT JOIN call_rows d ON d.id = o.destroyed_call"
+            " WHERE t.capture = ?2 AND t.name = 'event' AND o.created_call IS NOT NULL ORDER BY o.created_call, fired"
+        )
+        return cls(*columns(connection.execute(query, (int(FOREVER), capture)), 5))
+
+    def made_by(self, calls: Integers) -> tuple[Integers, Integers]:
+        """For each call the first of the events that it made, and the one behind the last."""
+        return np.searchsorted(self.made, calls), np.searchsorted(self.made, calls, side="right")
+
+    def last_of(self, calls: Integers) -> Integers:
+        """For each call the event that fired last of those that it made; -1 where it made none."""
+        first, behind = self.made_by(calls)
+        return np.where(behind > first, behind - 1, -1)
+
+    def fired_of(self, calls: Integers) -> Integers:
+        """When all events that a call made had fired, by call; -1 where it made none."""
+        return np.append(self.fired, -1)[self.last_of(calls)]
+
+
+def objects_at(addresses: Integers, born: Integers, wanted: Integers, times: Integers) -> Integers:
+    """Which object was at each wanted address at that time: the last that was born by then; -1 where there was none."""
+    count = len(addresses)
+    address = np.concatenate([addresses, wanted])
+    is_asked = np.arange(len(address)) >= count
+    order = np.lexsort((is_asked, np.concatenate([born, times]), address))
+    latest = np.maximum.accumulate(np.where(is_asked[order], -1, np.arange(len(order))))
+    found = np.full(len(address), -1)
+    if len(order):
+        candidate = order[np.maximum(latest, 0)]
+        found[order] = np.where((latest >= 0) & (address[candidate] == address[order]), candidate, -1)
+    return found[count:]
+
+
+def events_asked(connection: sqlite3.Connection, calls: Calls) -> Integers:
+    """The addresses of the events that calls of `PJRT_Event_...` are about; 0 where it is not told."""
+    return _addresses(connection, calls, _EVENT)
+
+
+def buffers_asked(connection: sqlite3.Connection, calls: Calls) -> Integers:
+    """The addresses of the buffers that calls are about; 0 where it is not told."""
+    return _addresses(connection, calls, _BUFFER)
+
+
+def _addresses(connection: sqlite3.Connection, calls: Calls, pattern: re.Pattern[str]) -> Integers:
+    known, place = np.unique(calls.arguments, return_inverse=True)
+    rows = connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(known.tolist()),))
+    found = {number: match[1] for number, text in rows if (match := pattern.search(text)) is not None}
+    # Stored signed, as all addresses are.
+    told = np.array([address_of(found.get(number)) & (1 << 64) - 1 for number in known.tolist()], np.uint64)
+    return told.view(np.int64)[place]
+
+
+def moves_data() -> frozenset[str]:
+    """The functions that move data, or make room for it: those of the C API that do work and have no program."""
+    functions = functions_of_the_c_api().items()
+    holders = ("event", "buffer")
+    works = {name for name, each in functions if each.works and any(made.type in holders for made in each.results)}
+    return frozenset(works - COMPILES - LOADS - {RUNS})
+
+
+class Threads:
+    """Which call of a thread comes next, or came before, among all calls of a capture."""
+
+    def __init__(self, connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
+        self._connection = connection
+        self._kinds = kinds
+        query = "SELECT coalesce(first_call, 0), coalesce(last_call, -1) FROM captures WHERE id = ?"
+        self.first, self.last = connection.execute(query, (capture,)).fetchone()
+
+    def ended(self) -> int:
+        """When the last call ended, in ns: of those that began last."""
+        query = "SELECT max(start + max(duration, 0)) FROM call_rows WHERE id BETWEEN ? AND ?"
+        (found,) = self._connection.execute(query, (max(self.first, self.last - _LAST), self.last)).fetchone()
+        return int(found or 0)
+
+    def began(self) -> int:
+        """When the first call began, in ns."""
+        found = self._connection.execute("SELECT start FROM call_rows WHERE id = ?", (self.first,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def after(self, calls: Calls) -> Calls:
+        """The next call of each one's thread, once it has returned; with the id 0 where there is none near."""
+        return self._near(calls.id, self._kinds.thread[calls.kind], calls.end, 1)
+
+    def before(self, calls: Integers, threads: Integers) -> Calls:
+        """The last call of a thread before each of these; with the id 0 where there is none near."""
+        return self._near(calls, threads, np.zeros(len(calls), np.int64), -1)
+
+    def _near(self, calls: Integers, threads: Integers, since: Integers, step: int) -> Calls:
+        found = np.zeros((6, len(calls)), np.int64)
+        open_rows, passed, window = np.arange(len(calls)), 0, _WINDOW
+        while len(open_rows) and passed < _WIDEST:
+            bases = np.unique(calls[open_rows])
+            first, last = (passed + 1, window) if step > 0 else (-window, -passed - 1)
+            rows = self._connection.execute(
+                "SELECT s.value, c.id, c.kind, c.start, c.duration, coalesce(c.arguments, 0),"
+                " coalesce(c.id - c.inside, 0) FROM json_each(?1) s CROSS JOIN call_rows c"
+                " ON c.id BETWEEN max(s.value + ?2, ?4) AND min(s.value + ?3, ?5)",
+                (json_list(bases.tolist()), first, last, self.first, self.last),
+            )
+            base, identifier, kind, start, duration, *rest = columns(rows, 7)
+            if not len(base):
+                break
+            # Calls that share a base may be of one thread only: a call has one.
+            thread_of, since_of = np.zeros((2, len(bases)), np.int64)
+            place = np.searchsorted(bases, calls[open_rows])
+            thread_of[place], since_of[place] = threads[open_rows], since[open_rows]
+            of_base = np.searchsorted(bases, base)
+            fits = np.flatnonzero((self._kinds.thread[kind] == thread_of[of_base]) & (start >= since_of[of_base]))
+            fits = fits[np.lexsort((step * identifier[fits], of_base[fits]))]
+            of_found, nearest = np.unique(of_base[fits], return_index=True)
+            row_of = np.full(len(bases), -1)
+            row_of[of_found] = fits[nearest]
+            hits = row_of[place]
+            is_hit = hits >= 0
+            end = np.where(duration < 0, FOREVER, start + duration)
+            for column, values in zip(found, (identifier, kind, start, end, *rest), strict=True):
+                column[open_rows[is_hit]] = values[hits[is_hit]]
+            open_rows = open_rows[~is_hit]
+            passed, window = window, window * 8
+        return Calls(*found)

@@ -1,0 +1,19 @@
+"""What is kept beside a program: the options are texts by names, and a note is read whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from framedex.programs import read_note, read_options
+
+LONGEST = 1 << 12
+
+
+def run(data: bytes) -> None:
+    """Read options, and a note."""
+    for name, value in read_options(data).items():
+        assert isinstance(name, str) and isinstance(value, str) and len(value) <= 200
+    noted = read_note(data)
+    if noted is not None:
+        json.dumps(asdict(noted))

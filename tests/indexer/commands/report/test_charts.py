@@ -1,0 +1,136 @@
+"""Charts and flame graphs as outlines and boxes, and places by short names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from framedex.commands.report.charts import HEIGHT, WIDTH, Span, memory_outline, step_height, step_layers
+from framedex.commands.report.flames import boxes, by_time
+from framedex.commands.report.places import EDITORS, Places
+from framedex.model import FlameGraph, FlameKind, FlameNode, How, Location, Loop, LoopStep
+
+
+def heights(outline: str) -> list[tuple[float, float]]:
+    """From where on an area has which height, of 1."""
+    assert re.fullmatch(rf"M0 {HEIGHT}(H[\d.]+V[\d.e-]+)*Z", outline)
+    return [
+        (float(place), round(1 - float(top) / HEIGHT, 3)) for place, top in re.findall(r"H([\d.]+)V([\d.e-]+)", outline)
+    ]
+
+
+def node(parent: int, name: str, calls: int, duration: int, kind: FlameKind = FlameKind.PYTHON) -> FlameNode:
+    return FlameNode(parent, kind, name, calls, duration, None, None, 0 if name else 7)
+
+
+def test_memory_stays_as_it_was_until_it_changes() -> None:
+    span = Span(0, 600)
+    assert heights(memory_outline([(0, 50), (300, 100), (450, 0)], 100, span)) == [
+        (0, 0.5),
+        (300, 1),
+        (451, 0),
+        (WIDTH, 0),
+    ]
+
+
+def test_a_peak_between_two_columns_is_not_lost() -> None:
+    points = [(time, 100 if time == 5_001 else 1) for time in range(10_000)]
+    assert max(high for _, high in heights(memory_outline(points, 100, Span(0, 10_000)))) == 1
+
+
+def test_nothing_but_one_moment_is_no_trouble() -> None:
+    assert heights(memory_outline([(5, 10)], 10, Span(5, 5)))[0] == (0, 1)
+    assert Span(5, 5).ticks() == [5] * 5
+
+
+def rounds(*durations: int) -> Loop:
+    steps = tuple(
+        LoopStep(number, 0, duration, duration // 2, 0, 0, duration // 4, 1)
+        for number, duration in enumerate(durations, 1)
+    )
+    return Loop(
+        1, "main", None, len(steps), 0, sum(durations), sorted(durations)[len(durations) // 2], 0, 0, 0, 0, steps
+    )
+
+
+def test_rounds_are_as_high_as_they_took_long() -> None:
+    layers = {layer.name: heights(layer.outline) for layer in step_layers(rounds(100, 200))}
+    assert list(layers) == ["own", "wait", "compile"]  # what is in front comes last
+    assert layers["own"] == [(0, 0.5), (300, 1), (WIDTH, 0)]
+    assert layers["wait"] == [(0, 0.375), (300, 0.75), (WIDTH, 0)]
+    assert layers["compile"] == [(0, 0.25), (300, 0.5), (WIDTH, 0)]
+
+
+def test_a_round_that_took_far_longer_hides_no_other() -> None:
+    loop = rounds(1_000_000, 100, 100, 100)
+    assert step_height(loop) == 800
+    own = {layer.name: heights(layer.outline) for layer in step_layers(loop)}["own"]
+    assert own == [(0, 1), (150, 0.125), (WIDTH, 0)]
+
+
+def test_boxes_lie_below_their_callers_side_by_side() -> None:
+    nodes = (
+        node(-1, "main", 3, 100),
+        node(0, "put", 2, 60),
+        node(1, "PJRT", 2, 60, FlameKind.BOUNDARY),
+        node(0, "", 1, 20, FlameKind.OTHERS),
+        node(-1, "other", 1, 100),
+    )
+    found = {box.name: (box.left, box.width, box.top) for box in boxes(FlameGraph(4, 200, 0, 7, nodes))}
+    assert found == {
+        "main": (0, 50, 0),
+        "put": (0, 30, 18),
+        "PJRT": (0, 30, 36),
+        "7 smaller functions": (30, 10, 18),
+        "other": (50, 50, 0),
+    }
+
+
+def test_boxes_are_as_wide_as_calls_where_no_time_was_taken() -> None:
+    nodes = (node(-1, "one", 1, 0), node(-1, "two", 3, 0))
+    assert [box.width for box in boxes(FlameGraph(4, 0, 0, 0, nodes))] == [25, 75]
+
+
+def test_a_function_that_calls_itself_counts_once() -> None:
+    nodes = (
+        node(-1, "f", 3, 100),
+        node(0, "g", 3, 90),
+        node(1, "f", 3, 80),
+        node(2, "PJRT", 3, 80, FlameKind.BOUNDARY),
+    )
+    found = [(each.name, each.calls, each.duration) for each in by_time(FlameGraph(3, 100, 0, 0, nodes))]
+    assert found == [("f", 3, 100), ("g", 3, 90)]
+
+
+def test_files_have_the_shortest_name_that_tells_them_apart() -> None:
+    paths = ["/a/model/train.py", "/b/model/train.py", "/b/other.py", "/train.py", "jax:jax/_src/api.py"]
+    places = Places(paths, "none")
+    names = {path: places.of(Location(path, 3, How.EXACT)).text for path in paths}
+    assert names == {
+        "/a/model/train.py": "a/model/train.py:3",
+        "/b/model/train.py": "b/model/train.py:3",
+        "/b/other.py": "other.py:3",
+        "/train.py": "/train.py:3",
+        "jax:jax/_src/api.py": "api.py:3",
+    }
+    assert ("/train.py", "/train.py") not in places.files()
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"])
+def test_an_address_that_is_no_page_is_no_link(url: str) -> None:
+    assert Places(["/x.cc"], "vscode").of(Location("/x.cc", 1, How.EXACT, url=url)).link == ""
+
+
+def test_a_page_is_a_link_and_a_file_that_is_gone_none() -> None:
+    places = Places(["/x.cc"], "vscode")
+    assert places.of(Location("/x.cc", 1, How.EXACT, url="https://a.example/x.cc#L1")).link.startswith("https://")
+    gone = places.of(Location("/nowhere/x.cc", 1, How.RANKED))
+    assert (gone.link, gone.labels) == ("", "ranked, not here")
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+def test_links_of_every_editor_name_file_and_line(editor: str) -> None:
+    place = Places([__file__], editor).of(Location(__file__, 12, How.EXACT))
+    assert (place.link == "") is (editor == "none")
+    assert editor == "none" or (__file__ in place.link and place.link.endswith("12"))

@@ -1,0 +1,95 @@
+"""The timeline of a capture: the time of its threads in the runtime, slice by slice, of all calls or of some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framedex.index import Index, Store
+from framedex.index.ask.capture import timeline
+from framedex.model import Activity, CallFilter, Function, Timeline
+from tests.indexer.index.busy import busy_capture, record_of
+from tests.indexer.recorded import Project
+from tests.oracle.whole_captures import add_whole
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def busy(project: Project, tmp_path: Path) -> Iterator[Index]:
+    with Store(tmp_path / "index.db") as store:
+        add_whole(store, record_of(busy_capture(project)), 700)
+    with Index.open(tmp_path / "index.db") as index:
+        yield index
+
+
+def spans(found: Timeline, thread: int, activity: Activity) -> list[tuple[int, int, float]]:
+    """Where a thread has something of an activity: from and to which ms, and the share of it there."""
+    width = (found.end - found.start) / timeline.SLICES
+    shares = found.threads[thread].shares[activity]
+    told: list[tuple[int, int, float]] = []
+    for number, share in enumerate(shares):
+        begin, end = round((found.start + number * width) / MS), round((found.start + (number + 1) * width) / MS)
+        if share and told and told[-1][1:] == (begin, share):
+            told[-1] = (told[-1][0], end, share)
+        elif share:
+            told.append((begin, end, share))
+    return told
+
+
+def test_calls_stand_where_they_were_by_what_they_are_for(project: Project) -> None:
+    """Given a compilation, a run, a transfer that never returned and a call inside, then each is in its own time."""
+    capture = project.capture
+    names = ("PJRT_Client_Compile", "PJRT_LoadedExecutable_Execute", "PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_Memory")
+    calls = replace(
+        capture.calls,
+        thread=np.array([0, 0, 0, 1], np.uint32),
+        function=np.array([0, 3, 1, 2], np.uint32),
+        start=np.array([0, 10 * MS, 300 * MS, 400 * MS], np.int64),
+        duration=np.array([200 * MS, 50 * MS, 300 * MS, -1], np.int64),
+        error=np.array([0, 0, 0, -1], np.int32),
+    )
+    functions = tuple(Function("pjrt", name) for name in names)
+    found = project.ingest(capture=project.again("timed", calls=calls, functions=functions)).capture(1).timeline()
+
+    assert (found.start, found.end, found.is_sampled) == (0, 600 * MS, False)
+    assert spans(found, 0, Activity.COMPILE) == [(0, 200, 1.0)]
+    assert spans(found, 0, Activity.RUN) == [(300, 600, 1.0)]
+    assert spans(found, 0, Activity.OTHER) == []
+    assert spans(found, 1, Activity.TRANSFER) == [(400, 600, 1.0)]
+    assert [thread.busy for thread in found.threads] == [500 * MS, 200 * MS]
+
+
+def test_every_call_counts_once(busy: Index) -> None:
+    found = busy.capture(1).timeline()
+    outermost = [call for call in busy.calls.find(CallFilter(capture=1)) if call.parent is None]
+    threads = {call.thread for call in outermost}
+    expected = {
+        thread: sum(call.duration for call in outermost if call.thread == thread and call.duration >= 0)
+        for thread in threads
+    }
+    unreturned = {call.thread for call in outermost if call.duration < 0}
+    assert {thread.thread for thread in found.threads} == threads
+    assert all(thread.busy == expected[thread.thread] for thread in found.threads if thread.thread not in unreturned)
+
+
+def test_some_calls_stand_for_those_around_them(busy: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given more calls than are read, then what is told of all is about what it is, and the longest exactly."""
+    whole = busy.capture(1).timeline()
+    monkeypatch.setattr(timeline, "_MOST_READ", 0)
+    monkeypatch.setattr(timeline, "_MOST_OF_LONGEST", 500)
+    monkeypatch.setattr(timeline, "_IN_SLICE", 5)
+    some = busy.capture(1).timeline()
+
+    assert some.is_sampled and not whole.is_sampled
+    assert (some.start, some.end) == pytest.approx((whole.start, whole.end), rel=0.01)
+    of_whole = {thread.thread: thread.busy for thread in whole.threads}
+    assert {thread.thread: thread.busy for thread in some.threads} == pytest.approx(of_whole, rel=0.1)
+
+
+def test_a_capture_without_calls_has_no_threads(busy: Index) -> None:
+    assert busy.capture(99).timeline() == Timeline(0, 0, (), is_sampled=False)

@@ -1,0 +1,65 @@
+"""Options with which a program is compiled have XLA's names, as jaxlib writes them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from framedex.programs import read_note, read_options
+from tests.running import plain_environment
+
+WRITE = """\
+import sys
+import numpy as np
+from jax._src import compiler
+given = {"xla_embed_ir_in_executable": True, "exec_time_optimization_effort": 0.5, "xla_backend_optimization_level": 2}
+options = compiler.get_compile_options(1, 2, device_assignment=np.array([[3, 1]]), env_options_overrides=given)
+options.executable_build_options.allow_spmd_sharding_propagation_to_parameters = [True, False]
+options.executable_build_options.fdo_profile = b"profile"
+sys.stdout.buffer.write(options.SerializeAsString())
+"""
+
+
+def written() -> bytes:
+    """Options as this jaxlib writes them."""
+    environment = plain_environment() | {"JAX_PLATFORMS": "cpu"}
+    return subprocess.run([sys.executable, "-c", WRITE], env=environment, check=True, capture_output=True).stdout
+
+
+def test_options_have_their_names_and_what_was_asked_for() -> None:
+    options = read_options(written())
+    expected = {
+        "xla_embed_ir_in_executable": "true",
+        "exec_time_optimization_effort": "0.5",
+        "xla_backend_optimization_level": "2",
+        "device_assignment": "3, 1",
+        "num_partitions": "2",
+        "allow_spmd_sharding_propagation_to_parameters": "true, false",
+        "device_ordinal": "-1",
+        "xla_cpu_enable_fast_math": "false",
+    }
+    assert expected.items() <= options.items()
+    assert options["fdo_profile"].startswith("7 bytes ")
+    assert not any("." in name for name in options), "this jaxlib has options that option_names.json lacks"
+
+
+def test_what_is_damaged_is_left_out() -> None:
+    content = written()
+    whole = read_options(content)
+    for end in range(0, len(content), 97):
+        read = read_options(content[:end] + b"\xff\xff")
+        assert len(read) <= len(whole) + 2
+    assert read_options(b"") == {}
+
+
+def test_a_note_is_read_whole_or_not_at_all() -> None:
+    told = (
+        b'{"name": "jit(f)", "function": "f at a.py:3", "arguments": [["x", "float32[]", true]],'
+        b' "statics": [["n", "2"]]}'
+    )
+    noted = read_note(told)
+    assert noted is not None
+    assert (noted.function, noted.defined, noted.statics) == ("f", "a.py:3", (("n", "2"),))
+    assert noted.arguments[0].is_weak
+    for damaged in (b"", told[:-1], b"[]", b"{}", told.replace(b'"float32[]", ', b"")):
+        assert read_note(damaged) is None

@@ -1,0 +1,48 @@
+"""Projects with tests of their own, and what pytest says of them, in a process that loads the plug-in by its name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.running import plain_environment
+
+TIMEOUT = 400  # seconds: each recorded test starts a process of JAX
+_OUTCOME = re.compile(
+    r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (?:\[\d+\] )?test_\w+\.py::(.+?)(?: - .*)?$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of pytest that ended."""
+
+    folder: Path
+    status: int
+    output: str
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcome of each test, by its name; skipped ones are not among them."""
+        return {name: outcome.lower() for outcome, name in _OUTCOME.findall(self.output)}
+
+    def section(self, name: str) -> str:
+        """What is told of a test that failed."""
+        begin = rf"^_+ (?:ERROR at setup of )?{re.escape(name)} _+$"
+        found = re.search(rf"{begin}(.*?)(?=^_{{3}}|^={{3}})", self.output, re.MULTILINE | re.DOTALL)
+        assert found, self.output
+        return found[1]
+
+
+def pytest_in(folder: Path, *arguments: str, before: Sequence[str] = (), **environment: str) -> Outcome:
+    """Run pytest in a folder, where JAX would take the CPU; `before` are words of framedex before `-m pytest`."""
+    variables = plain_environment() | {"JAX_PLATFORMS": "cpu", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | environment
+    command = [sys.executable, *before, "-m", "pytest", "-p", "framedex.pytesting.plugin", "-rA", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT
+    )
+    return Outcome(folder, done.returncode, done.stdout)

@@ -1,0 +1,441 @@
+"""Tests of other projects that say what they may compile, move and hold: run by pytest, recorded on the mock TPU."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from tests.hiding import NATIVE_PART, python_without
+from tests.indexer.pytesting.projects import TIMEOUT, Outcome, pytest_in
+from tests.once import made_once
+from tests.pythons import ROOT
+from tests.running import plain_environment
+
+MODEL = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def step(w, x):
+    return w - 0.1 * x.sum()
+
+
+def train(sizes):
+    w = jax.device_put(np.zeros(1024, np.float32))
+    for size in sizes:
+        w = step(w, jax.device_put(np.ones(size, np.float32)))
+    return w
+"""
+
+TESTS = """
+import unittest
+from pathlib import Path
+
+import jax
+import pytest
+
+from model import train
+
+
+@pytest.fixture(autouse=True)
+def as_if_alone():
+    jax.clear_caches()
+
+
+@pytest.fixture
+def warm(as_if_alone):
+    Path("set_up").open("a").write("x")
+    return train([3])
+
+
+def test_plain():
+    assert jax.default_backend() == "cpu"
+
+
+@pytest.mark.framedex(compiles=1, implicit_transfers=0, memory="1MiB")
+def test_kept():
+    assert jax.default_backend() == "tpu"
+    train([3, 3])
+
+
+@pytest.mark.framedex(compiles=0)
+def test_what_fixtures_do_is_not_the_body(warm):
+    train([3, 3])
+
+
+@pytest.mark.framedex(compiles="model.py:*=1")
+def test_compiles():
+    train([3, 4, 5])
+
+
+@pytest.mark.framedex(implicit_transfers=0)
+def test_moves():
+    float(train([3])[0])
+
+
+@pytest.mark.framedex(memory="1KiB")
+def test_holds():
+    train([3])
+
+
+@pytest.mark.framedex(compiles={"stp": 1})
+def test_typo_of_a_function():
+    train([3])
+
+
+@pytest.mark.framedex(compiles={"stp": 0})
+def test_typo_of_none():
+    train([3])
+
+
+@pytest.mark.framedex(compile=1)
+def test_typo_of_a_budget():
+    pass
+
+
+@pytest.mark.framedex
+def test_no_budget():
+    pass
+
+
+@pytest.mark.framedex(compiles="many")
+def test_no_number():
+    pass
+
+
+@pytest.mark.framedex(compiles=1)
+def test_fails_by_itself():
+    print("what it printed")
+    assert train([3]).shape == (3,)
+
+
+@pytest.mark.framedex(compiles=1)
+@pytest.mark.parametrize("text", ["a::b c"])
+def test_with_parameters(text, tmp_path):
+    train([len(text)])
+
+
+@pytest.mark.xfail(strict=True)
+@pytest.mark.framedex(compiles=0)
+def test_expected():
+    train([3])
+
+
+class TestClass(unittest.TestCase):
+    pytestmark = pytest.mark.framedex(compiles=1)
+
+    def setUp(self):
+        self.sizes = [3, 4]
+
+    @pytest.mark.framedex(compiles="step=2")
+    def test_nearest_mark(self):
+        train(self.sizes)
+
+    def test_mark_of_its_class(self):
+        train(self.sizes)
+
+
+def test_recorded(recorded):
+    with recorded() as first:
+        train([3, 4])
+    with recorded(compiles=0, implicit_transfers=0) as second:
+        train([3, 4])
+    with recorded(clear_caches=True) as third:
+        train([3])
+    assert [(row.function, row.compiles) for row in first.compiles()] == [("step", 2)]
+    assert [row.compiles for row in third.compiles()] == [1]
+    assert not second.compiles()
+    assert not any(row.is_implicit for row in second.transfers())
+    assert second.memory()[0].peak >= 4096
+    assert sum(capture.calls for capture in second.index.captures()) > 0
+
+
+@pytest.mark.framedex(compiles=2)
+def test_blocks_in_one_another(recorded):
+    with recorded() as outer:
+        with recorded() as inner:
+            train([3])
+        train([4])
+        with pytest.raises(Exception, match="has ended"):
+            outer.compiles()
+    assert [row.compiles for row in inner.compiles()] == [1]
+    assert [row.compiles for row in outer.compiles()] == [2]
+
+
+def test_a_block_over_its_budget(recorded):
+    with recorded(compiles=1):
+        train([3, 4])
+
+
+def test_an_exception_goes_before_budgets(recorded):
+    with pytest.raises(KeyError):
+        with recorded(compiles=0):
+            train([3])
+            raise KeyError
+
+
+@pytest.mark.framedex(compiles=1)
+def test_ends_its_process():
+    import os
+
+    os._exit(3)
+
+
+@pytest.mark.framedex(compiles=1)
+def test_skipped():
+    pytest.skip("not today")
+
+
+class TestOwnFixture:
+    @pytest.fixture
+    def recorded(self):
+        return "something else"
+
+    def test_of_this_name(self, recorded):
+        assert jax.default_backend() == "cpu" and recorded == "something else"
+
+
+@pytest.fixture
+def by_another(recorded):
+    return recorded
+
+
+def test_through_another_fixture(by_another):
+    with by_another() as run:
+        train([3])
+    assert len(run.compiles()) == 1
+
+
+def test_asked_late(request):
+    request.getfixturevalue("recorded")
+"""
+
+# What only a process of its own shows.
+APART = {
+    "test_plain": "passed",
+    "test_kept": "passed",
+    "test_what_fixtures_do_is_not_the_body": "passed",
+    "test_compiles": "failed",
+    "test_typo_of_a_budget": "error",
+    "test_fails_by_itself": "failed",
+    "test_with_parameters[a::b c]": "passed",
+    "test_expected": "xfail",
+    "TestClass::test_nearest_mark": "passed",
+    "test_asked_late": "failed",
+    "test_ends_its_process": "error",
+    "TestOwnFixture::test_of_this_name": "passed",
+}
+RECORDED = {
+    "test_kept": "passed",
+    "test_what_fixtures_do_is_not_the_body": "passed",
+    "test_compiles": "failed",
+    "test_moves": "failed",
+    "test_holds": "failed",
+    "test_typo_of_a_function": "failed",
+    "test_typo_of_none": "passed",
+    "test_typo_of_a_budget": "error",
+    "test_no_budget": "error",
+    "test_no_number": "error",
+    "test_fails_by_itself": "failed",
+    "test_with_parameters[a::b c]": "passed",
+    "test_expected": "xfail",
+    "TestClass::test_nearest_mark": "passed",
+    "TestClass::test_mark_of_its_class": "failed",
+    "test_recorded": "passed",
+    "test_blocks_in_one_another": "passed",
+    "test_a_block_over_its_budget": "failed",
+    "test_an_exception_goes_before_budgets": "passed",
+    "test_through_another_fixture": "passed",
+    "test_asked_late": "failed",
+}
+
+
+def write_project(folder: Path, tests: str = TESTS, **others: str) -> Path:
+    """A project with these tests in `test_it.py`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in {"model": MODEL, "test_it": tests, **others}.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def _run_apart(folder: Path) -> Outcome:
+    names = {re.split(r"\[|::", name)[-1 if name.startswith("Test") else 0] for name in APART}
+    return pytest_in(write_project(folder), "-k", " or ".join(sorted({*names, "test_skipped"})))
+
+
+def _run_recorded(folder: Path) -> Outcome:
+    write_project(folder)
+    left_out = "not test_plain and not test_ends_its_process and not TestOwnFixture"
+    started = ("-m", "framedex", "run", "-o", "captures")
+    return pytest_in(folder, "-k", left_out, before=started, JAX_PLATFORMS="tpu")
+
+
+@pytest.fixture(scope="module")
+def apart() -> Outcome:
+    """Some of them, by `pytest` alone."""
+    return made_once("pytest-apart", _run_apart)
+
+
+@pytest.fixture(scope="module")
+def all_recorded() -> Outcome:
+    """Most of them, by `framedex run -m pytest`."""
+    return made_once("pytest-recorded", _run_recorded)
+
+
+def test_each_test_is_judged_by_itself(apart: Outcome) -> None:
+    assert apart.outcomes == APART, apart.output
+    assert "1 skipped" in apart.output
+    assert apart.status == 1
+
+
+def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
+    """Once, and not for other tests of the module."""
+    assert (apart.folder / "set_up").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("test_compiles", ["step was compiled 3 times, 1 is allowed (model.py:*=1)", "model.py:15 in train"]),
+        ("test_compiles", ["argument 1 (x) was float32[3], [4], [5]", "Over the budget of this test"]),
+        ("test_typo_of_a_budget", ["framedex knows no budget 'compile'", "Did you mean compiles?"]),
+        ("test_fails_by_itself", ["assert train([3]).shape == (3,)", "what it printed"]),
+        ("test_asked_late", ["It was not known that this test is to be recorded", "Name `recorded` among"]),
+        ("test_ends_its_process", ["ended with status 3 before it was through"]),
+    ],
+)
+def test_what_is_wrong_is_said(apart: Outcome, test: str, told: list[str]) -> None:
+    section = apart.section(test)
+    for text in told:
+        assert text in section
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("test_moves", ["2 implicit transfers, none is allowed", "float: device to host, 1 time, 4 B"]),
+        ("test_holds", ["device 0 held", "1 KiB is allowed", "made by", "model.py:15 in train"]),
+        ("test_typo_of_a_function", ["stp fits nothing that was compiled; did you mean step?"]),
+        ("test_no_budget", ["names no budget", "compiles=1, implicit_transfers=0"]),
+        ("test_no_number", ["'many' has no number"]),
+        ("test_a_block_over_its_budget", ["Over the budget of this block", "with recorded(compiles=1):"]),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_process(all_recorded: Outcome, test: str, told: list[str]) -> None:
+    section = all_recorded.section(test)
+    for text in told:
+        assert text in section
+
+
+def test_the_index_of_what_is_over_its_budget_is_there_to_be_asked(apart: Outcome) -> None:
+    section = apart.section("test_compiles")
+    path = Path(section.partition("--index ")[2].partition(" ")[0])
+    with Index.open(path) as index:
+        assert [row.compiles for row in index.compiles() if row.function == "step"] == [3]
+    shutil.rmtree(path.parents[1])
+
+
+def test_a_process_that_is_recorded_runs_its_tests_itself(all_recorded: Outcome) -> None:
+    assert all_recorded.outcomes == RECORDED, all_recorded.output
+    assert (
+        "stp fits nothing that was compiled; did you mean step?" in all_recorded.output.partition("warnings summary")[2]
+    )
+    assert all_recorded.status == 1
+
+
+def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> None:
+    assert "NOT ALL CALLS" not in all_recorded.output
+    with Store(all_recorded.folder / "index.db") as store:
+        ingest_captures(store, list((all_recorded.folder / "captures").iterdir()), [], Silence())
+    with Index.open(all_recorded.folder / "index.db") as index:
+        assert len(index.captures()) > len(RECORDED)
+        assert sum(row.compiles for row in index.compiles() if row.function == "step") > len(RECORDED)
+
+
+def test_workers_of_xdist_do_the_same(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    chosen = ("-k", "test_kept or test_holds or test_plain")
+    tested = pytest_in(tmp_path, "-p", "xdist", "-n", "2", *chosen, "test_it.py")
+    assert tested.outcomes == {"test_kept": "passed", "test_holds": "failed", "test_plain": "passed"}, tested.output
+
+
+def test_without_marks_nothing_is_imported_and_nothing_changes(tmp_path: Path) -> None:
+    conftest = """
+    import sys
+
+    def pytest_sessionfinish():
+        ours = ("framedex", "framedex_native", "jax", "numpy")
+        print("IMPORTED", *sorted(name for name in sys.modules if name.partition(".")[0] in ours))
+    """
+    write_project(tmp_path, "def test_one():\n    pass\n", conftest=dedent(conftest))
+    tested = pytest_in(tmp_path, "-s", "--strict-markers")
+    assert tested.status == 0
+    (imported,) = re.findall("IMPORTED (.*)", tested.output)
+    assert imported.split() == ["framedex", "framedex.lazy", "framedex.pytesting", "framedex.pytesting.plugin"]
+
+
+def test_a_test_that_cannot_be_recorded_does_not_pass(tmp_path: Path) -> None:
+    tests = """
+    import jax
+    import pytest
+    from model import train
+
+    jax.config.update("jax_platforms", "cpu")
+
+    @pytest.mark.framedex(compiles=0)
+    def test_on_the_cpu():
+        train([3])
+
+    def test_recorded_on_the_cpu(recorded):
+        with recorded() as run:
+            train([3])
+        assert not run.compiles()
+    """
+    tested = pytest_in(write_project(tmp_path, dedent(tests)))
+    assert tested.outcomes == {"test_on_the_cpu": "failed", "test_recorded_on_the_cpu": "failed"}, tested.output
+    for test in tested.outcomes:
+        assert "No call into the runtime was recorded, so nothing is judged: JAX runs on cpu." in tested.section(test)
+
+
+def test_without_the_native_part_it_is_an_error(tmp_path: Path) -> None:
+    tests = """
+    import pytest
+
+    @pytest.mark.framedex(compiles=0)
+    def test_one():
+        pass
+
+    def test_two(recorded):
+        pass
+
+    def test_three():
+        pass
+    """
+    write_project(tmp_path, dedent(tests))
+    code = "import pytest; sys.exit(pytest.main(['-p', 'framedex.pytesting.plugin', '-rA']))"
+    done = subprocess.run(
+        python_without(NATIVE_PART, code),
+        cwd=tmp_path,
+        env=plain_environment() | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    tested = Outcome(tmp_path, done.returncode, done.stdout)
+    assert tested.outcomes == {"test_one": "error", "test_two": "error", "test_three": "passed"}, done.stdout
+    assert "native part" in tested.section("test_one")
+
+
+def test_the_installation_brings_the_plug_in() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"framedex": "framedex.pytesting.plugin"}

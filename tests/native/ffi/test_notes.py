@@ -1,0 +1,122 @@
+"""What JAX knows of what it compiles is noted beside the call, and neither seen nor paid for by the program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.captures import read_kept_program
+from tests import pythons
+from tests.reading import calls_of
+from tests.run.costs.compiling import NOTED
+from tests.running import Run, mock_environment
+
+COMPILE = "PJRT_Client_Compile"
+PROGRAM = """\
+import jax, numpy as np
+f = jax.jit(lambda x, unused, n: x * 2, static_argnames="n")
+f(np.ones(3, np.float32), 1.0, n=4)
+f(2.0, 1.0, n=(1, "a"))
+"""
+KNOWN = {
+    "name": "jit(<lambda>)",
+    "arguments": [["x", "float32[3]", False], ["unused", "float32[]", True]],
+    "statics": [["n", "4"]],
+}
+
+
+def ran(folder: Path, program: str, python: str = sys.executable, **environment: str) -> Run:
+    """A program that is recorded on the mock TPU."""
+    (folder / "program.py").write_text(program)
+    return Run.of([python, "program.py"], folder, mock_environment(folder) | environment, 120)
+
+
+def notes(capture: Path) -> list[Any]:
+    """What is noted of each compilation, None where nothing is."""
+    found: list[Any] = []
+    for call in calls_of(capture, COMPILE):
+        name = call.arguments.get("jax.kept")
+        content = None if name is None else read_kept_program(capture, name)
+        found.append(None if content is None else json.loads(content))
+    return found
+
+
+def is_known(note: dict[str, Any]) -> bool:
+    """Whether it says what is known of the first compilation."""
+    return KNOWN.items() <= note.items() and "program.py:2" in note["function"]
+
+
+@pytest.mark.parametrize("version", pythons.RECORDABLE)
+def test_each_python_and_jax_is_asked(version: str, tmp_path: Path) -> None:
+    python = pythons.with_jax(version)
+    if python is None:
+        pytest.skip(f"no Python {version} with JAX")
+    done = ran(tmp_path, PROGRAM, python.path, **NOTED)
+    assert done.status == 0, done.stderr
+    first, second = [note for note in notes(done.capture) if "lambda" in note["name"]]
+    assert is_known(first)
+    assert second["arguments"][0] == ["x", "float32[]", True] and second["statics"] == [["n", "(1, 'a')"]]
+
+
+def test_a_recording_that_a_program_starts_itself_notes_too(tmp_path: Path) -> None:
+    program = f"import framedex_native\nwith framedex_native.recording('captures'):\n    exec({PROGRAM!r})\n"
+    done = ran(tmp_path, program, FRAMEDEX_RECORD="0")
+    assert done.status == 0, done.stderr
+    assert any(note["statics"] == [["n", "4"]] for note in notes(done.capture))
+
+
+def test_a_recording_that_begins_late_knows_what_is_traced_from_then_on(tmp_path: Path) -> None:
+    program = f"import jax, framedex_native\njax.devices()\nframedex_native.start('late')\nexec({PROGRAM!r})\n"
+    done = ran(tmp_path, program, FRAMEDEX_RECORD="0", FRAMEDEX_OUT=str(tmp_path / "unused"))
+    assert done.status == 0, done.stderr
+    (capture,) = (tmp_path / "late").iterdir()
+    assert any(note["statics"] == [["n", "4"]] for note in notes(capture))
+
+
+def test_it_is_switched_off_with_the_handlers(tmp_path: Path) -> None:
+    done = ran(tmp_path, PROGRAM, FRAMEDEX_FFI="0", **NOTED)
+    assert done.status == 0 and set(map(str, notes(done.capture))) == {"None"}
+
+
+def test_a_jax_that_is_not_what_it_was_compiles_all_the_same(tmp_path: Path) -> None:
+    broken = "import jax\nfrom jax._src.interpreters import pxla\npxla.AllArgsInfo = lambda *given: None\n"
+    done = ran(tmp_path, broken + PROGRAM, **NOTED)
+    assert done.status == 0 and done.stderr == ""
+    assert set(map(str, notes(done.capture))) == {"None"}
+
+
+def test_a_static_argument_neither_runs_nor_lives_longer(tmp_path: Path) -> None:
+    program = PROGRAM + (
+        "import gc, pickle, weakref\n"
+        "class Odd:\n"
+        "    def __repr__(self): raise SystemExit('asked for')\n"
+        "    __str__ = __getattr__ = __repr__\n"
+        "odd = Odd()\n"
+        "f(3.0, 1.0, n=4.5)\n"
+        "jax.jit(lambda x, odd: x, static_argnums=1)(1.0, odd)\n"
+        "gone = weakref.ref(odd)\n"
+        "del odd\n"
+        "jax.clear_caches()\n"
+        "gc.collect()\n"
+        "assert gone() is None\n"
+        "text = f.trace(1.0, 1.0, n=2).jaxpr.jaxpr.debug_info\n"
+        "assert pickle.loads(pickle.dumps(text.traced_for)) == 'jit' == text.traced_for, text\n"
+    )
+    done = ran(tmp_path, program, **NOTED)
+    assert done.status == 0, done.stderr
+    assert any(note["statics"] and note["statics"][0][1].startswith("Odd #") for note in notes(done.capture))
+
+
+def test_what_is_noted_leaves_no_frame_on_a_stack(tmp_path: Path) -> None:
+    program = PROGRAM + (
+        "import traceback\n"
+        "try: jax.jit(lambda x: x.nothing)(1.0)\n"
+        "except AttributeError: print(traceback.format_exc())\n"
+    )
+    done = ran(tmp_path, program, JAX_TRACEBACK_FILTERING="off", **NOTED)
+    assert done.status == 0, done.stderr
+    assert "framedex" not in done.stdout

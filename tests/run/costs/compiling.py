@@ -1,0 +1,68 @@
+"""Programs of which is known why they compile, recorded and indexed, and the rows of their lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+import framedex_native
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from framedex.model import Compiles
+from tests.running import PROGRAMS, run
+
+NOTED = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
+"""The environment in which JAX is asked what it knows of what it has compiled, as `framedex run` has it."""
+
+_FINISHED = re.compile(r"Finished XLA compilation of \w+\((.+)\) in ")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A program that was recorded and indexed."""
+
+    program: Path
+    index: Path
+    logged: Counter[str]
+    """Compilations by function, as `jax_log_compiles` has them."""
+
+    def invoke(self, *arguments: str) -> Result:
+        """Run the verb."""
+        return CliRunner().invoke(cli, ["--index", str(self.index), "compiles", *arguments])
+
+    def rows(self) -> list[Compiles]:
+        """The rows of the latest capture."""
+        with Index.open(self.index) as index, index.within(index.captures_with_compiles()[-1:]) as latest:
+            return list(latest.compiles())
+
+    def row(self, case: str) -> Compiles:
+        """The row of the line that bears the name of a case."""
+        (line,) = [
+            number
+            for number, text in enumerate(self.program.read_text().splitlines(), start=1)
+            if text.endswith(f"# case: {case}")
+        ]
+        (row,) = [row for row in self.rows() if row.line is not None and row.line.location.line == line]
+        assert row.line is not None and row.line.location.path == str(self.program)
+        return row
+
+    def counted(self) -> Counter[str]:
+        """Compilations by function, as they are told."""
+        counted: Counter[str] = Counter()
+        for row in self.rows():
+            counted[row.function] += row.compiles
+        return counted
+
+
+def recorded_and_indexed(folder: Path, program: str, *arguments: str, **environment: str) -> Recorded:
+    """Run `tests/programs/PROGRAM` below a folder."""
+    ran = run(program, *arguments, folder=folder, **environment)
+    assert ran.status == 0, ran.stderr
+    with Store(folder / "index.db") as store:
+        ingest_captures(store, ran.captures, [], Silence())
+    return Recorded(PROGRAMS / program, folder / "index.db", Counter(_FINISHED.findall(ran.stderr)))

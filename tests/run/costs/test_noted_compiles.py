@@ -1,0 +1,157 @@
+"""What compiles where JAX is asked what it knows of it: weak types, static and unused arguments; and options."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from framedex.model import Cause, Change
+from tests.once import made_once
+from tests.run.costs.compiling import NOTED, Recorded, recorded_and_indexed
+from tests.running import run
+
+AS_BEFORE = "arguments as before"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """The program of test_compiles."""
+    return made_once("costs-noted-compiles", lambda folder: _record(folder, "costs/compiles.py"))
+
+
+@pytest.fixture(scope="module")
+def more() -> Recorded:
+    """A program that compiles for yet other reasons."""
+    return made_once("costs-more-compiles", lambda folder: _record(folder, "costs/more_compiles.py"))
+
+
+def _record(folder: Path, program: str) -> Recorded:
+    return recorded_and_indexed(folder, program, FRAMEDEX_DEVICES="4", **NOTED)
+
+
+def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded, more: Recorded) -> None:
+    assert recorded.counted() == recorded.logged
+    assert more.counted() == more.logged
+
+
+@pytest.mark.parametrize(
+    ("case", "compiles", "changes"),
+    [
+        ("shapes", 19, [Change(Cause.SHAPE, "argument 0 (x)", tuple(f"float32[{n}]" for n in range(1, 20)))]),
+        ("in_loop", 3, [Change(Cause.SAME, AS_BEFORE)]),
+        ("static_constant", 3, [Change(Cause.STATIC, "n", ("2", "3", "4"))]),
+        ("static_shape", 2, [Change(Cause.STATIC, "size", ("2", "3"))]),
+        ("static_code", 2, [Change(Cause.STATIC, "mode", ("'sin'", "'cos'"))]),
+        ("static_nothing", 2, [Change(Cause.STATIC, "unused", ("'a'", "'b'"))]),
+        ("weak", 2, [Change(Cause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
+        ("donated", 2, [Change(Cause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
+        ("tree", 2, [Change(Cause.ARGUMENTS, "number of arguments", ("2", "3"))]),
+        ("renamed", 1, [Change(Cause.ARGUMENTS, "argument 1", ("params['b']", "params['c']"))]),
+        ("with_closure", 2, [Change(Cause.CONSTANTS, "constants", ("1.0", "2.0"))]),
+        ("vmapped", 3, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))]),
+        ("ahead", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
+        ("cleared", 2, [Change(Cause.SAME, AS_BEFORE)]),
+    ],
+)
+def test_a_line_tells_what_only_jax_knows(recorded: Recorded, case: str, compiles: int, changes: list[Change]) -> None:
+    row = recorded.row(case)
+    assert (row.compiles, list(row.changes)) == (compiles, changes)
+
+
+@pytest.mark.parametrize(
+    ("case", "compiles", "changes"),
+    [
+        (
+            *("configured", 3),
+            [
+                Change(
+                    *(Cause.STATIC, "config"),
+                    (
+                        "Config(width=2, mode=Mode.FAST)",
+                        "Config(width=3, mode=Mode.FAST)",
+                        "Config(width=3, mode=Mode.EXACT)",
+                    ),
+                )
+            ],
+        ),
+        ("function", 2, [Change(Cause.STATIC, "function", ("sin", "cos"))]),
+        (
+            *("keywords", 3),
+            [Change(Cause.STATIC, "a", ("not given", "2")), Change(Cause.STATIC, "b", ("not given", "2"))],
+        ),
+        (
+            *("ignoring", 3),
+            [Change(Cause.SHAPE, "unused argument ignored", ("float32[1]", "float32[2]", "float32[2,2]"))],
+        ),
+        (
+            *("promoted", 4),
+            [
+                Change(Cause.DTYPE, "argument 1 (y)", ("float32[3]", "int32[3]", "int32[]", "float32[]")),
+                Change(Cause.SHAPE, "argument 1 (y)", ("int32[3]", "int32[]")),
+            ],
+        ),
+        ("loop", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        ("calling_back", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        ("precision", 2, [Change(Cause.CODE, AS_BEFORE)]),
+        ("x64", 2, [Change(Cause.DTYPE, "argument 0 (x)", ("int32[3]", "int64[3]"))]),
+        ("placed", 2, [Change(Cause.OPTIONS, "device_assignment", ("0", "1"))]),
+        ("options", 2, [Change(Cause.OPTIONS, "xla_backend_optimization_level", ("0", "1"))]),
+        ("ahead_of_time", 2, [Change(Cause.STATIC, "n", ("2", "3"))]),
+        ("nested", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        ("random", 2, [Change(Cause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
+        ("pmap", 2, [Change(Cause.SAME, AS_BEFORE)]),
+    ],
+)
+def test_a_line_tells_why_it_compiled_again(more: Recorded, case: str, compiles: int, changes: list[Change]) -> None:
+    row = more.row(case)
+    assert (row.compiles, list(row.changes), row.failed) == (compiles, changes, 0)
+
+
+@pytest.mark.parametrize(
+    ("case", "value"), [("new_lambda", "<lambda> #"), ("method", "Model #"), ("unprintable", "Unprintable #")]
+)
+def test_objects_that_are_made_anew_are_told_apart_without_their_representations(
+    more: Recorded, case: str, value: str
+) -> None:
+    (change,) = more.row(case).changes
+    assert change.cause is Cause.STATIC
+    assert all(each.startswith(value) for each in change.values[-2:]) and len(set(change.values)) > 1
+
+
+def test_a_compilation_that_failed_is_marked_and_no_one_before(more: Recorded) -> None:
+    row = more.row("failed")
+    assert (row.compiles, row.failed) == (1, 1)
+    assert Change(Cause.OPTIONS, "no_such_option", ("not set", "1")) in row.changes
+    lines = more.invoke("--limit", "0").stdout.splitlines()
+    (number,) = [number for number, line in enumerate(lines) if line.strip() == "failed"]
+    assert "more_compiles.py" in lines[number - 1]
+
+
+def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
+    told = more.invoke("--limit", "0").stdout
+    assert "static argument n was 2, 3" in told
+    assert "compile option xla_backend_optimization_level was 0, 1" in told
+    assert "unused argument ignored was float32[1], [2], [2,2]" in told
+    assert re.search(r"the same program again, for the same arguments: jax.jit was made anew", told)
+
+
+def test_what_a_cache_gave_has_its_functions_name_and_what_changed(tmp_path: Path) -> None:
+    arguments = ("compilation_cache.py", str(tmp_path / "cache"))
+    run(*arguments, folder=tmp_path, FRAMEDEX_DEVICES="4", **NOTED)
+    found = recorded_and_indexed(tmp_path, *arguments, FRAMEDEX_DEVICES="4", JAX_LOG_COMPILES="1", **NOTED)
+    loaded = [row for row in found.rows() if row.loads]
+    assert loaded and all(row.function in found.logged for row in loaded)
+    assert "(from a compilation cache)" not in found.invoke().stdout
+
+
+def test_rows_are_a_table_of_pandas(more: Recorded) -> None:
+    pandas = pytest.importorskip("pandas")
+    from framedex.index import Index
+
+    with Index.open(more.index) as index:
+        table = index.compiles().to_pandas()
+    assert isinstance(table, pandas.DataFrame)
+    assert table["compiles"].sum() == more.logged.total()
+    assert set(table["path"]) == {str(more.program)}

@@ -1,0 +1,167 @@
+"""The report of a real run: its figures are those of the index, and a real browser shows them, with nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from tests.indexer.commands.report.pages import Page as Parsed
+from tests.once import made_once
+from tests.running import PROGRAMS, run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PROGRAM = PROGRAMS / "costs" / "training.py"
+HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
+    os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
+)
+in_browser = pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+
+
+@pytest.fixture(scope="module")
+def report() -> Path:
+    """The report of a training loop, beside its index."""
+    return made_once("costs-report", _record)
+
+
+def _record(folder: Path) -> Path:
+    ran = run("costs/training.py", folder=folder)
+    assert ran.status == 0, ran.stderr
+    with Store(folder / "index.db") as store:
+        ingest_captures(store, ran.captures, [], Silence())
+    written = folder / "report.html"
+    result = CliRunner().invoke(cli, ["--index", str(folder / "index.db"), "report", "-o", str(written)])
+    assert result.exit_code == 0, result.output
+    return written
+
+
+def line_of(text: str) -> int:
+    """The number of the first line of the program that has the text."""
+    return next(number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line)
+
+
+def section(report: Path, name: str) -> Parsed:
+    """A section of the report by itself."""
+    text = report.read_text()
+    start = text.index(f'<section id="{name}"')
+    return Parsed.of(text[start : text.index("</section>", start) + len("</section>")])
+
+
+def test_it_has_the_rows_of_each_answer(report: Path) -> None:
+    with Index.open(report.with_name("index.db")) as index:
+        answers: dict[str, Sequence[object]] = {"compiles": index.compiles(), "transfers": index.transfers()}
+        (device,) = index.memory()
+    for name, rows in answers.items():
+        assert [len(section(report, name).all("tr")) - 1] == [len(rows)] != [0], name
+    assert len(section(report, "memory").all("tr")) - 1 == len(device.lines) > 0
+    assert f"each of {device.lines[1].rounds} rounds leaves" in section(report, "memory").elements[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("compiles", "params = step(", "argument 2 (x) was float32[16,64], [32,64], [26,64], [36,64]"),
+        ("transfers", "params = step(", "operand of a call"),
+        ("transfers", "float(kept", "device to host"),
+        ("memory", "kept.append", "leaves"),
+        ("flames", "def main", "main"),
+    ],
+)
+def test_each_line_is_told_and_leads_to_the_program(report: Path, name: str, line: str, said: str) -> None:
+    found = section(report, name)
+    links = {element.attributes["href"] for element in found.all("a")}
+    assert said in found.elements[0].text
+    if name != "flames":
+        assert f"vscode://file{PROGRAM}:{line_of(line)}" in links
+
+
+def test_the_compilations_take_most_of_the_time_of_the_main_thread(report: Path) -> None:
+    (main, *_) = [each.text for each in section(report, "timeline").all("tr") if each.text.startswith("main")]
+    assert main
+    outlines = [each for each in section(report, "timeline").all("path") if each.attributes["class"] == "compile"]
+    assert outlines and len(outlines[0].attributes["d"]) > 40
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from tests.editors.vscode.workbench import chromium
+
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def opened(browser: Browser, report: Path) -> Iterator[Page]:
+    """The report in a browser without a network; nothing may be complained of, or be asked for beside the file."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(report.as_uri())
+    yield page
+    assert complaints == []
+    assert asked == [report.as_uri()]
+    context.close()
+
+
+@in_browser
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_it_fits_windows_of_any_width(opened: Page, width: int) -> None:
+    opened.set_viewport_size({"width": width, "height": 900})
+    assert opened.evaluate("document.documentElement.scrollWidth") == width
+    assert opened.evaluate("document.compatMode") == "CSS1Compat"
+
+
+@in_browser
+@pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
+def test_it_is_light_or_dark_as_the_system_is(opened: Page, scheme: Literal["light", "dark"], is_dark: bool) -> None:
+    opened.emulate_media(color_scheme=scheme)
+    red, *_ = opened.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    assert (red < 128) is is_dark
+    opened.emulate_media(color_scheme=scheme, media="print")
+    red, *_ = opened.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    assert red > 128
+
+
+@in_browser
+def test_a_click_shows_a_function_alone_and_where_it_is(opened: Page) -> None:
+    """Given the flame graph, when a function is clicked, then it is as wide as the graph, and its line is a link."""
+    box = opened.locator(".flames svg svg", has_text="zeros").first
+    before = box.bounding_box()
+    box.click()
+    after = box.bounding_box()
+    whole = opened.locator(".flames > svg").bounding_box()
+    assert before is not None and after is not None and whole is not None
+    assert before["width"] < whole["width"] / 2 and after["width"] == pytest.approx(whole["width"], rel=0.01)
+    assert opened.locator(".picked").inner_text().startswith("zeros: ")
+    assert opened.locator(".picked a").get_attribute("href", timeout=1000).startswith("vscode://file/")  # type: ignore[union-attr]
+    opened.locator(".flames svg svg").first.click()
+    restored = box.bounding_box()
+    assert restored is not None and restored["width"] == pytest.approx(before["width"], rel=0.01)
+
+
+@in_browser
+def test_it_is_read_without_scripts_and_printed(browser: Browser, report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    assert page.locator("main section:visible").count() >= 8
+    assert page.locator(".flames rect").count() > 50
+    assert page.locator(".with-script:visible").count() == 0
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") > 1
+    context.close()

@@ -1,0 +1,282 @@
+"""`framedex waits`: where threads were blocked, as the program itself measured it, and the loops that it has."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.index.write.waits import forget_waits, write_waits
+from framedex.model import Loop, WaitHow, Waiting, Waits
+from tests.once import made_once
+from tests.run.invoking import FRAMEDEX, environment
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "waits.py"
+TEXT = PROGRAM.read_text().splitlines()
+MS = 1_000_000
+TAKES = 100 * MS  # of a run of `slow`, at least
+PARTS = ("waits", "train", "tight", "epochs")
+# What each case waits for. Its line is blocked for less than the program measured, as that has Python around it.
+WAITING = {
+    **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
+    **dict.fromkeys(("asarray", "float", "bool", "item", "tolist", "print", "device_get", "read_later"), WaitHow.COPY),
+}
+NOT_WAITING = ("again", "copy_to_host_async", "is_ready")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The index of all parts of the program, what each measured, and which capture it is."""
+
+    index: Path
+    took: dict[str, int]
+    captures: dict[str, int]
+
+    def waiting(self, part: str, *, all_lines: bool = False) -> Waiting:
+        """What the index tells of a part."""
+        with Index.open(self.index) as index, index.within([self.captures[part]]) as narrow:
+            return narrow.waits(all_lines=all_lines)
+
+    def loop(self, part: str, case: str) -> Loop:
+        """The loop that is told by the line with the name of a case."""
+        loops = self.waiting(part).loops
+        (found,) = [loop for loop in loops if loop.line is not None and loop.line.location.line == _number(case)]
+        return found
+
+    def read(self, part: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`framedex waits ARGUMENTS...` of a part."""
+        chosen = ("--capture", str(self.captures[part]))
+        command = [FRAMEDEX, "--index", str(self.index), "waits", *chosen, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env=environment(COLUMNS="80"))
+
+
+def _record(folder: Path) -> Recorded:
+    took, of_part = {}, {}
+    for part in PARTS:
+        (folder / part).mkdir()
+        ran = run("costs/waits.py", part, folder=folder / part, FRAMEDEX_DEVICES="2")
+        took.update(ran.result)
+        of_part[part] = str(ran.capture)
+    index = folder / "index.db"
+    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(folder)], check=True, capture_output=True)
+    with Index.open(index) as opened:
+        ids = {capture.path: capture.id for capture in opened.captures()}
+    return Recorded(index, took, {part: ids[path] for part, path in of_part.items()})
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """All parts, recorded and indexed."""
+    return made_once("costs-waits", _record)
+
+
+def _number(case: str) -> int:
+    (found,) = (number for number, text in enumerate(TEXT, start=1) if text.endswith(f"# case: {case}"))
+    return found
+
+
+def _rows(waiting: Waiting, case: str) -> list[Waits]:
+    number = _number(case)
+    return [row for row in waiting.lines if row.line is not None and row.line.location.line == number]
+
+
+# Waits
+
+
+@pytest.mark.parametrize("case", WAITING)
+def test_a_line_is_blocked_as_long_as_the_program_was(recorded: Recorded, case: str) -> None:
+    (row,) = _rows(recorded.waiting("waits"), case)
+
+    assert row.line is not None and row.line.location.path == str(PROGRAM)
+    assert row.how is WAITING[case]
+    assert (row.count, row.unsure, row.outward) == (1, 0, ())
+    assert TAKES / 2 < row.total_duration <= recorded.took[case]
+    assert row.longest_duration == row.total_duration
+
+
+@pytest.mark.parametrize("case", NOT_WAITING)
+def test_what_is_there_or_only_asked_for_makes_nobody_wait(recorded: Recorded, case: str) -> None:
+    assert not _rows(recorded.waiting("waits"), case)
+
+
+def test_a_wait_ends_with_what_was_waited_for(recorded: Recorded) -> None:
+    """The program sleeps three times as long afterwards, and makes no call in that time."""
+    (row,) = _rows(recorded.waiting("waits"), "sleeps_after")
+
+    assert row.total_duration < 3 * TAKES
+
+
+def test_results_on_several_devices_are_waited_for_once(recorded: Recorded) -> None:
+    (row,) = _rows(recorded.waiting("waits"), "sharded")
+
+    assert row.count == 1
+    assert 0 < row.total_duration <= recorded.took["sharded"]
+
+
+def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None:
+    (row,) = _rows(recorded.waiting("waits"), "fetch")
+    by_way = _rows(recorded.waiting("waits", all_lines=True), "fetch")
+
+    assert row.count == 2
+    assert {each.outward[0].location.line for each in by_way} == {_number("first_caller"), _number("second_caller")}
+    assert [each.count for each in by_way] == [1, 1]
+    assert sum(each.total_duration for each in by_way) == row.total_duration <= recorded.took["fetch"]
+
+
+def test_a_thread_waits_by_itself(recorded: Recorded) -> None:
+    waiting = recorded.waiting("waits")
+    (row,) = _rows(waiting, "thread")
+
+    assert row.thread not in {each.thread for each in _rows(waiting, "float")}
+
+
+def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
+    waiting = recorded.waiting("waits")
+    (row,) = _rows(waiting, "full_queue")
+    (rest,) = _rows(waiting, "drained")
+
+    assert row.how is WaitHow.RUN
+    assert row.count >= 5
+    assert row.total_duration <= recorded.took["full_queue"]
+    assert rest.how is WaitHow.READY
+    assert rest.total_duration <= recorded.took["drained"]
+
+
+def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
+    waiting = recorded.waiting("waits")
+
+    assert waiting.device is not None
+    assert len(WAITING) * TAKES < waiting.device < waiting.recorded
+    assert sum(row.total_duration for row in waiting.lines if row.thread == "main") < waiting.recorded
+
+
+def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -> None:
+    ran = run("awaiting.py", folder=tmp_path)
+    index = tmp_path / "index.db"
+    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(ran.capture)], check=True, capture_output=True)
+    program = PROGRAMS / "awaiting.py"
+    text = program.read_text().splitlines()
+    with Index.open(index) as opened:
+        rows = opened.waits(all_lines=True).lines
+    found = {
+        text[place.location.line - 1].rpartition("# case: ")[2]: row
+        for row in rows
+        for place in row.outward
+        if place.location.path == str(program)
+    }
+
+    assert found.keys() == {"awaited", "fired", "hangs"}
+    assert TAKES / 2 < found["awaited"].total_duration <= ran.result["awaited"]
+    assert found["fired"].total_duration < TAKES / 2
+    assert found["hangs"].total_duration > TAKES / 2  # it never returned: until the recording ended
+    assert {(row.how, row.count, row.unsure) for row in rows} == {(WaitHow.READY, 1, 0)}
+
+
+# Loops
+
+
+def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
+    loop = recorded.loop("train", "batch")
+
+    assert loop.rounds == 12
+    assert [step.number for step in loop.steps] == [*range(1, 13)]
+    compiling = [step.number for step in loop.steps if step.compile]
+    assert compiling[:2] == [1, 5]  # the step, and where it is evaluated for the first time
+    for step in loop.steps:
+        assert step.dispatch + step.wait > 0 and step.transfer > 0  # a run may be over when its call returns
+        assert step.compile + step.dispatch + step.transfer + step.wait <= step.duration
+    assert sum(step.duration for step in loop.steps) == loop.duration
+    starts = [step.start for step in loop.steps]
+    assert starts == sorted(starts)
+    calls = [step.first_call for step in loop.steps]
+    assert calls == sorted({*calls})
+
+
+def test_a_loop_on_one_line_is_found(recorded: Recorded) -> None:
+    loop = recorded.loop("tight", "tight")
+
+    assert loop.rounds == 30
+    assert loop.steps[0].compile > 0
+    assert not any(step.compile for step in loop.steps[1:])
+
+
+def test_a_loop_in_a_loop_is_told_by_itself(recorded: Recorded) -> None:
+    told = recorded.waiting("epochs").loops
+    loops = [(loop.line.location.line, loop.rounds) for loop in told if loop.line is not None]
+
+    assert loops == [(_number("inner"), 4), (_number("inner"), 100), (_number("validation"), 60)]
+
+
+# The verb
+
+
+def test_the_verb_tells_lines_and_steps(recorded: Recorded) -> None:
+    shown = recorded.read("waits").stdout
+
+    assert "Python waited" in shown and "programs were under way" in shown
+    for case in ("block_until_ready", "asarray"):
+        assert f":{_number(case)} in " in shown.replace("\n", " ")
+    assert "Loop of 60 rounds" in shown
+    assert "--limit 0 shows more" in shown
+
+
+def test_json_has_every_figure(recorded: Recorded) -> None:
+    document = json.loads(recorded.read("waits", "--json", "--limit", "3").stdout)
+    waiting = recorded.waiting("waits")
+
+    assert document["line_count"] == len(waiting.lines) > len(document["lines"]) == 3
+    assert document["lines"][0]["how"] == waiting.lines[0].how.value
+    assert (document["recorded"], document["device"]) == (waiting.recorded, waiting.device)
+    assert [len(loop["steps"]) for loop in document["loops"]] == [len(loop.steps) for loop in waiting.loops]
+
+
+def test_rows_are_a_table_for_pandas(recorded: Recorded) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    frame = recorded.waiting("waits").lines.to_pandas()
+
+    assert isinstance(frame, pandas.DataFrame)
+    assert {"path", "line", "how", "total_duration"} <= {*frame.columns}
+
+
+def test_captures_that_are_removed_take_their_waits_along(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with Store(copy) as store:
+        store.remove_captures([*recorded.captures.values()])
+    with Index.open(copy) as index:
+        assert not index.captures_with_waits()
+        assert (index.waits().recorded, index.waits().device) == (0, None)
+    shown = subprocess.run([FRAMEDEX, "--index", str(copy), "waits"], capture_output=True, text=True)
+
+    assert shown.returncode == 1
+
+
+# What is written
+
+
+def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    capture = recorded.captures["waits"]
+    with closing(sqlite3.connect(copy)) as connection:
+        before = _written(connection)
+        write_waits(connection, capture)
+        assert _written(connection) == before
+        forget_waits(connection, capture)
+        assert {row[1] for row in _written(connection)} == {*recorded.captures.values()} - {capture}
+
+
+def _written(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+    return {
+        (table, *row)
+        for table in ("wait_totals", "waits", "loops", "loop_steps")
+        for row in connection.execute(f"SELECT * FROM {table}")
+    }
