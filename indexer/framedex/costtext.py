@@ -242,10 +242,11 @@ def waits_text(rows: Sequence[Waits]) -> str:
 
 
 def waits_details(rows: Sequence[Waits]) -> list[str]:
-    """What each thread waited for, and the longest of it."""
+    """What each thread waited for, the longest of it, and how sure that is."""
     return [
         f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
         f" the longest {words.duration(row.longest_duration)}"
+        + (f"; {row.unsure:,} of them may have ended before the next call" if row.unsure else "")
         for row in rows
     ]
 

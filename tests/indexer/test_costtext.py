@@ -13,6 +13,9 @@ from framedex.costtext import (
     memory_total,
     transfers_text,
     transfers_total,
+    waits_details,
+    waits_text,
+    waits_total,
 )
 from framedex.model import (
     Cause,
@@ -26,6 +29,8 @@ from framedex.model import (
     OutOfMemory,
     PythonLine,
     Transfers,
+    WaitHow,
+    Waits,
 )
 
 LINE = PythonLine("step", Location("/home/me/train.py", 7, How.EXACT))
@@ -124,3 +129,16 @@ def test_a_line_that_only_failed_says_that() -> None:
     assert (row.line, row.latest_call) == (LINE, 8)
     assert memory_text([row]) == "failed once for want of memory"
     assert memory_details([row]) == ["device 0: call 8 failed for want of memory for 1 GiB, 4 KiB alive"]
+
+
+def test_waits_say_for_what_and_how_long() -> None:
+    ready = Waits(LINE, (), WaitHow.READY, "main", 3, 0, 1_200_000_000, 800_000_000, 5, 1, 9)
+    copy = replace(ready, how=WaitHow.COPY, thread="worker (12)", count=1, unsure=1, total_duration=5_000_000)
+    assert waits_text([ready]) == "waited 1.2 s, 3 times: result"
+    assert waits_text([ready, copy]) == "waited 1.21 s, 4 times: result and copy to the host"
+    assert waits_total([ready, copy]) == "4 waits, 1.21 s"
+    assert waits_details([ready, copy]) == [
+        "result, thread main: 3 times, 1.2 s, the longest 800 ms",
+        "copy to the host, thread worker (12): once, 5 ms, the longest 800 ms; 1 of them may have ended before the next"
+        " call",
+    ]

@@ -29,6 +29,24 @@ COMPILED = r"compiled 6 times, [\d.]+ m?s: shape of argument 0 \(x\)"
 MOVED = r"implicit transfer, 13\.5 KiB, 12 times: host to device, operand of a call"
 KEPT = r"holds 10\.5 KiB at the peak, leaks 1\.75 KiB a step"
 
+SLOW = """\
+import time
+import jax
+import numpy as np
+
+def asleep(x):
+    time.sleep(0.05)
+    return np.asarray(x)
+
+@jax.jit
+def slow(x):
+    return jax.pure_callback(asleep, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+for _ in range(4):
+    result = slow(np.float32(1))
+    result.block_until_ready()
+"""
+
 
 @dataclass(frozen=True)
 class Project:
@@ -137,6 +155,20 @@ async def test_lenses_say_what_lines_cost(project: Project, connect: Connect, ed
     assert re.fullmatch(r"compiled 2 times, 2 functions, [\d.]+ m?s", compiled)
     assert moved == "implicit transfer, 48 B, 12 times: host to device and device to host, indexing and float"
     assert await pulled(client, project.program) == []
+
+
+async def test_a_line_that_waits_says_for_what(tmp_path: Path, connect: Connect) -> None:
+    project = Project(tmp_path.resolve())
+    project.program.write_text(SLOW)
+    project.record()
+    project.set(waits=True)
+    client = await connected(project, connect)
+    line = len(SLOW.splitlines())
+    (title,) = (await titles(client, project.program))[line]
+    assert re.fullmatch(r"waited [\d.]+ m?s, 4 times: result", title)
+    (hint,) = [each for each in await pulled(client, project.program) if each.range.start.line + 1 == line]
+    assert hint.code == "waits"
+    assert hint.message.split("\n")[1].startswith("result, thread main: 4 times, ")
 
 
 async def test_each_answer_has_a_setting_of_its_own(project: Project, connect: Connect) -> None:
@@ -323,11 +355,3 @@ async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: C
     client = await connected(recorded, connect)
     with pytest.raises(JsonRpcException):
         await ask(client, "costs", params)
-
-
-async def test_definition_does_not_wait_for_them(project: Project, connect: Connect) -> None:
-    """They are asked where whole captures are: an answer about a line comes first, whatever was asked before."""
-    project.set(compiles=True, transfers=True, memory=True)
-    client = await connected(project, connect)
-    params = types.DefinitionParams(*at(project.program, project.line("first way")))
-    assert await client.text_document_definition_async(params)
