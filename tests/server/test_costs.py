@@ -20,7 +20,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from tests.gitrepository import commit_all
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
-from tests.server.asking import EDITORS, Connect, ask, at, open_document, own, plain, settled
+from tests.server.asking import EDITORS, Connect, ask, open_document, own, plain, settled
 
 pytestmark = pytest.mark.asyncio
 
