@@ -90,6 +90,7 @@ def files_importing(module: str, *folders: Path) -> set[str]:
         ),
         ("framedex.nativepart._extractor", ("indexer/framedex/sources/",)),
         ("framedex.nativepart._scanner", ("indexer/framedex/interchange/",)),
+        ("framedex.nativepart.protobuf", ("indexer/framedex/programs/options.py",)),
         (
             "lsprotocol",
             (
