@@ -145,7 +145,7 @@ def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -
 
 
 def _field(abi: Abi, struct: Struct, name: str) -> Field | None:
-    """The field behind the name of a recorded value, dotted where it is in a nested struct; None: it has none itself."""
+    """The field behind the name of a recorded value, dotted where it is in a nested struct; None: it has none."""
     first, _, rest = name.partition(".")
     field = struct.field(first)
     if field is None or not rest:
