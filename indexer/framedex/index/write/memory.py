@@ -64,13 +64,14 @@ class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
     `rows` are those of its pieces. Of each of them `born` and `died` are places among the events; `had_from` and
-    `had_until` are the times between which the program had it, and `size` and `made` as in `Pieces`. `time` is that of
-    each event, `alive` the bytes after it.
+    `had_until` are the times between which the program had it, and `size`, `made` and `kind` as in `Pieces`. `time` is
+    that of each event, `alive` the bytes after it.
     """
 
     rows: Integers
     size: Integers
     made: Integers
+    kind: Integers
     had_from: Integers
     had_until: Integers
     born: Integers
@@ -92,7 +93,7 @@ class _Memory:
         deaths[dead] = place[len(rows) :]
         change = np.where(is_birth, 1, -1) * size[piece]
         return cls(
-            *(rows, size, pieces.made[rows], born, pieces.let_go[rows]),
+            *(rows, size, pieces.made[rows], pieces.kind[rows], born, pieces.let_go[rows]),
             *(place[: len(rows)], deaths, time[order], np.cumsum(change[order])),
         )
 
@@ -156,7 +157,8 @@ def _write_lines(
     for group, members in _grouped(groups):
         born, died, size = memory.born[members], memory.died[members], memory.size[members]
         at_peak = (born <= peak) & (died > peak)
-        growth, rounds = _growth(memory.had_from[members], memory.had_until[members], size, memory.made[members])
+        had = memory.had_from[members], memory.had_until[members]
+        growth, rounds = _growth(*had, size, memory.made[members], memory.kind[members])
         rows.append(
             (
                 *(*key, line_of.node[group], len(members), int(size.sum())),
@@ -180,24 +182,35 @@ def _most(born: Integers, died: Integers, size: Integers) -> int:
     return int(np.max(np.cumsum(np.concatenate([size, -size])[np.argsort(np.concatenate([born, died]))]), initial=0))
 
 
-def _growth(had_from: Integers, had_until: Integers, size: Integers, made: Integers) -> tuple[int, int]:
+def _growth(had_from: Integers, had_until: Integers, size: Integers, made: Integers, kind: Integers) -> tuple[int, int]:
     """What stays of each round with the program, and how many rounds there were.
 
-    A round is a call that makes some of the pieces. What stays is told where the bytes before each round never fall,
-    and still rise in the later half of the rounds: what a program keeps of the round before for the next is no growth.
+    A round is a call of the kind of which most make pieces: a line that makes several arrays is passed once for all.
+    What is made before is of a first round, which goes through compilation. What stays is told where the bytes before
+    each round never fall, and still rise in the later half of the rounds: what a program keeps of the round before for
+    the next is no growth.
     """
     count = len(size)
     order = np.argsort(np.concatenate([had_from, had_until]), kind="stable")
     had = np.cumsum(np.concatenate([size, -size])[order])
-    births = order[order < count]
-    is_first = np.append(True, made[births][1:] != made[births][:-1])
-    # Before each round but the first, before which nothing is there.
-    before = (had[order < count] - size[births])[is_first][1:]
-    rounds = int(is_first.sum())
+    births = np.flatnonzero(order < count)
+    repeated = births[kind[order[births]] == _repeated(made, kind)]
+    call = made[order[repeated]]
+    begins = repeated[np.append(True, call[1:] != call[:-1])]
+    begins = begins[begins > births[0]]
+    before, rounds = had[begins] - size[order[begins]], len(begins) + 1
     if rounds < LEAST_ROUNDS or (np.diff(before) < 0).any():
         return 0, rounds
     first, middle, last = (int(before[place]) for place in (0, (len(before) - 1) // 2, -1))
     return (last - first) // (len(before) - 1) if first < middle < last else 0, rounds
+
+
+def _repeated(made: Integers, kind: Integers) -> int:
+    """The kind of which there are most calls."""
+    order = np.lexsort((made, kind))
+    calls = np.flatnonzero(np.append(True, (np.diff(made[order]) != 0) | (np.diff(kind[order]) != 0)))
+    kinds, count = np.unique(kind[order][calls], return_counts=True)
+    return int(kinds[np.argmax(count)])
 
 
 # Calls that failed for want of memory
