@@ -87,6 +87,22 @@ def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: py
         assert is_plain, (seed, verb, result.exception)
 
 
+def test_a_word_that_no_indexer_writes_is_damage_without_a_seal_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.ingest(project.folder).close()
+    monkeypatch.chdir(project.folder)
+    with sqlite3.connect(project.index) as connection:
+        connection.execute("UPDATE frames SET how = 'e0act' WHERE how IS NOT NULL")
+    connection.close()
+    seal_path(project.index).write_bytes(b"")
+
+    result = _ask(project, ["trace", "2"])
+
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert "damaged" in result.stderr
+
+
 @pytest.mark.parametrize(
     "damage",
     [

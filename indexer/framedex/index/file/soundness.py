@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from enum import Enum
 from pathlib import Path
 
 from framedex.errors import FramedexError
@@ -57,6 +58,24 @@ def _is_broken(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-            return not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None
+            if not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
+                return True
+            return any(_has_unknown_word(connection, *where, words) for where, words in _enumerated().items())
     except (sqlite3.DatabaseError, UnicodeDecodeError):  # the latter is of SQLite's own message, with what it found
         return True
+
+
+def _has_unknown_word(connection: sqlite3.Connection, table: str, column: str, words: type[Enum]) -> bool:
+    known = ", ".join(f"'{word.value}'" for word in words)
+    return connection.execute(f"SELECT 1 FROM {table} WHERE {column} NOT IN ({known})").fetchone() is not None
+
+
+def _enumerated() -> dict[tuple[str, str], type[Enum]]:
+    """The columns whose texts are of an enumeration that answers have."""
+    from framedex.model import How, Language, LinkHow, MergeOutcome, Role  # which only an unexpected exception needs
+
+    return {
+        **{(table, "how"): How for table in ("functions", "frames", "candidates")},
+        **{("functions", "language"): Language, ("functions", "role"): Role},
+        **{("stacks", "outcome"): MergeOutcome, ("call_links", "how"): LinkHow},
+    }
