@@ -33,7 +33,7 @@ _BEGINNING = 1024  # bytes, in which a report says what wrote it
 @click.option(
     "--editor",
     type=Choice(list(EDITORS)),
-    help="Which editor the links to files of this machine open. Default: vscode, or framedex where that is the"
+    help="Which editor the links to files of this machine open. Default: vscode, or framedex if that is the"
     " FRAMEDEX_LINK_SCHEME.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is no report.")
