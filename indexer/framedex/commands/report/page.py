@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from framedex.commands.report.contents import Contents
     from framedex.model import DeviceMemory
 
-GENERATOR = "framedex report"
-"""How a report says what wrote it: the beginning of the content of its `meta` element of that name."""
+GENERATOR = "framedex"
+"""How a report says what wrote it: the first word of its `meta` element of that name."""
 
 _MOST_ROWS = 30  # of a table; the verb that has them all is named below
 _MOST_LOOPS = 5

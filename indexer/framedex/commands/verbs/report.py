@@ -33,8 +33,8 @@ _BEGINNING = 1024  # bytes, in which a report says what wrote it
 @click.option(
     "--editor",
     type=Choice(list(EDITORS)),
-    help="Which editor the links to files of this machine open. Default: vscode, or framedex where"
-    " FRAMEDEX_LINK_SCHEME=framedex says that `framedex open` takes them.",
+    help="Which editor the links to files of this machine open. Default: vscode, or framedex if that is the"
+    " FRAMEDEX_LINK_SCHEME.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is no report.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the report in the browser.")
