@@ -145,12 +145,13 @@ def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -
 
 
 def _field(abi: Abi, struct: Struct, name: str) -> Field | None:
-    """The field behind the name of a recorded value, dotted where it is in a nested struct."""
+    """The field behind the name of a recorded value, dotted where it is in a nested struct; None: it has none."""
     first, _, rest = name.partition(".")
     field = struct.field(first)
     if field is None or not rest:
         return field
-    return _field(abi, abi.structs[_target(field)], rest)
+    nested = abi.structs.get(_target(field))
+    return _field(abi, nested, rest) if nested is not None else None
 
 
 def _target(field: Field) -> str:
