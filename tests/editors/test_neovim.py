@@ -296,7 +296,11 @@ def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path
       for _, each in ipairs(vim.lsp.codelens.get(0)) do
         table.insert(lenses, {{ each.range.start.line + 1, each.command.title, each.command.command }})
       end
-      vim.fn.writefile({{ vim.fn.json_encode({{ hints = hints, lenses = lenses }}) }}, {str(report)!r})
+      vim.api.nvim_win_set_cursor(0, {{ 4, 0 }})
+      vim.lsp.codelens.run()
+      vim.wait(20000, function() return vim.bo.filetype == "framedex-trace" end, 5)
+      local opened = vim.fn.expand("%:t")
+      vim.fn.writefile({{ vim.fn.json_encode({{ hints = hints, lenses = lenses, opened = opened }}) }}, {str(report)!r})
     """)
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {script}", "-c", "qall!"]
     environment = {**os.environ, "HOME": str(tmp_path)}
@@ -310,6 +314,7 @@ def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path
     ((line, message, is_hint),) = seen["hints"]
     assert (line, message.split("\n")[0], is_hint) == (4, said, True)
     assert seen["lenses"] == [[4, said, "framedex.openTrace"]]
+    assert seen["opened"] == "call-5.fdtrace"
 
 
 def test_the_tags_of_the_help_are_those_that_neovim_makes(tmp_path: Path) -> None:

@@ -145,6 +145,10 @@ end
 --- See `require("framedex").setup`.
 function M.setup(options)
   given = options
+  -- What a code lens does: older Neovims show no document that a server asks them to.
+  vim.lsp.commands["framedex.openTrace"] = function(command)
+    require("framedex.trace").open_trace(command.arguments[1].call)
+  end
   local configuration = M.configuration(options)
   if vim.fn.has("nvim-0.11") == 1 then
     vim.lsp.config("framedex", configuration)
