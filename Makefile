@@ -6,7 +6,7 @@
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make test-editors  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it
-# make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
+# make screenshots [XLA=CHECKOUT]  take the pictures of VS Code and of a report in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
 # make sdist   build the source distribution into dist/
@@ -113,7 +113,7 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest tests/editors/vscode
+	@$(BIN)/python -m pytest tests/editors/vscode tests/run/costs/test_report.py
 
 .PHONY: vsix
 vsix:
@@ -122,6 +122,7 @@ vsix:
 screenshots: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@$(BIN)/python docs/make_screenshots.py $(if $(XLA),--source $(XLA))
+	@$(BIN)/python docs/make_report_pictures.py
 
 sanitize: $(VENV)/set-up-dev
 	@scripts/sanitize

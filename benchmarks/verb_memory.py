@@ -21,6 +21,7 @@ from framedex.index import Index
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 _VERBS = (
     *("captures", "summary", "summary --by-thread", "summary --function Buffer --slower 1us", "check", "ffi --all"),
+    *("compiles", "transfers", "memory", "waits", "report -o -"),
     *("calls", "calls --all", "trace BufferFromHostBuffer", "trace <module>", "where loop.py", "where loop.py:5"),
     *("find Buffer", "callers device_put", "callees device_put", "callees '*e*'", "sources", "doctor"),
     *("calls --slower 100us --limit 0", "calls --object buffer#7 --limit 0", "calls --group --limit 0"),

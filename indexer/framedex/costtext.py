@@ -13,8 +13,7 @@ from framedex import words
 from framedex.model import Cause
 
 if TYPE_CHECKING:
-    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers
-    from framedex.model.waits import Waits
+    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers, Waits
 
 _MOST_NAMED = 2
 _MOST_VALUES = 6
@@ -82,6 +81,8 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
     functions = {row.function for row in rows if row.function}
     of = f", {words.count(len(functions), 'function')}" if len(functions) > 1 else ""
     parts = []
+    failed = sum(row.failed for row in rows)
+    of += f", {failed:,} failed" if failed else ""
     if compiled:
         parts.append(f"compiled {_times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
     if loads:
@@ -218,8 +219,10 @@ def memory_total(rows: Sequence[HeldOn]) -> str:
     if not devices:
         return "peak 0 B"
     peaks = {device.peak for device in devices.values()}
-    of = f" of {'each of ' * (len(peaks) == 1)}{len(devices)} devices" if len(devices) > 1 else ""
-    return f"{'highest ' * (len(peaks) > 1)}peak{of} {words.size(max(peaks))}"
+    peak = f"peak {words.size(max(peaks))}"
+    if len(devices) == 1:
+        return peak
+    return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {len(devices)} devices"
 
 
 def device_name(device: DeviceMemory) -> str:
@@ -239,10 +242,11 @@ def waits_text(rows: Sequence[Waits]) -> str:
 
 
 def waits_details(rows: Sequence[Waits]) -> list[str]:
-    """What each thread waited for, and the longest of it."""
+    """What each thread waited for, the longest of it, and how sure that is."""
     return [
         f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
         f" the longest {words.duration(row.longest_duration)}"
+        + (f"; {row.unsure:,} of them may have ended before the next call" if row.unsure else "")
         for row in rows
     ]
 

@@ -44,6 +44,7 @@ ELSEWHERE = {
         "index/file/database.py": "the index",
         "index/file/log_space.py": "the index",
         "index/file/seal.py": "the index",
+        "index/opening.py": "the folder that is looked in",
         "index/write/store.py": "the index",
         "index/write/versions.py": "binaries, and when a file was put where it is",
         "ingest/absent.py": "environments",

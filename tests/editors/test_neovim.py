@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.editors.sessions import EDITORS, WALK, play
+from tests.server.recording import record
 
 SCRIPT = Path(__file__).with_name("neovim_session.lua")
 
@@ -270,6 +271,45 @@ def test_a_plug_in_manager_takes_the_repository_as_it_is(tmp_path: Path) -> None
         "filetype": "framedex-trace",
         "steps": "function",
     }
+
+
+def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path: Path) -> None:
+    recording = record(tmp_path)
+    report = tmp_path / "report.json"
+    script = tmp_path / "look.lua"
+    script.write_text(f"""
+      vim.opt.runtimepath:append({str(EDITORS / "neovim")!r})
+      require("framedex").setup({{
+        cmd = {{ {sys.executable!r}, "-m", "framedex_server" }},
+        settings = {{ framedex = {{ editor = {{ transfers = true }} }} }},
+      }})
+      vim.cmd("filetype plugin on")
+      vim.cmd("edit {recording.library}")
+      vim.wait(20000, function() return #vim.diagnostic.get(0) > 0 end, 5)
+      local hints = {{}}
+      for _, each in ipairs(vim.diagnostic.get(0)) do
+        table.insert(hints, {{ each.lnum + 1, each.message, each.severity == vim.diagnostic.severity.HINT }})
+      end
+      vim.lsp.codelens.refresh()
+      vim.wait(20000, function() return #vim.lsp.codelens.get(0) > 0 end, 5)
+      local lenses = {{}}
+      for _, each in ipairs(vim.lsp.codelens.get(0)) do
+        table.insert(lenses, {{ each.range.start.line + 1, each.command.title, each.command.command }})
+      end
+      vim.fn.writefile({{ vim.fn.json_encode({{ hints = hints, lenses = lenses }}) }}, {str(report)!r})
+    """)
+    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {script}", "-c", "qall!"]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+
+    assert report.is_file(), done.stderr
+    seen = json.loads(report.read_text(encoding="utf-8"))
+    said = "implicit transfer, at least 72 B, 5 times: host to device, operand of a call"
+    ((line, message, is_hint),) = seen["hints"]
+    assert (line, message.split("\n")[0], is_hint) == (4, said, True)
+    assert seen["lenses"] == [[4, said, "framedex.openTrace"]]
 
 
 def test_the_tags_of_the_help_are_those_that_neovim_makes(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from tests.gitrepository import commit_all
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
-from tests.server.asking import EDITORS, Connect, ask, at, open_document, own, plain, settled
+from tests.server.asking import EDITORS, Connect, ask, open_document, own, plain, settled
 
 pytestmark = pytest.mark.asyncio
 
@@ -28,6 +28,24 @@ PROGRAM = PROGRAMS / "costs" / "growing_batches.py"
 COMPILED = r"compiled 6 times, [\d.]+ m?s: shape of argument 0 \(x\)"
 MOVED = r"implicit transfer, 13\.5 KiB, 12 times: host to device, operand of a call"
 KEPT = r"holds 10\.5 KiB at the peak, leaks 1\.75 KiB a step"
+
+SLOW = """\
+import time
+import jax
+import numpy as np
+
+def asleep(x):
+    time.sleep(0.05)
+    return np.asarray(x)
+
+@jax.jit
+def slow(x):
+    return jax.pure_callback(asleep, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+for _ in range(4):
+    result = slow(np.float32(1))
+    result.block_until_ready()
+"""
 
 
 @dataclass(frozen=True)
@@ -139,6 +157,20 @@ async def test_lenses_say_what_lines_cost(project: Project, connect: Connect, ed
     assert await pulled(client, project.program) == []
 
 
+async def test_a_line_that_waits_says_for_what(tmp_path: Path, connect: Connect) -> None:
+    project = Project(tmp_path.resolve())
+    project.program.write_text(SLOW)
+    project.record()
+    project.set(waits=True)
+    client = await connected(project, connect)
+    line = len(SLOW.splitlines())
+    (title,) = (await titles(client, project.program))[line]
+    assert re.fullmatch(r"waited [\d.]+ m?s, 4 times: result", title)
+    (hint,) = [each for each in await pulled(client, project.program) if each.range.start.line + 1 == line]
+    assert hint.code == "waits"
+    assert hint.message.split("\n")[1].startswith("result, thread main: 4 times, ")
+
+
 async def test_each_answer_has_a_setting_of_its_own(project: Project, connect: Connect) -> None:
     project.set(memory="lenses", compiles="diagnostics")
     client = await connected(project, connect)
@@ -194,7 +226,9 @@ async def test_a_lens_leads_to_the_stacks_behind_its_number(project: Project, co
     assert about["answer"] == "transfers"
     (line,) = (await costs(client, **about))["lines"]
     ways = [stack["outward"][0] for stack in line["stacks"]]
-    assert ways == [f"train, {project.program}:{project.line(way)}" for way in ("second way", "first way")]
+    assert ways == [
+        {"function": "train", "place": f"{project.program}:{project.line(way)}"} for way in ("second way", "first way")
+    ]
     assert [stack["text"].partition(": ")[2] for stack in line["stacks"]] == [
         "implicit transfer, 3 KiB, 6 times: host to device, operand of a call",
         "implicit transfer, 10.5 KiB, 6 times: host to device, operand of a call",
@@ -286,8 +320,10 @@ async def test_what_a_capture_cost_is_listed_by_lines(project: Project, connect:
     first = found["lines"][0]
     assert first["place"] == f"{project.program}:{project.line('runs')}"
     assert first["function"] == "run_on"
-    assert [stack["outward"] for stack in first["stacks"]] == [
-        [f"train, {project.program}:{project.line('first way')}", f"<module>, {project.program}:27"]
+    (stack,) = first["stacks"]
+    assert stack["outward"] == [
+        {"function": "train", "place": f"{project.program}:{project.line('first way')}"},
+        {"function": "<module>", "place": f"{project.program}:27"},
     ]
     less = await costs(client, capture=1, answer="compiles", limit=1)
     assert (less["lines"], less["more"]) == ([first], 1)
@@ -319,11 +355,3 @@ async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: C
     client = await connected(recorded, connect)
     with pytest.raises(JsonRpcException):
         await ask(client, "costs", params)
-
-
-async def test_definition_does_not_wait_for_them(project: Project, connect: Connect) -> None:
-    """They are asked where whole captures are: an answer about a line comes first, whatever was asked before."""
-    project.set(compiles=True, transfers=True, memory=True)
-    client = await connected(project, connect)
-    params = types.DefinitionParams(*at(project.program, project.line("first way")))
-    assert await client.text_document_definition_async(params)

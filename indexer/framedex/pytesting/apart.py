@@ -34,7 +34,6 @@ class Apart:
         self._item.runtest = self._run  # type: ignore[method-assign]
 
     def _set_up(self) -> None:
-        __tracebackhide__ = True
         try:
             self.reports, outcome, told = self._reports()
         except FramedexError as error:
@@ -48,7 +47,6 @@ class Apart:
             pytest.fail("It was not set up in its own process.", pytrace=False)  # its report is shown in place of this
 
     def _run(self) -> None:
-        __tracebackhide__ = True
         if self.reports["call"].failed:
             pytest.fail("It failed in its own process.", pytrace=False)  # as above
 
@@ -74,14 +72,19 @@ class Apart:
             arguments = ("-m", "pytest", *self._arguments, f"--basetemp={folder}/pytest")
             outcome = launch(Launch(sys.executable, arguments, Path(folder) / "captures", settings, None, runtime))
             documents = list(_documents(path))
-        hook = self._item.config.hook
-        found = {}
-        for document in documents:
-            if "when" in document:
-                report = hook.pytest_report_from_serializable(config=self._item.config, data=document)
-                report.nodeid = self._item.nodeid
-                found[report.when] = report
-        return found, outcome, [document["told"] for document in documents if "told" in document]
+        reports = [self._report(document) for document in documents if "when" in document]
+        told = [document["told"] for document in documents if "told" in document]
+        return {report.when: report for report in reports}, outcome, told
+
+    def _report(self, document: dict[str, Any]) -> pytest.TestReport:
+        """A report as pytest made it there: JSON has no tuples."""
+        config = self._item.config
+        report: pytest.TestReport = config.hook.pytest_report_from_serializable(config=config, data=document)
+        report.nodeid, report.location = self._item.nodeid, self._item.location
+        report.user_properties = [(name, value) for name, value in report.user_properties]
+        if isinstance(report.longrepr, list):  # where and why it was skipped
+            report.longrepr = tuple(report.longrepr)
+        return report
 
 
 def _without_places(typed: Sequence[str], config: pytest.Config) -> list[str]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
 
 from framedex.errors import FramedexError
 from framedex.pytesting.apart import Apart
 from framedex.pytesting.marks import Asked, asked_of
-from framedex.pytesting.recorded import Recorded
-from framedex.pytesting.recorder import can_record_here
+
+if TYPE_CHECKING:
+    from framedex.pytesting.recorded import Recorded
 
 _asked = pytest.StashKey[Asked]()
-_recorded = pytest.StashKey[Recorded]()
+_recorded: pytest.StashKey[Recorded] = pytest.StashKey()
 _apart = pytest.StashKey[Apart]()
 
 
@@ -25,6 +27,10 @@ def arranged(item: pytest.Item, typed: Sequence[str], variable: str) -> Iterator
     `typed` are pytest's arguments; `variable` is one of the environment that tells another process where to report to.
     """
     try:
+        # They need the native part, and who has none is to be told of the test.
+        from framedex.pytesting.recorded import Recorded
+        from framedex.pytesting.recorder import can_record_here
+
         asked = asked_of(item)
         apart = None if can_record_here() else Apart(item, typed, variable)
     except FramedexError as error:

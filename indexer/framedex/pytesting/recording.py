@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
     from framedex.ingest import TreeReport
     from framedex.ingest.recorded import RecordedBinaries
-    from framedex.model import CaptureRow, Compiles, DeviceMemory, Table, Transfers
+    from framedex.model import CaptureRow, Compiles, DeviceMemory, Table, Transfers, Waiting
     from framedex.progress import Progress
 
 
@@ -49,6 +49,10 @@ class Recording:
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
         """What was alive on each device, of what was made in the block."""
         return self.index.memory(all_lines=all_lines)
+
+    def waits(self, *, all_lines: bool = False) -> Waiting:
+        """Where Python waited for the runtime, and the steps of its loops."""
+        return self.index.waits(all_lines=all_lines)
 
     @property
     def calls(self) -> Calls:

@@ -42,4 +42,4 @@ class Reporting:
 
     def _write(self, document: dict[str, Any]) -> None:
         with self._path.open("a") as file:
-            file.write(json.dumps(document) + "\n")
+            file.write(json.dumps(document, default=str) + "\n")

@@ -72,7 +72,7 @@ ANSWERS = {
             costtext.compiles_text,
             costtext.compiles_details,
             costtext.compiles_total,
-            lambda row: row.compiles > 1 or bool(row.changes),
+            lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
         ),
         Answer(
             "transfers",
@@ -91,6 +91,15 @@ ANSWERS = {
             costtext.memory_details,
             costtext.memory_total,
             lambda row: row.held is None or row.held.at_peak > 0 or row.held.growth > 0,
+        ),
+        Answer(
+            "waits",
+            lambda index, all_lines: index.waits(all_lines=all_lines).lines,
+            costtext.waits_kind,
+            costtext.waits_text,
+            costtext.waits_details,
+            costtext.waits_total,
+            lambda row: row.total_duration > 0,
         ),
     )
 }

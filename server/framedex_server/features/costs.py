@@ -132,6 +132,9 @@ def _place(session: Session, line: PythonLine | None) -> Json:
 def _way(answer: Answer, way: Row) -> Json:
     return {
         "text": printable(f"{answer.kind(way)}: {answer.text([way])}"),
-        "outward": [f"{printable(line.function)}, {place_name(line.location)}" for line in way.outward[:MOST_WAYS]],
+        "outward": [
+            {"function": printable(line.function), "place": place_name(line.location)}
+            for line in way.outward[:MOST_WAYS]
+        ],
         "call": way.latest_call,
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.running import plain_environment
 
-TIMEOUT = 400  # seconds: each recorded test starts a process of JAX
+TIMEOUT = 900  # seconds: each recorded test starts a process of JAX, and several share the processors
 _OUTCOME = re.compile(
     r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (?:\[\d+\] )?test_\w+\.py::(.+?)(?: - .*)?$", re.MULTILINE
 )

@@ -121,7 +121,8 @@ def test_fails_by_itself():
 
 @pytest.mark.framedex(compiles=1)
 @pytest.mark.parametrize("text", ["a::b c"])
-def test_with_parameters(text, tmp_path):
+def test_with_parameters(text, tmp_path, record_property):
+    record_property("where", tmp_path)
     train([len(text)])
 
 
@@ -158,6 +159,7 @@ def test_recorded(recorded):
     assert not any(row.is_implicit for row in second.transfers())
     assert second.memory()[0].peak >= 4096
     assert sum(capture.calls for capture in second.index.captures()) > 0
+    assert second.waits().recorded > 0
 
 
 @pytest.mark.framedex(compiles=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -22,8 +23,9 @@ PROGRAM = PROGRAMS / "costs" / "waits.py"
 TEXT = PROGRAM.read_text().splitlines()
 MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
+LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
 PARTS = ("waits", "train", "tight", "epochs")
-# What each case waits for. Its line is blocked for less than the program measured, as that has Python around it.
+# What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
     **dict.fromkeys(("asarray", "float", "bool", "item", "tolist", "print", "device_get", "read_later"), WaitHow.COPY),
@@ -97,7 +99,7 @@ def test_a_line_is_blocked_as_long_as_the_program_was(recorded: Recorded, case: 
     assert row.line is not None and row.line.location.path == str(PROGRAM)
     assert row.how is WAITING[case]
     assert (row.count, row.unsure, row.outward) == (1, 0, ())
-    assert TAKES / 2 < row.total_duration <= recorded.took[case]
+    assert TAKES / 2 < row.total_duration <= recorded.took[case] + LATE
     assert row.longest_duration == row.total_duration
 
 
@@ -117,7 +119,7 @@ def test_results_on_several_devices_are_waited_for_once(recorded: Recorded) -> N
     (row,) = _rows(recorded.waiting("waits"), "sharded")
 
     assert row.count == 1
-    assert 0 < row.total_duration <= recorded.took["sharded"]
+    assert 0 < row.total_duration <= recorded.took["sharded"] + LATE
 
 
 def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None:
@@ -127,7 +129,7 @@ def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None
     assert row.count == 2
     assert {each.outward[0].location.line for each in by_way} == {_number("first_caller"), _number("second_caller")}
     assert [each.count for each in by_way] == [1, 1]
-    assert sum(each.total_duration for each in by_way) == row.total_duration <= recorded.took["fetch"]
+    assert sum(each.total_duration for each in by_way) == row.total_duration <= recorded.took["fetch"] + LATE
 
 
 def test_a_thread_waits_by_itself(recorded: Recorded) -> None:
@@ -146,7 +148,7 @@ def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
     assert row.count >= 5
     assert row.total_duration <= recorded.took["full_queue"]
     assert rest.how is WaitHow.READY
-    assert rest.total_duration <= recorded.took["drained"]
+    assert rest.total_duration <= recorded.took["drained"] + LATE
 
 
 def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
@@ -260,6 +262,56 @@ def test_captures_that_are_removed_take_their_waits_along(recorded: Recorded, tm
 
 
 # What is written
+
+
+def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Recorded, tmp_path: Path) -> None:
+    """As if no event had been seen to fire: what is there at once is no longer known either, but takes no time."""
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    capture = recorded.captures["waits"]
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        events = "SELECT id FROM object_types WHERE name = 'event'"
+        connection.execute(f"UPDATE object_rows SET destroyed_call = NULL WHERE type IN ({events})")
+        write_waits(connection, capture)
+    with Index.open(copy) as index, index.within([capture]) as narrow:
+        told = narrow.waits()
+
+    assert told.device is None
+    (row,) = _rows(told, "sleeps_after")
+    assert (row.count, row.unsure) == (1, 1)
+    assert row.total_duration > 3 * TAKES  # the program slept before its next call
+    (exact,) = _rows(recorded.waiting("waits"), "float")
+    (row,) = _rows(told, "float")
+    assert row.unsure == row.count == 1
+    assert row.total_duration >= exact.total_duration
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
+    """Times, objects and values as no recorder writes them."""
+    choose = random.Random(seed)
+    odd = [0, -1, 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63), *(choose.randrange(10**10) for _ in range(4))]
+    capture = recorded.captures["train"]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with closing(sqlite3.connect(recorded.index)) as whole:
+            whole.backup(connection)
+        (calls,) = connection.execute("SELECT max(id) FROM call_rows").fetchone()
+        for _ in range(500):
+            call, place, value = choose.randrange(calls), choose.randrange(calls), choose.choice(odd)
+            connection.execute(
+                f"UPDATE call_rows SET {choose.choice(('start', 'duration'))} = ? WHERE id = ?", (value, call)
+            )
+            connection.execute("UPDATE call_rows SET inside = ? WHERE id = ?", (choose.choice((None, 1, call)), place))
+            column = choose.choice(("created_call", "destroyed_call", "born", "address"))
+            connection.execute(f"UPDATE object_rows SET {column} = ? WHERE id = ?", (value, place))
+            text = choose.choice(("", "{}", "null", '{"event": "0xzz"}', '{"buffer": "0x' + "f" * 40 + '"}'))
+            connection.execute("UPDATE arguments SET json = ? WHERE id = ?", (text, choose.randrange(calls)))
+        connection.execute("DELETE FROM call_rows WHERE id % 7 = ?", (seed,))
+
+        write_waits(connection, capture)
+
+        for duration, longest, waits in connection.execute("SELECT duration, longest, waits FROM waits"):
+            assert 0 <= longest <= duration <= longest * waits
 
 
 def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -> None:

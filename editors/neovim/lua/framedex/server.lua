@@ -119,6 +119,7 @@ local function start_by_autocommand(configuration)
         cmd_env = configuration.cmd_env,
         root_dir = root_of(configuration.root_markers, event.buf),
         settings = configuration.settings,
+        init_options = configuration.settings, -- Neovim 0.7 does not say that it can be asked for settings
         on_attach = configuration.on_attach,
         handlers = configuration.handlers,
         capabilities = configuration.capabilities,

@@ -161,10 +161,11 @@ function costItem({ cost }: CostNode): vscode.TreeItem {
 }
 
 function wayItem({ way }: WayNode): vscode.TreeItem {
-  const [nearest, ...others] = way.outward;
-  const item = new vscode.TreeItem(plain(nearest === undefined ? `call ${way.call}` : `from ${path.posix.basename(nearest)}`));
+  const [nearest] = way.outward;
+  const from = nearest && `from ${nearest.function}, ${path.posix.basename(nearest.place)}`;
+  const item = new vscode.TreeItem(plain(from ?? `call ${way.call}`));
   item.description = plain(way.text);
-  item.tooltip = lines([way.text, ...(nearest === undefined ? [] : [nearest, ...others].map((line) => `from ${line}`)), `latest call ${way.call}`]);
+  item.tooltip = lines([way.text, ...way.outward.map((line) => `from ${line.function}, ${line.place}`), `latest call ${way.call}`]);
   item.iconPath = new vscode.ThemeIcon("layers");
   item.command = { command: "framedex.activity.openWay", title: "Open the trace of the latest call" };
   return item;

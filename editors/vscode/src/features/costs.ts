@@ -46,7 +46,7 @@ function item(stack: CostStack): StackItem {
   return {
     label: withoutIcons(stack.text),
     description: `call ${stack.call}`,
-    detail: withoutIcons(stack.outward.map((line) => `from ${line}`).join(", ")),
+    detail: withoutIcons(stack.outward.map((line) => `from ${line.function}, ${line.place}`).join("; "), 1_000),
     stack,
   };
 }

@@ -184,6 +184,6 @@ export interface LineCost {
 /** One of the stacks behind a number: the lines that led there, nearest first, and the latest call. */
 export interface CostStack {
   text: string;
-  outward: string[];
+  outward: { function: string; place: string }[];
   call: number;
 }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex.model import Activity
 
 if TYPE_CHECKING:
-    from framedex.model import Loop, ThreadTime, Timeline
+    from framedex.model import Loop, LoopStep, ThreadTime, Timeline
 
 WIDTH = 600
 HEIGHT = 24
@@ -73,11 +74,19 @@ def step_height(loop: Loop) -> int:
 
 def step_layers(loop: Loop) -> Iterator[Layer]:
     """What the rounds of a loop consist of, side by side, as high as they took long."""
-    height = step_height(loop)
-    parts = [(name, [getattr(step, name) / height for step in loop.steps]) for name in PARTS_OF_STEPS]
+    height, steps = step_height(loop), _columns(loop.steps)
+    parts = [(name, [getattr(step, name) / height for step in steps]) for name in PARTS_OF_STEPS]
     spent = zip(*(heights for _, heights in parts), strict=True)
-    own = [step.duration / height - sum(each) for step, each in zip(loop.steps, spent, strict=True)]
+    own = [step.duration / height - sum(each) for step, each in zip(steps, spent, strict=True)]
     return _stacked([*parts, (OWN, own)], 0, WIDTH)
+
+
+def _columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
+    """At most as many rounds as a chart is wide: of thousands the longest of equal numbers of them."""
+    if len(steps) <= WIDTH:
+        return steps
+    edges = [len(steps) * column // WIDTH for column in range(WIDTH + 1)]
+    return [max(steps[low:high], key=lambda step: step.duration) for low, high in pairwise(edges)]
 
 
 def _stacked(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: float) -> Iterator[Layer]:

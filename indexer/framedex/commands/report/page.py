@@ -122,7 +122,7 @@ def page(contents: Contents, editor: str) -> str:
         contents=contents,
         sections=_SECTIONS,
         heading=_brief(answer_heading(contents.answer)),
-        files=places.files(),
+        files=places.files,
         generator=f"{GENERATOR} {VERSION}",
         style=Markup(style),
         script=Markup(script),

@@ -44,17 +44,19 @@ class Places:
         self._template = EDITORS[editor]
         self._names = _short_names(paths)
         self._here: dict[str, bool] = {}
+        self._shown: set[str] = set()
 
     def of(self, location: Location) -> Place:
         """How a place is shown."""
         name = self._names.get(location.path, location.path)
+        self._shown.add(location.path)
         link = self._link(location)
         labels = [*location_labels(location), *([] if link or not self._template else ["not here"])]
         return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
 
     def files(self) -> list[tuple[str, str]]:
-        """The short name and the whole path of each file that is shown under another name."""
-        return sorted((name, path) for path, name in self._names.items() if name != path)
+        """The short name and the whole path of each file that was shown until now under another name."""
+        return sorted((self._names[path], path) for path in self._shown if self._names.get(path, path) != path)
 
     def _link(self, location: Location) -> str:
         if location.url is not None:

@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, Pieces, arguments_of, columns, kinds_of
+from framedex.index.write.pieces import FOREVER, LARGEST, Pieces, arguments_of, columns, kinds_of
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 
 _ALLOCATE, _FREE, _HAND_OVER = "DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"
 # In the order in which they come where they come at one time.
 _ORDER = {_FREE: 0, _ALLOCATE: 1, _HAND_OVER: 2}
-_LARGEST = 1 << 44  # bytes of a device of the mock (docs/mock-tpu.md); sums of millions of them are 64 bits
 _ADDRESS = (1 << 63) - 1  # of a process, in a column of signed integers
 _ROW = 512  # bytes: the mock's allocator gives whole ones (native/pjrt/mock/devices/device_memory.h), as a TPU does
 
@@ -70,26 +69,27 @@ def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, st
     call, kind, start, duration, inside, argument = columns(connection.execute(query, (capture, json_list(kinds))), 6)
     numbers, of_call = np.unique(argument, return_inverse=True)
     told = arguments_of(connection, numbers)
-    values = np.array([_values(told.get(number, {})) for number in numbers.tolist()], np.int64).reshape(-1, 4)[of_call]
-    is_told = values[:, 2] >= 0
-    address, device, size, result = values[is_told].T
-    call, kind, start, duration, inside = (column[is_told] for column in (call, kind, start, duration, inside))
+    values = np.array([_values(told.get(number, {})) for number in numbers.tolist()], np.int64).reshape(-1, 4)
+    address, device, size, result = values.T
     sort = np.zeros(len(call), np.int64)
     for number, name in kinds.items():
         sort[kind == number] = _ORDER[name]
-    is_birth = sort == _ORDER[_ALLOCATE]
-    size = np.where(is_birth, (np.maximum(size, 1) + _ROW - 1) // _ROW * _ROW, size)
     # An allocation is there when its call has ended, and one is gone as soon as its release begins: so whatever other
     # threads do in between, an address is given back before it is handed out again.
-    time = start + np.where(is_birth, duration, 0)
-    order = np.lexsort((sort, time, address, device))
-    return [column[order] for column in (call, call - inside, kind, sort, time, address, device, size, result)]
+    time = start + np.where(sort == _ORDER[_ALLOCATE], duration, 0)
+    order = np.lexsort((sort, time, address[of_call], device[of_call]))
+    order = order[size[of_call[order]] >= 0]
+    of_call = of_call[order]
+    call, inside, kind, sort, time = (column[order] for column in (call, inside, kind, sort, time))
+    address, device, size, result = (column[of_call] for column in (address, device, size, result))
+    size = np.where(sort == _ORDER[_ALLOCATE], (np.maximum(size, 1) + _ROW - 1) // _ROW * _ROW, size)
+    return [call, call - inside, kind, sort, time, address, device, size, result]
 
 
 def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
     """Address, device, bytes and result of a call; -1 where they are not told: a damaged capture may tell anything."""
     device, size, result = (
-        value if isinstance(value := told.get(name), int) and 0 <= value <= _LARGEST else -1
+        value if isinstance(value := told.get(name), int) and 0 <= value <= LARGEST else -1
         for name in ("device", "bytes", "result")
     )
     return address_of(told.get("address")) & _ADDRESS, device, -1 if device < 0 else size, result

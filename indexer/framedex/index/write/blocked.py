@@ -168,11 +168,11 @@ class _Finder:
 
     def _quickest(self, runs: Integers, duration: Integers, rows: Integers) -> Integers:
         """What the quickest tenth of the runs of the same kind took, for each of these."""
-        found = np.zeros(len(self.kinds.thread), np.int64)
-        kinds = self.calls.kind[runs]
-        for kind in np.unique(self.calls.kind[rows]).tolist():
-            found[kind] = int(np.quantile(duration[runs][kinds == kind], 0.1, method="lower"))
-        return found[self.calls.kind[rows]]
+        kind = self.calls.kind[runs]
+        order = np.lexsort((duration[runs], kind))
+        known, first, count = np.unique(kind[order], return_index=True, return_counts=True)
+        tenth: Integers = duration[runs][order][first + count // 10]
+        return tenth[np.searchsorted(known, self.calls.kind[rows])]
 
     def _is_noticed_at_once(self, rows: Integers) -> Booleans:
         """Whether all events of each call had fired when somebody asked to be told of them: in that very call."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, Pieces, arguments_of, columns, kinds_of
+from framedex.index.write.pieces import FOREVER, LARGEST, Pieces, arguments_of, columns, kinds_of
 from framedex.index.write.results import Buffers, Results
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
@@ -23,7 +23,7 @@ def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
     """The pieces of memory that the buffers of a capture are in, so far as they have sizes."""
     address, born, died, size, made, kind, argument, is_sized = _buffers(connection, capture)
     results = Results.of(connection, capture, Buffers(address, born, made))
-    size = np.where(results.is_result, results.size, np.where(is_sized, size, -1))
+    size = np.where(results.is_result, results.size, np.where(is_sized & (size <= LARGEST), size, -1))
     died = np.minimum(died, results.donated)
     spaces = _spaces(connection, capture)
     told = {number: _space(each, spaces) for number, each in arguments_of(connection, argument).items()}
@@ -78,8 +78,8 @@ def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
     spaces = {address & _WORD: name for address, name in rows}
     query = (
         "SELECT DISTINCT json_extract(a.json, '$.device'), json_extract(a.json, '$.memory') FROM call_spans s"
-        " JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
-        f" JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON}"
+        " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
+        f" CROSS JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON}"
     )
     kinds = kinds_of(connection, capture, (_DEFAULT_MEMORY,))
     for device, memory in connection.execute(query, (json_list(kinds),)):

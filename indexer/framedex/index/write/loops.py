@@ -23,6 +23,8 @@ MOST_LOOPS = 20
 """Loops of a capture that are told: those that took longest."""
 
 _MOST_PLACES = 500  # of a thread that are looked at: those that are passed most often
+_MOST_FOUND = 2 * MOST_LOOPS  # of which those are told that took longest
+_MOST_RUNS = 2_000  # times that a place is passed again and again: the longest
 _FOREIGN = 4, 8  # times the marks of a usual round, and so many more: what has more is no round but something between
 _REGULAR = 0.6  # of the rounds have as many marks as the median, a quarter more or less
 _LEAST_SHARE = 100  # a loop takes a hundredth of its thread's time
@@ -79,34 +81,42 @@ def loops(marks: Marks) -> list[Rounds]:
 
 def _over_places(marks: Marks) -> Iterator[Rounds]:
     """Loops whose rounds pass several places."""
-    visit = np.flatnonzero(np.append(True, marks.node[1:] != marks.node[:-1]))  # the first mark of each
-    place = marks.node[visit]
-    nodes, first, count = np.unique(place, return_index=True, return_counts=True)
-    many = np.flatnonzero(count >= LEAST_ROUNDS)
-    many = many[np.lexsort((first[many], -count[many]))][:_MOST_PLACES]
+    visits = _visits(marks, _beginnings(marks.node), LEAST_ROUNDS)
     taken: set[int] = set()
-    for node in nodes[many].tolist():
-        if node in taken:
+    found = 0
+    for node, passed in visits.items():
+        if node in taken or found == _MOST_FOUND or (rounds := _rounds(marks, passed)) is None:
             continue
-        rounds = _rounds(marks, visit[place == node])
-        if rounds is None:
-            continue
-        same = [other for other in nodes[many].tolist() if other not in taken and _is_once(marks, rounds, visit, other)]
+        found += 1
+        same = [other for other in visits if other not in taken and _is_once(marks, rounds, visits[other])]
         taken.update((node, *same))
         yield Rounds((node, *(each for each in same if each != node)), rounds.mark, rounds.start, rounds.end)
 
 
+def _beginnings(column: Integers) -> Integers:
+    """Where something else begins in a column."""
+    return np.flatnonzero(np.append(True, column[1:] != column[:-1])[: len(column)])
+
+
+def _visits(marks: Marks, visit: Integers, least: int) -> dict[int, Integers]:
+    """Of these first marks of visits those of each place with at least so many, those that are passed most first."""
+    order = visit[np.argsort(marks.node[visit], kind="stable")]
+    begin = _beginnings(marks.node[order])
+    groups = [group for group in np.split(order, begin[1:]) if len(group) >= least]
+    groups.sort(key=lambda group: (-len(group), int(group[0])))
+    return {int(marks.node[group[0]]): group for group in groups[:_MOST_PLACES]}
+
+
 def _on_one_place(marks: Marks) -> Iterator[Rounds]:
     """Loops on one place that runs programs: between others it is passed by the same stack again and again."""
-    begin = np.flatnonzero(np.append(True, marks.node[1:] != marks.node[:-1]))
+    begin = _beginnings(marks.node)
     length = np.diff(np.append(begin, len(marks)))
     long = np.flatnonzero(length >= LEAST_ROUNDS)
-    for node in np.unique(marks.node[begin[long]]).tolist()[:_MOST_PLACES]:
-        parts = [
-            part
-            for run in long[marks.node[begin[long]] == node].tolist()
-            if len(part := _repeated(marks, int(begin[run]), int(begin[run] + length[run])))
-        ]
+    for of_place in _visits(marks, begin[long], 1).values():
+        places = np.searchsorted(begin, of_place)
+        longest = np.sort(places[np.argsort(-length[places], kind="stable")[:_MOST_RUNS]])
+        bounds = zip(begin[longest].tolist(), (begin[longest] + length[longest]).tolist(), strict=True)
+        parts = [part for first, behind in bounds if len(part := _repeated(marks, first, behind))]
         if parts and (rounds := _rounds(marks, np.concatenate(parts))) is not None:
             yield rounds
 
@@ -144,25 +154,27 @@ def _rounds(marks: Marks, begins: Integers) -> Rounds | None:
     start = marks.start[begins]
     end = np.append(start[1:], 0)
     for last in np.flatnonzero(is_kept & ~goes_on).tolist():
-        since = int(begins[np.flatnonzero(stretch == stretch[last])[0]])
-        end[last] = _end(marks, since, int(begins[last]))
+        since = int(begins[np.searchsorted(stretch, stretch[last])])
+        end[last] = _end(marks, since, int(begins[last]), int(times * usual + more))
     return Rounds((int(marks.node[begins[0]]),), begins[is_kept], start[is_kept], end[is_kept])
 
 
-def _end(marks: Marks, first: int, last: int) -> int:
-    """When the round that begins with the mark `last` is over: before what no round since `first` had."""
+def _end(marks: Marks, first: int, last: int, most: int) -> int:
+    """When the round that begins with the mark `last` is over: before what no round since `first` had.
+
+    It has at most as many marks as a round may have, and passes the place where it begins once.
+    """
+    coming = marks.node[last : last + most]
     known = np.unique(marks.node[first:last])
-    foreign = np.flatnonzero(~np.isin(marks.node[last:], known))
-    behind = last + int(foreign[0]) if len(foreign) else len(marks)
-    again = last + 1 + np.flatnonzero(marks.node[last + 1 : behind] == marks.node[last])
-    if len(again) and (np.diff(np.append(last, again)) > 1).any():  # it is passed again, elsewhere
-        behind = int(again[np.flatnonzero(np.diff(np.append(last, again)) > 1)[0]])
-    return int(np.max(marks.end[last : max(behind, last + 1)]))
+    foreign = np.flatnonzero(~np.isin(coming, known))
+    begins = _beginnings(coming)
+    again = begins[1:][coming[begins[1:]] == coming[0]]
+    behind = min([len(coming), *foreign[:1].tolist(), *again[:1].tolist()])
+    return int(np.max(marks.end[last : last + max(behind, 1)]))
 
 
-def _is_once(marks: Marks, rounds: Rounds, visit: Integers, node: int) -> bool:
+def _is_once(marks: Marks, rounds: Rounds, passed: Integers) -> bool:
     """Whether a place is passed about once in each of the rounds, and nowhere else to speak of."""
-    passed = visit[marks.node[visit] == node]
     place = np.searchsorted(rounds.mark, passed, side="right") - 1
     inside = (place >= 0) & (marks.start[passed] < rounds.end[np.maximum(place, 0)])
     return bool(0.9 <= inside.sum() / len(rounds) <= 1.05 and inside.sum() >= 0.9 * len(passed))

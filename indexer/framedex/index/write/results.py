@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, kinds_of
+from framedex.index.write.pieces import FOREVER, LARGEST, kinds_of
 from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
@@ -27,6 +27,7 @@ _DONATED = frozenset({"tf.aliasing_output", "jax.buffer_donor"})
 _MEMORY_KIND = "mhlo.memory_kind"
 _DEVICES = "PJRT_LoadedExecutable_AddressableDevices"
 _WORD = (1 << 64) - 1
+_LARGEST_ADDRESS = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Compiled:
         """The same of a program's signature, as the index has it."""
         arguments, results = signature["arguments"], signature["results"]
         return cls(
-            sizes=tuple(size_on_device(each, signature) for each in results),
+            sizes=tuple(size if (size := size_on_device(each, signature)) <= LARGEST else -1 for each in results),
             is_default=tuple(each["attributes"].get(_MEMORY_KIND, "device") == "device" for each in results),
             arguments=len(arguments),
             donated=tuple(
@@ -83,6 +84,7 @@ class Results:
         calls, begins = np.unique(buffers.made[order], return_index=True)
         rows_of = dict(zip(calls.tolist(), np.split(order, begins[1:]), strict=True)) if count else {}
         nothing = np.zeros(0, np.int64)
+        outputs: dict[object, tuple[Integers | int, Integers | int]] = {}  # of runs that are alike
         for call, start, told in reader.runs():
             rows = rows_of.get(call, nothing)
             found.is_result[rows] = 1
@@ -90,11 +92,10 @@ class Results:
             compiled = reader.compiled.get(executable)
             if compiled is None:
                 continue
-            results = len(compiled.sizes)
-            if results and len(rows) % results == 0:
-                devices = reader.devices(executable, told, len(rows) // results)
-                found.size[rows] = np.tile(compiled.sizes, len(devices))
-                found.device[rows] = np.repeat(devices, results) * np.tile(compiled.is_default, len(devices))
+            key = executable, len(rows), _address(told.get("execute_device"))
+            if key not in outputs:
+                outputs[key] = reader.outputs(*key)
+            found.size[rows], found.device[rows] = outputs[key]
             for row in reader.donated(compiled, told, start):
                 found.donated[row] = min(start, int(found.donated[row]))
         return found
@@ -128,7 +129,7 @@ class _Reader:
             devices = told.get("addressable_devices")
             executable = self.executable(told.get("executable"), start)
             if isinstance(devices, list):
-                self._devices_of[executable] = [address_of(device) for device in devices]
+                self._devices_of[executable] = [_address(device) for device in devices]
 
     def runs(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
         """The runs that ended well: each call with its start, and what is recorded of it."""
@@ -137,8 +138,8 @@ class _Reader:
     def _calls(self, function: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
         query = (
             "SELECT c.id, c.start, a.json FROM call_spans s"
-            " JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
-            f" JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON} ORDER BY c.start"
+            " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
+            f" CROSS JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON} ORDER BY c.start"
         )
         kinds = kinds_of(self._connection, self._capture, (function,))
         for call, start, text in self._connection.execute(query, (json_list(kinds),)):
@@ -148,12 +149,19 @@ class _Reader:
         """The executable at a recorded address at a time; 0 where none is known."""
         return _at(self._executables_at, address, time)
 
-    def devices(self, executable: int, told: Mapping[str, Any], count: int) -> list[int]:
-        """The devices that a run was on, by their addresses; 0 for those that are not known."""
-        if count == 1 and (device := address_of(told.get("execute_device"))):
-            return [device]
+    def outputs(self, executable: int, count: int, device: int) -> tuple[Integers | int, Integers | int]:
+        """Sizes and devices of so many results of a run, device by device, as they come; on one `device` if not 0."""
+        compiled = self.compiled[executable]
+        results = len(compiled.sizes)
+        if not results or count % results:
+            return -1, 0
         devices = self._devices_of.get(executable, [])
-        return devices if len(devices) == count else [0] * count
+        if count == results and device:
+            devices = [device]
+        if len(devices) != count // results:
+            devices = [0] * (count // results)
+        of_each = np.repeat(np.array(devices, np.int64), results) * np.tile(compiled.is_default, len(devices))
+        return np.tile(compiled.sizes, len(devices)), of_each
 
     def donated(self, compiled: Compiled, told: Mapping[str, Any], start: int) -> Iterator[int]:
         """The buffers that a run was given for good."""
@@ -170,6 +178,11 @@ class _Reader:
             if isinstance(row, list) and len(row) == compiled.arguments:
                 found = (_at(self._buffers_at, row[place], start, -1) for place in donated)
                 yield from (buffer for buffer in found if buffer >= 0)
+
+
+def _address(value: object) -> int:
+    """A recorded address in a column of signed integers; 0 where it is none."""
+    return address_of(value) & _LARGEST_ADDRESS
 
 
 _ByAddress = dict[int, tuple[list[int], list[int]]]

@@ -27,6 +27,8 @@ COPIES = (
 )
 """Functions that copy to the host, and give an event that fires once that is done."""
 
+# A damaged capture may tell any time: 36 years are enough, and sums of some are 64 bits.
+_START, _DURATION = f"max(min(c.start, {1 << 60}), 0)", f"min(c.duration, {1 << 60})"
 _WINDOW = 8
 _WIDEST = 1 << 15
 _EVENT, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
@@ -83,7 +85,7 @@ class Calls:
     def of_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> Calls:
         """The calls of these kinds, which are the capture's."""
         query = (
-            "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
+            f"SELECT c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
             " FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
             f" WHERE p.id = ? AND c.kind {IN_JSON} ORDER BY c.id"
         )
@@ -124,10 +126,10 @@ class Events:
     def of(cls, connection: sqlite3.Connection, capture: int) -> Events:
         """All of them."""
         query = (
-            "SELECT o.address, o.born, o.created_call, coalesce(d.start, ?1) AS fired, coalesce(d.id, 0)"
+            f"SELECT o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
             " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
             " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-            " LEFT JOIN call_rows d ON d.id = o.destroyed_call"
+            " LEFT JOIN call_rows c ON c.id = o.destroyed_call"
             " WHERE t.capture = ?2 AND t.name = 'event' AND o.created_call IS NOT NULL ORDER BY o.created_call, fired"
         )
         return cls(*columns(connection.execute(query, (int(FOREVER), capture)), 5))
@@ -198,13 +200,13 @@ class Threads:
 
     def ended(self) -> int:
         """When the last call ended, in ns: of those that began last."""
-        query = "SELECT max(start + max(duration, 0)) FROM call_rows WHERE id BETWEEN ? AND ?"
+        query = f"SELECT max({_START} + max({_DURATION}, 0)) FROM call_rows c WHERE id BETWEEN ? AND ?"
         (found,) = self._connection.execute(query, (max(self.first, self.last - _LAST), self.last)).fetchone()
         return int(found or 0)
 
     def began(self) -> int:
         """When the first call began, in ns."""
-        found = self._connection.execute("SELECT start FROM call_rows WHERE id = ?", (self.first,)).fetchone()
+        found = self._connection.execute(f"SELECT {_START} FROM call_rows c WHERE id = ?", (self.first,)).fetchone()
         return int(found[0]) if found else 0
 
     def after(self, calls: Calls) -> Calls:
@@ -222,7 +224,7 @@ class Threads:
             bases = np.unique(calls[open_rows])
             first, last = (passed + 1, window) if step > 0 else (-window, -passed - 1)
             rows = self._connection.execute(
-                "SELECT s.value, c.id, c.kind, c.start, c.duration, coalesce(c.arguments, 0),"
+                f"SELECT s.value, c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0),"
                 " coalesce(c.id - c.inside, 0) FROM json_each(?1) s CROSS JOIN call_rows c"
                 " ON c.id BETWEEN max(s.value + ?2, ?4) AND min(s.value + ?3, ?5)",
                 (json_list(bases.tolist()), first, last, self.first, self.last),

@@ -86,14 +86,13 @@ def _write_waits(connection: sqlite3.Connection, capture: int, found: Blocked, k
     number: dict[tuple[int, ...], int] = {}
     first_of = {each: number.setdefault(ways.way(each), each) for each in np.unique(node).tolist()}
     key = np.array([first_of[each] for each in node.tolist()], np.int64)
-    groups = np.stack([kinds.thread[found.kind], found.how, key])
-    duration = found.end - found.start
-    distinct, place = np.unique(groups, axis=1, return_inverse=True) if len(found) else (groups, key)
+    order = np.lexsort((found.call, key, found.how, kinds.thread[found.kind]))
+    groups = np.stack([kinds.thread[found.kind], found.how, key])[:, order]
+    begins = np.flatnonzero(np.append(True, (groups[:, 1:] != groups[:, :-1]).any(axis=0))[: len(order)])
     rows = []
-    for group in range(distinct.shape[1]):
-        members = np.flatnonzero(place.ravel() == group)
-        thread, how, of_node = distinct[:, group].tolist()
-        taken = duration[members]
+    for begin, members in zip(begins.tolist(), np.split(order, begins[1:]), strict=False):
+        thread, how, of_node = groups[:, begin].tolist()
+        taken = found.end[members] - found.start[members]
         rows.append(
             (
                 *(capture, thread, HOWS[how].name.lower(), of_node, len(members), int(found.is_unsure[members].sum())),

@@ -62,6 +62,12 @@ def test_rounds_are_as_high_as_they_took_long() -> None:
     assert layers["compile"] == [(0, 0.25), (300, 0.5), (WIDTH, 0)]
 
 
+def test_of_thousands_of_rounds_the_longest_are_shown() -> None:
+    loop = rounds(*(200 if number == 4_321 else 100 for number in range(10_000)))
+    (own,) = [heights(layer.outline) for layer in step_layers(loop) if layer.name == "own"]
+    assert own == [(0, 0.5), (259, 1), (260, 0.5), (WIDTH, 0)]
+
+
 def test_a_round_that_took_far_longer_hides_no_other() -> None:
     loop = rounds(1_000_000, 100, 100, 100)
     assert step_height(loop) == 800

@@ -1,0 +1,144 @@
+"""What lines cost, in words: of one row, and of all rows of a line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from framedex.costtext import (
+    compiles_text,
+    compiles_total,
+    held_on,
+    memory_details,
+    memory_text,
+    memory_total,
+    transfers_text,
+    transfers_total,
+    waits_details,
+    waits_text,
+    waits_total,
+)
+from framedex.model import (
+    Cause,
+    Change,
+    Compiles,
+    DeviceMemory,
+    Direction,
+    Held,
+    How,
+    Location,
+    OutOfMemory,
+    PythonLine,
+    Transfers,
+    WaitHow,
+    Waits,
+)
+
+LINE = PythonLine("step", Location("/home/me/train.py", 7, How.EXACT))
+ONCE = Compiles(
+    line=LINE,
+    outward=(),
+    function="f",
+    compiles=1,
+    failed=0,
+    total_duration=40_000_000,
+    longest_duration=40_000_000,
+    loads=0,
+    load_duration=0,
+    changes=(),
+    first_call=1,
+    latest_call=1,
+)
+AGAIN = replace(ONCE, compiles=19, total_duration=1_400_000_000, latest_call=19)
+MOVED = Transfers(LINE, (), Direction.HOST_TO_DEVICE, "operand of a call", True, 400, 9600, 0, 1000, 1, 400)
+HELD = Held(LINE, (), 9, 4096, 1024, 3, 0, 2048)
+DEVICE = DeviceMemory(1, "0", 4096, 5, 6, 0, 9, 0, (), (HELD,))
+
+
+def changed(cause: Cause, what: str = "", *values: str) -> Compiles:
+    return replace(AGAIN, changes=(Change(cause, what, values),))
+
+
+def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
+    assert compiles_text([ONCE]) == "compiled once, 40 ms"
+    assert compiles_text([changed(Cause.SHAPE, "argument 0 (x)", "f32[1]", "f32[2]")]) == (
+        "compiled 19 times, 1.4 s: shape of argument 0 (x)"
+    )
+    assert compiles_text([changed(Cause.ARGUMENTS, "number of arguments", "1", "2")]).endswith(": number of arguments")
+    assert compiles_text([changed(Cause.CONSTANTS, "constants", "1", "2")]).endswith(": constants")
+    assert compiles_text([changed(Cause.CODE)]).endswith(": other code")
+    assert compiles_text([changed(Cause.SAME)]).endswith(": the same program again")
+
+
+def test_compilations_that_failed_are_told() -> None:
+    assert compiles_text([replace(AGAIN, failed=2)]) == "compiled 19 times, 2 failed, 1.4 s"
+
+
+def test_functions_of_one_line_are_summed_up_and_most_reasons_only_counted() -> None:
+    reasons = [changed(Cause.SHAPE, f"argument {number}") for number in range(4)]
+    rows = [replace(row, function=f"f{number}") for number, row in enumerate(reasons)]
+    assert compiles_text(rows) == (
+        "compiled 76 times, 4 functions, 5.6 s: shape of argument 0, shape of argument 1 and 2 more"
+    )
+
+
+def test_what_a_compilation_cache_gave_is_told_apart() -> None:
+    loaded = replace(ONCE, compiles=0, total_duration=0, loads=2, load_duration=3_000_000)
+    assert compiles_text([loaded]) == "loaded 2 times from a cache, 3 ms"
+    assert compiles_text([ONCE, loaded]) == "compiled once, 40 ms; loaded 2 times from a cache, 3 ms"
+    assert compiles_total([ONCE, loaded]) == "1 compile, 40 ms; 2 loads from a cache, 3 ms"
+
+
+def test_implicit_transfers_come_before_those_asked_for() -> None:
+    asked_for = replace(MOVED, how="device_put", is_implicit=False, count=1, size=4)
+    assert transfers_text([asked_for, MOVED]) == (
+        "implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call;"
+        " transfer, 4 B, once: host to device, device_put"
+    )
+    assert transfers_total([asked_for, MOVED]) == "401 transfers, 400 of them implicit, 9.38 KiB"
+
+
+def test_a_size_that_no_call_tells_is_not_made_up() -> None:
+    unknown = replace(MOVED, how="", size=0, unsized=400)
+    assert transfers_text([unknown]) == "implicit transfer, size not known, 400 times: host to device"
+    assert transfers_text([MOVED, unknown]).startswith("implicit transfer, at least 9.38 KiB, 800 times: ")
+
+
+def test_memory_says_what_is_held_at_the_peak_and_what_leaks() -> None:
+    (row,) = held_on([DEVICE])
+    assert memory_text([row]) == "holds 1 KiB at the peak"
+    leaking = replace(DEVICE, lines=(replace(HELD, growth=4096, rounds=12),))
+    assert memory_text(list(held_on([leaking]))) == "holds 1 KiB at the peak, leaks 4 KiB a step"
+    assert memory_details(list(held_on([leaking])))[-1] == (
+        "device 0: each of 12 rounds leaves 4 KiB: a leak, or what is meant to be kept"
+    )
+    gone = replace(DEVICE, lines=(replace(HELD, at_peak=0),))
+    assert memory_text(list(held_on([gone]))) == "holds at most 2 KiB, nothing at the peak"
+
+
+def test_of_several_devices_the_most_is_told() -> None:
+    same, less = replace(DEVICE, device="1"), replace(DEVICE, device="2", peak=1, lines=(replace(HELD, at_peak=1),))
+    assert memory_text(list(held_on([DEVICE, same]))) == "holds 1 KiB at the peak of each of 2 devices"
+    assert memory_text(list(held_on([DEVICE, less]))) == "holds at most 1 KiB at the peak of 2 devices"
+    assert memory_total(list(held_on([DEVICE, same]))) == "peak 4 KiB on each of 2 devices"
+    assert memory_total(list(held_on([DEVICE, less]))) == "peak 4 KiB at most, of 2 devices"
+
+
+def test_a_line_that_only_failed_says_that() -> None:
+    failure = OutOfMemory(8, 9, LINE, 1 << 30, 4096, ())
+    (row,) = held_on([replace(DEVICE, lines=(), failures=(failure,))])
+    assert (row.line, row.latest_call) == (LINE, 8)
+    assert memory_text([row]) == "failed once for want of memory"
+    assert memory_details([row]) == ["device 0: call 8 failed for want of memory for 1 GiB, 4 KiB alive"]
+
+
+def test_waits_say_for_what_and_how_long() -> None:
+    ready = Waits(LINE, (), WaitHow.READY, "main", 3, 0, 1_200_000_000, 800_000_000, 5, 1, 9)
+    copy = replace(ready, how=WaitHow.COPY, thread="worker (12)", count=1, unsure=1, total_duration=5_000_000)
+    assert waits_text([ready]) == "waited 1.2 s, 3 times: result"
+    assert waits_text([ready, copy]) == "waited 1.21 s, 4 times: result and copy to the host"
+    assert waits_total([ready, copy]) == "4 waits, 1.21 s"
+    assert waits_details([ready, copy]) == [
+        "result, thread main: 3 times, 1.2 s, the longest 800 ms",
+        "copy to the host, thread worker (12): once, 5 ms, the longest 800 ms; 1 of them may have ended before the next"
+        " call",
+    ]
