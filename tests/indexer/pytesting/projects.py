@@ -40,7 +40,9 @@ class Outcome:
 
 def pytest_in(folder: Path, *arguments: str, before: Sequence[str] = (), **environment: str) -> Outcome:
     """Run pytest in a folder, where JAX would take the CPU; `before` are words of framedex before `-m pytest`."""
-    variables = plain_environment() | {"JAX_PLATFORMS": "cpu", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | environment
+    usual = {"JAX_PLATFORMS": "cpu", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    kept = {"TMPDIR": str(folder)}  # what is over a budget stays
+    variables = plain_environment() | usual | kept | environment
     command = [sys.executable, *before, "-m", "pytest", "-p", "framedex.pytesting.plugin", "-rA", *arguments]
     done = subprocess.run(
         command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT

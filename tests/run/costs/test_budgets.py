@@ -165,7 +165,7 @@ def test_budgets_of_the_settings_hold_and_options_go_before_them(
     told = budgets(index)
     assert [(each["text"], each["is_kept"]) for each in told] == [("*=1", True), ("step=3", True), ("1 KiB", False)]
     told = budgets(index, "--max-memory", "1MiB", "--max-compiles", "step=2")
-    assert [each["is_kept"] for each in told] == [True, True, True, True, False]
+    assert [each["is_kept"] for each in told] == [True, True, True, False, True]
     assert check(index).exit_code == 1
     (tmp_path / "framedex.toml").write_text("[budgets]\ncompile = 1\n")
     found = check(index)

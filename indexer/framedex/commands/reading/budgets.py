@@ -50,9 +50,10 @@ def chosen_budgets(
 
     return [
         *_of_settings(settings),
-        *budgets_named({"implicit_transfers": 0 if no_implicit else None, "memory": memory}),
         *compiles,
+        *budgets_named({"implicit_transfers": 0 if no_implicit else None}),
         *implicit_transfers,
+        *budgets_named({"memory": memory}),
     ]
 
 
