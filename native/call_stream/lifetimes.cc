@@ -209,7 +209,8 @@ void Lifetimes::schedule(const RecordedCall& call) {
   pending_.add();
 }
 
-// The size of what a call hands out: told by its values, or that of what it is a copy of. Results of a program are none.
+// The size of what a call hands out: told by its values, or that of what it is a copy of. Results of a program are
+// none.
 int64_t Lifetimes::size_of(const Sighting& result) const {
   if (result.is_sized) return objects_.bytes;
   if (result.is_listed) return kNone;

@@ -150,7 +150,8 @@ def test_a_click_shows_a_function_alone_and_where_it_is(opened: Page) -> None:
     assert before is not None and after is not None and whole is not None
     assert before["width"] < whole["width"] / 2 and after["width"] == pytest.approx(whole["width"], rel=0.01)
     assert opened.locator(".picked").inner_text().startswith("zeros: ")
-    assert opened.locator(".picked a").get_attribute("href", timeout=1000).startswith("vscode://file/")  # type: ignore[union-attr]
+    link = opened.locator(".picked a").get_attribute("href", timeout=1000)
+    assert link is not None and link.startswith("vscode://file/")
     opened.locator(".flames svg svg").first.click()
     restored = box.bounding_box()
     assert restored is not None and restored["width"] == pytest.approx(before["width"], rel=0.01)
