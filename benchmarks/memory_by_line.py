@@ -40,7 +40,7 @@ for _ in range(int(sys.argv[1])):
 PROGRAMS = {"puts": (PUTS, 11), "steps": (STEPS, 50)}  # with the calls of a round
 WRITE = """
 import resource, sqlite3, sys, time
-from framedex.index.write.memory import write_memory
+from framedex.index.write.costs.memory import write_memory
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("BEGIN")
 if sys.argv[2] == "buffers":

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.index.write.memory import write_memory
+from framedex.index.write.costs.memory import write_memory
 from framedex.model import CallFilter, DeviceMemory, Held
 from tests.once import made_once
 from tests.run.invoking import FRAMEDEX, environment

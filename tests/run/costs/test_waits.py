@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.index.write.waits import forget_waits, write_waits
+from framedex.index.write.costs.waits import forget_waits, write_waits
 from framedex.model import Loop, WaitHow, Waiting, Waits
 from tests.once import made_once
 from tests.run.invoking import FRAMEDEX, environment

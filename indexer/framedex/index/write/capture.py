@@ -18,9 +18,11 @@ from framedex.index.write import aggregates
 from framedex.index.write.binaries import note_binaries
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.causal_links import LinkWriter
+from framedex.index.write.costs.memory import write_memory
+from framedex.index.write.costs.transfers import TransferWriter
+from framedex.index.write.costs.waits import write_waits
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.interning import frame_ids
-from framedex.index.write.memory import write_memory
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.objects import ObjectWriter
 from framedex.index.write.programs import ProgramWriter
@@ -28,10 +30,8 @@ from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.removal import forget_calls
 from framedex.index.write.runs import run_of
 from framedex.index.write.stacks import StackRows
-from framedex.index.write.transfers import TransferWriter
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
-from framedex.index.write.waits import write_waits
 from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
 
 Transaction = Callable[[], AbstractContextManager[None]]

@@ -11,14 +11,14 @@ from collections.abc import Collection
 from framedex.index.file.conventions import IN_JSON, SAMPLES, json_list
 from framedex.index.write import aggregates
 from framedex.index.write.causal_links import forget_causal_links
+from framedex.index.write.costs.memory import forget_memory
+from framedex.index.write.costs.transfers import forget_transfers
+from framedex.index.write.costs.waits import forget_waits
 from framedex.index.write.ffi import forget_runs
-from framedex.index.write.memory import forget_memory
 from framedex.index.write.names import drop_unused_names
 from framedex.index.write.objects import forget_objects
 from framedex.index.write.programs import drop_unused_programs, forget_programs
-from framedex.index.write.transfers import forget_transfers
 from framedex.index.write.tree import read_nodes
-from framedex.index.write.waits import forget_waits
 
 _LEAVES = (
     "SELECT leaf FROM stacks UNION SELECT python_leaf FROM stacks UNION SELECT site_leaf FROM stacks"

@@ -12,8 +12,8 @@ import numpy as np
 from framedex.index.file.conventions import json_list
 from framedex.index.write.bulk import NULL
 from framedex.index.write.calls import CallWriter
+from framedex.index.write.costs.transfer_ways import way_of
 from framedex.index.write.records import CaptureRecord
-from framedex.index.write.transfer_ways import way_of
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, Direction
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, columns
+from framedex.index.write.costs.pieces import FOREVER, columns
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of, functions_of_the_c_api

@@ -8,12 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from framedex.index.write.blocked import HOWS, Blocked, blocked
-from framedex.index.write.loops import MOST_LOOPS, Marks, Rounds, loops
-from framedex.index.write.memory_lines import Ways
-from framedex.index.write.pieces import FOREVER
-from framedex.index.write.programs import COMPILES, LOADS, RUNS
-from framedex.index.write.timeline import (
+from framedex.index.write.costs.blocked import HOWS, Blocked, blocked
+from framedex.index.write.costs.loops import MOST_LOOPS, Marks, Rounds, loops
+from framedex.index.write.costs.memory_lines import Ways
+from framedex.index.write.costs.pieces import FOREVER
+from framedex.index.write.costs.timeline import (
     AWAIT,
     COPIES,
     ON_READY,
@@ -25,6 +24,7 @@ from framedex.index.write.timeline import (
     Threads,
     moves_data,
 )
+from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
 
 MOST_STEPS = 2_000

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, LARGEST, Pieces, arguments_of, columns, kinds_of
+from framedex.index.write.costs.pieces import FOREVER, LARGEST, Pieces, arguments_of, columns, kinds_of
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.pieces import FOREVER, LARGEST, kinds_of
+from framedex.index.write.costs.pieces import FOREVER, LARGEST, kinds_of
 from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of

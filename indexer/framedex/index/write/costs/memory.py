@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.allocations import pieces_of_allocator
-from framedex.index.write.buffers import pieces_of_buffers
-from framedex.index.write.memory_lines import LineOf
-from framedex.index.write.pieces import FOREVER, Pieces, arguments_of, columns
+from framedex.index.write.costs.allocations import pieces_of_allocator
+from framedex.index.write.costs.buffers import pieces_of_buffers
+from framedex.index.write.costs.memory_lines import LineOf
+from framedex.index.write.costs.pieces import FOREVER, Pieces, arguments_of, columns
 from framedex.index.write.tree import Integers
 
 POINTS = 2_000

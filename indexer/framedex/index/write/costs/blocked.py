@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.pieces import FOREVER, columns
-from framedex.index.write.programs import RUNS
-from framedex.index.write.timeline import (
+from framedex.index.write.costs.pieces import FOREVER, columns
+from framedex.index.write.costs.timeline import (
     AWAIT,
     COPIES,
     ON_READY,
@@ -30,6 +29,7 @@ from framedex.index.write.timeline import (
     events_asked,
     objects_at,
 )
+from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
 from framedex.model.waits import WaitHow
 
