@@ -30,7 +30,7 @@ def test_every_view_can_be_queried(project: Project) -> None:
 
     empty = {name for name in database.view_names() if not list(database[name].rows)}
     empty_here = {"links_readable", "objects", "objects_readable", "ffi_runs_readable", "program_lines_readable"}
-    costs = {"compiles_readable", "memory_readable"}
+    costs = {"compiles_readable", "memory_readable", "waits_readable"}
     assert empty == empty_here | costs, (
         "no call waits for another here, none has addresses, an FFI handler, or a program"
     )

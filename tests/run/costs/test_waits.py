@@ -332,3 +332,18 @@ def _written(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
         for table in ("wait_totals", "waits", "loops", "loop_steps")
         for row in connection.execute(f"SELECT * FROM {table}")
     }
+
+
+def test_waits_stand_in_a_view_with_their_lines(recorded: Recorded) -> None:
+    lines = recorded.waiting("waits").lines
+    told = {
+        (row.how.name.lower(), row.line and row.line.location.line): (row.count, row.total_duration) for row in lines
+    }
+
+    with closing(sqlite3.connect(recorded.index)) as database:
+        query = (
+            "SELECT how, line, sum(waits), CAST(round(sum(milliseconds) * 1e6) AS INTEGER) FROM waits_readable"
+            " WHERE capture = ? GROUP BY how, line"
+        )
+        rows = database.execute(query, (recorded.captures["waits"],))
+        assert {(how, line): (count, duration) for how, line, count, duration in rows} == told

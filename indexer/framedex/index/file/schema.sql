@@ -963,6 +963,14 @@ CREATE VIEW memory_readable AS
     LEFT JOIN files f ON f.id = fr.file
     WHERE NOT m.is_by_way;
 
+-- Where threads of Python waited for the runtime.
+CREATE VIEW waits_readable AS
+    SELECT w.capture, t.label AS thread, w.how, f.path, fr.line, fn.name AS function, w.waits, w.unsure,
+           w.duration / 1e6 AS milliseconds, w.longest / 1e6 AS longest_milliseconds, w.longest_call
+    FROM waits w JOIN threads t ON t.id = w.thread LEFT JOIN nodes n ON n.id = w.node
+    LEFT JOIN nodes u ON u.id = n.user_node LEFT JOIN frames fr ON fr.id = u.frame
+    LEFT JOIN functions fn ON fn.id = fr.function LEFT JOIN files f ON f.id = fr.file;
+
 CREATE VIEW edges_readable AS
     SELECT a.name AS caller, b.name AS callee, e.calls
     FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee;
