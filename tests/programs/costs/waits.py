@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import queue
 import sys
 import threading
 import time
@@ -133,6 +134,24 @@ def on_a_thread():
         thread.join()
 
 
+def loader():
+    batches = queue.Queue()
+
+    def load():
+        for _ in range(3):
+            time.sleep(TAKES)
+            batches.put(jax.device_put(np.ones(256, np.float32)))  # case: loads
+        time.sleep(TAKES)
+
+    thread = threading.Thread(target=load, name="loader")
+    thread.start()
+    total = one
+    for _ in range(3):
+        total = step(total, batches.get())[1]
+        total.block_until_ready()
+    thread.join()
+
+
 def sharded():
     mesh = Mesh(np.array(jax.devices()), ("x",))
     array = jax.device_put(jnp.ones((300, 300)), NamedSharding(mesh, PartitionSpec()))
@@ -190,6 +209,7 @@ def epochs():
 
 
 CASES = {
+    "loader": (loader,),
     "waits": (one_by_one, read_later, only_asked, sleeps_after, by_callers, on_a_thread, sharded, fails, full_queue),
     "train": (train,),
     "tight": (tight,),

@@ -24,7 +24,7 @@ TEXT = PROGRAM.read_text().splitlines()
 MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
 LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
-PARTS = ("waits", "train", "tight", "epochs")
+PARTS = ("waits", "loader", "train", "tight", "epochs")
 # What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
@@ -137,6 +137,12 @@ def test_a_thread_waits_by_itself(recorded: Recorded) -> None:
     (row,) = _rows(waiting, "thread")
 
     assert row.thread not in {each.thread for each in _rows(waiting, "float")}
+
+
+def test_a_thread_that_sleeps_after_it_has_loaded_waits_for_no_event_of_another(recorded: Recorded) -> None:
+    waiting = recorded.waiting("loader")
+
+    assert _rows(waiting, "loads") == []
 
 
 def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:

@@ -18,6 +18,7 @@ from framedex.index.write.costs.pieces import FOREVER, columns
 from framedex.index.write.costs.timeline import (
     AWAIT,
     COPIES,
+    IS_READY,
     ON_READY,
     POINTER,
     READY_EVENT,
@@ -200,6 +201,7 @@ class _Finder:
         event = self._events_of(self.calls[rows])
         maker = self._makers_of(event)
         of_interest = np.flatnonzero((maker >= 0) & self._of(*COPIES, READY_EVENT)[maker])
+        of_interest = of_interest[self._is_right_after(rows[of_interest], maker[of_interest])]
         pending = self._pending(rows[of_interest], event[of_interest], maker[of_interest])
         asking = np.isin(self.kinds.stack[pending.calls.kind], self._stacks_through(_ASKING))
         here, later = pending[np.flatnonzero(~asking)], pending[np.flatnonzero(asking)]
@@ -210,6 +212,22 @@ class _Finder:
                 self._where_read(later),
             ]
         )
+
+    def _is_right_after(self, rows: Integers, makers: Integers) -> Booleans:
+        """Whether the thread of each call had made the event last, and then no more than looked whether it had fired.
+
+        That is how jaxlib asks. The address does not tell by itself: an implementation may give one event for all that
+        have fired when they are made, and one thread's may come where another's was a moment before.
+        """
+        thread = self.kinds.thread[self.calls.kind]
+        last = self.threads.before(self.calls.id[rows], thread[rows])
+        looking = np.flatnonzero(np.isin(last.kind, self.kinds.of_functions([IS_READY])))
+        before = self.calls.id[rows].copy()
+        before[looking] = last.id[looking]
+        last = self.threads.before(before, thread[rows])
+        is_last = (last.id == self.calls.id[makers]) | (last.start < self.calls.end[makers])
+        found: Booleans = is_last & (thread[rows] == thread[makers])
+        return found
 
     def _pending(self, rows: Integers, event: Integers, maker: Integers) -> _Pending:
         """Those of these calls that asked for an event which had not fired."""

@@ -17,6 +17,7 @@ from framedex.objects.table import address_of, functions_of_the_c_api
 
 READY_EVENT = "PJRT_Buffer_ReadyEvent"
 ON_READY = "PJRT_Event_OnReady"
+IS_READY = "PJRT_Event_IsReady"
 AWAIT = "PJRT_Event_Await"
 POINTER = "PJRT_Buffer_UnsafePointer"
 """Gives the address of a buffer's content once that is there."""
