@@ -2,6 +2,7 @@
 
 Capture 7 of train.py, 2026-11-23 07:12:01
 Capture 7 of train.py, 2026-11-23 07:12:01 (the latest of 3; --capture all for all of them)
+Capture 5 of train.py, 2026-11-23 07:12:01 (the latest of 7 that has any of this; --capture all for all of them)
 Captures 7 to 10 of train.py, 2026-11-23 07:12:01 (one run, the latest with calls here; --capture all for all)
 """
 
@@ -47,7 +48,8 @@ def _which(answer: AnswerOf, remedy: str) -> str:
         return ""
     run = "one run, " if count > 1 else ""
     if not answer.about_place:
-        return f"{run}the latest of {answer.among}; {remedy}"
+        having = " that has any of this" if answer.has_later else ""
+        return f"{run}the latest of {answer.among}{having}; {remedy}"
     having = "that has it" if answer.is_compiled else "with calls here"
     if answer.has_others:
         return f"{run}the latest {having}; {remedy}"

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def open_index(
-    path: str | os.PathLike[str] = ".", *, captures: Literal["latest", "all"] | Collection[int] = "latest"
+    path: str | os.PathLike[str] = ".", *, captures: Literal["latest", "all"] | Collection[int] | int = "latest"
 ) -> Index:
     """Open an index, to be used in a `with` block or closed.
 
     `path` is an index file, or a folder: then the index is that of this folder, else of the nearest one above.
-    `captures` says of which captures it answers: of the latest run with calls, of all, or of those with these ids.
+    `captures` says of which captures it answers: of the latest run with calls, of all, of one by its id, or of several.
 
         with framedex.open_index() as index:
             for row in index.compiles():
@@ -29,6 +29,8 @@ def open_index(
 
     Raises FramedexError (with a remedy) where there is no index or no such capture, and as `Index.open` does.
     """
+    if isinstance(captures, int):
+        captures = [captures]
     if not captures or (isinstance(captures, str) and captures not in ("latest", "all")):
         raise FramedexError(f"{captures!r} names no captures.", 'Give "latest", "all", or ids: [3, 5].')
     index = Index.open(_index_of(Path(path)))

@@ -25,7 +25,8 @@ class AnswerOf:
     """The captures with calls that an answer is of, oldest first; `among` is how many of them the index has.
 
     `about_place` says whether a line or a function was asked about, and `has_others` whether other captures have it,
-    too. `is_compiled`: no call of these captures passes there, but compiled programs have ops of it.
+    too. `is_compiled`: no call of these captures passes there, but compiled programs have ops of it. `has_later`: later
+    runs tell nothing of what was asked.
     """
 
     captures: tuple[CaptureRow, ...]
@@ -34,3 +35,4 @@ class AnswerOf:
     about_place: bool = False
     has_others: bool = False
     is_compiled: bool = False
+    has_later: bool = False

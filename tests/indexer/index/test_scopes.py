@@ -225,6 +225,8 @@ def test_a_program_opens_the_latest_run_unless_it_says_which(indexed: Path, monk
     for where in (indexed, str(indexed), folder, deep, "."):
         with open_index(where) as index:
             assert [capture.id for capture in index.captures()] == [NEW, BESIDE]
+    with open_index(captures=OLD) as index:
+        assert [capture.id for capture in index.captures()] == [OLD]
     for captures in ("all", {OLD, NEW, BESIDE}, [OLD], (BESIDE, OLD)):
         with open_index(captures=captures) as index:
             assert {row.id for row in index.captures()} == ({OLD, NEW, BESIDE} if captures == "all" else {*captures})

@@ -95,7 +95,7 @@ def index_of_whole_runs(
             yield index, replace(index.answer_of(), counted=wanted)
             return
         with _within(index, [capture.id for capture in of_run]) as narrow:
-            yield narrow, replace(narrow.answer_of(), counted=wanted)
+            yield narrow, replace(narrow.answer_of(), counted=wanted, has_later=captures[-1].run != latest)
 
 
 def heading(answer: AnswerOf) -> Line:

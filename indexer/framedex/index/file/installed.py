@@ -14,6 +14,11 @@ def is_installed(path: str) -> bool:
     return _INSTALLED.search(path) is not None
 
 
+def is_hook(path: str) -> bool:
+    """Whether a Python file is framedex's own, which stands between JAX and the runtime while a program is recorded."""
+    return "/framedex_native/ffi/" in path
+
+
 def is_own(module: str) -> bool:
     """Whether a function in this file, of Python or a binary, is the user's own: neither installed nor the system's."""
     return module.startswith("/") and not is_installed(module) and _SYSTEM.search(module) is None

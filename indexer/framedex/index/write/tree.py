@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import json_list
-from framedex.index.file.installed import is_installed
+from framedex.index.file.installed import is_hook, is_installed
 
 Integers = npt.NDArray[np.int64]
 
@@ -134,7 +134,7 @@ class Tree:
             " JOIN files f ON f.id = coalesce(fr.recorded_file, fr.file) WHERE fr.line > 0"
         )
         rows = self._connection.execute(query, (json_list(sorted(frames)),))
-        return {frame: not is_installed(path) for frame, path in rows}
+        return {frame: not is_installed(path) for frame, path in rows if not is_hook(path)}
 
     def _depths(self, nodes: Integers) -> Integers:
         depth = np.full(len(nodes), -1, np.int64)
