@@ -18,6 +18,7 @@ from pytest_lsp import LanguageClient
 
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
+from framedex_server.answers.costs import ANSWERS, rows_of, ways_to
 from tests.gitrepository import commit_all
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
 from tests.server.asking import EDITORS, Connect, ask, open_document, own, plain, settled
@@ -355,3 +356,15 @@ async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: C
     client = await connected(recorded, connect)
     with pytest.raises(JsonRpcException):
         await ask(client, "costs", params)
+
+
+async def test_the_ways_to_lines_are_by_line_the_latest_first(recorded: Project) -> None:
+    answer = ANSWERS["transfers"]
+    with Index.open(recorded.index) as index:
+        rows = rows_of(index, answer, [1, 2])
+        found = ways_to(index, answer, [1, 2], rows)
+        every_way = rows_of(index, answer, [1, 2], all_lines=True)
+    assert len(found) > 1 and found.keys() == {row.line for row in rows}
+    for line, ways in found.items():
+        own = [way for way in every_way if way.line == line]
+        assert ways == sorted(own, key=lambda way: -way.latest_call)

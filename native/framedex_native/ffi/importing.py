@@ -14,14 +14,22 @@ Action = Callable[[ModuleType], None]
 def after_import(actions: dict[str, Action]) -> None:
     """Run each action on the module of its name: at once if that is imported, otherwise when it is.
 
-    What an action raises is one line on stderr: the program has imported a module, and has to get it.
+    A module that is awaited already has its action. What one raises is one line on stderr: the program has imported a
+    module, and has to get it.
     """
-    pending = {name: action for name, action in actions.items() if name not in sys.modules}
+    imported = {name: sys.modules[name] for name in actions if name in sys.modules}
+    left_out = imported.keys() | _awaited()
+    pending = {name: action for name, action in actions.items() if name not in left_out}
     if pending:
         sys.meta_path.insert(0, _Finder(pending))
-    for name, action in actions.items():
-        if name not in pending:
-            _run(action, sys.modules[name])
+    for name, module in imported.items():
+        _run(actions[name], module)
+
+
+def _awaited() -> set[str]:
+    """The modules that finders of ours wait for, those of this package under another name, too."""
+    pending = (getattr(finder, "framedex_awaits", None) for finder in sys.meta_path)
+    return {name for names in pending if isinstance(names, dict) for name in tuple(names)}
 
 
 def _run(action: Action, module: ModuleType) -> None:
@@ -35,13 +43,13 @@ class _Finder:
     """Stands aside for every module but the awaited ones, and goes away after the last of them."""
 
     def __init__(self, pending: dict[str, Action]) -> None:
-        self._pending = pending
+        self.framedex_awaits = pending
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        action = self._pending.pop(name, None)
+        action = self.framedex_awaits.pop(name, None)
         if action is None:
             return None
-        if not self._pending and self in sys.meta_path:
+        if not self.framedex_awaits and self in sys.meta_path:
             sys.meta_path.remove(self)
         spec = _find_spec(name, path, target, self)
         if spec is not None and spec.loader is not None:

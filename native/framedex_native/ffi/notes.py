@@ -93,6 +93,8 @@ def _note(frame: FrameType | None) -> str | None:
     else:
         return None
     known = frame.f_locals
+    if _is_of_jaxlib(known.get("backend")):
+        return None
     info: Any = known["all_args_info"]
     debug_info = info.debug_info
     types = info.in_avals[:MOST_ARGUMENTS]
@@ -107,6 +109,12 @@ def _note(frame: FrameType | None) -> str | None:
         "statics": getattr(debug_info.traced_for, "statics", ()),
     }
     return json.dumps(told)
+
+
+def _is_of_jaxlib(backend: Any) -> bool:
+    """Whether a back end is jaxlib's own for the CPU, whose calls are not recorded: none would take the note, and the
+    next to load something for another back end would be told by it."""
+    return getattr(backend, "platform", "") == "cpu" and not getattr(backend, "is_c_api", False)
 
 
 def _type(aval: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 _LONGEST = 80  # characters of one value
 _MOST = 8  # elements, or fields
 _DEEPEST = 3
-_PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), range, slice)
+_PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), range)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
@@ -44,6 +44,8 @@ def _text(value: Any, depth: int) -> str:
         return f"{_name(kind)}.{object.__getattribute__(value, '_name_')}"
     if kind in (tuple, frozenset) and depth < _DEEPEST:
         return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))})"
+    if kind is slice and depth < _DEEPEST:
+        return f"slice({', '.join(_elements((value.start, value.stop, value.step), depth))})"
     if issubclass(kind, type):
         return _name(value)
     if kind in _FUNCTIONS:
@@ -54,12 +56,12 @@ def _text(value: Any, depth: int) -> str:
     if package == "jaxlib" and _name(kind) == "PjitFunction":
         return _function(value)
     if kind is functools.partial:
-        return f"partial({', '.join(_elements((value.func, *value.args), depth))}) {_number(value)}"
+        return f"partial({', '.join(_elements((value.func, *value.args), depth))}){_number(value)}"
     fields = _fields(value)
     if fields is not None and depth < _DEEPEST:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]
         return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MOST else [])])})"
-    return f"{_name(kind)} {_number(value)}"
+    return f"{_name(kind)}{_number(value)}"
 
 
 def _elements(values: Any, depth: int) -> Iterator[str]:
@@ -73,7 +75,7 @@ def _elements(values: Any, depth: int) -> Iterator[str]:
 def _function(value: Any) -> str:
     """A function: those that are made again and again have one name."""
     name = str(value.__qualname__)
-    return f"{name} {_number(value)}" if "<" in name or type(value) is types.MethodType else name
+    return f"{name}{_number(value)}" if "<" in name or type(value) is types.MethodType else name
 
 
 def _fields(value: Any) -> list[tuple[str, Any]] | None:
@@ -95,8 +97,14 @@ def _name(kind: type) -> str:
 
 
 def _number(value: Any) -> str:
-    """Equal for what JAX takes for equal, and for little else."""
-    return f"#{hash(value) & 0xFFFFFF:06x}"
+    """Equal for what JAX takes for equal, and for little else; empty where JAX has asked for no hash and there is none.
+
+    That is so of what equality leaves out: a field of a dataclass with `compare=False`, an argument of a partial.
+    """
+    try:
+        return f" #{hash(value) & 0xFFFFFF:06x}"
+    except TypeError:
+        return ""
 
 
 def _cut(written: str) -> str:

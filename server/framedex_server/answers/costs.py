@@ -196,8 +196,15 @@ def rows_of(index: Index, answer: Answer, captures: Collection[int], *, all_line
     return index.remembered(("costs", answer.name, all_lines, *sorted(captures)), asked)
 
 
-def ways_to(index: Index, answer: Answer, captures: Collection[int], rows: Sequence[Row]) -> list[Row]:
-    """The same as these rows, with one for each way to its line."""
+def ways_to(
+    index: Index, answer: Answer, captures: Collection[int], rows: Sequence[Row]
+) -> dict[PythonLine | None, list[Row]]:
+    """By line the same as these rows, with one for each way to it; of each line the latest first."""
     wanted = {(row.line, answer.kind(row)) for row in rows}
-    found = rows_of(index, answer, captures, all_lines=True)
-    return [way for way in found if (way.line, answer.kind(way)) in wanted]
+    found: dict[PythonLine | None, list[Row]] = {}
+    for way in rows_of(index, answer, captures, all_lines=True):
+        if (way.line, answer.kind(way)) in wanted:
+            found.setdefault(way.line, []).append(way)
+    for ways in found.values():
+        ways.sort(key=lambda way: -way.latest_call)
+    return found

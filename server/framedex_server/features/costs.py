@@ -97,7 +97,7 @@ def _listed(
     ways = ways_to(index, answer, captures, [row for rows in shown for row in rows])
     return {
         "text": answer.total([row for rows in lines for row in rows]) if lines else "",
-        "lines": [_line(session, answer, rows, ways) for rows in shown],
+        "lines": [_line(session, answer, rows, ways.get(rows[0].line, ())) for rows in shown],
         "more": len(lines) - len(shown),
     }
 
@@ -105,14 +105,13 @@ def _listed(
 def _line(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[Row]) -> Json:
     line = rows[0].line
     cost = LineCost(answer, rows)
-    stacks = sorted((way for way in ways if way.line == line), key=lambda way: -way.latest_call)
     return {
         "text": cost.text,
         "details": cost.details,
         **_place(session, line),
         "call": cost.latest_call,
-        "stacks": [_way(answer, way) for way in stacks[:MOST_WAYS]],
-        "more": max(len(stacks) - MOST_WAYS, 0),
+        "stacks": [_way(answer, way) for way in ways[:MOST_WAYS]],
+        "more": max(len(ways) - MOST_WAYS, 0),
     }
 
 

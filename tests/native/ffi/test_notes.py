@@ -16,6 +16,7 @@ from tests.run.costs.compiling import NOTED
 from tests.running import Run, mock_environment
 
 COMPILE = "PJRT_Client_Compile"
+LOAD = "PJRT_Executable_DeserializeAndLoad"
 PROGRAM = """\
 import jax, numpy as np
 f = jax.jit(lambda x, unused, n: x * 2, static_argnames="n")
@@ -35,10 +36,10 @@ def ran(folder: Path, program: str, python: str = sys.executable, **environment:
     return Run.of([python, "program.py"], folder, mock_environment(folder) | environment, 120)
 
 
-def notes(capture: Path) -> list[Any]:
-    """What is noted of each compilation, None where nothing is."""
+def notes(capture: Path, function: str = COMPILE) -> list[Any]:
+    """What is noted of each compilation, or of each call of another function; None where nothing is."""
     found: list[Any] = []
-    for call in calls_of(capture, COMPILE):
+    for call in calls_of(capture, function):
         name = call.arguments.get("jax.kept")
         content = None if name is None else read_kept_program(capture, name)
         found.append(None if content is None else json.loads(content))
@@ -75,6 +76,44 @@ def test_a_recording_that_begins_late_knows_what_is_traced_from_then_on(tmp_path
     assert done.status == 0, done.stderr
     (capture,) = (tmp_path / "late").iterdir()
     assert any(note["statics"] == [["n", "4"]] for note in notes(capture))
+
+
+def test_what_is_compiled_for_the_cpu_is_not_told_of_what_is_loaded_next(tmp_path: Path) -> None:
+    program = (
+        "import jax, numpy as np\n"
+        "from jax.experimental.serialize_executable import deserialize_and_load, serialize\n"
+        "def wanted(x): return x * 2\n"
+        "def other(x): return x + 1\n"
+        "values = np.ones(3, np.float32)\n"
+        "saved = serialize(jax.jit(wanted).lower(values).compile())\n"
+        "jax.jit(other)(jax.device_put(values, jax.devices('cpu')[0]))\n"
+        "assert deserialize_and_load(*saved)(values).platform() == 'tpu'\n"
+    )
+    done = ran(tmp_path, program, **NOTED)
+    assert done.status == 0, done.stderr
+    assert "jit(wanted)" in [note["name"] for note in notes(done.capture)]
+    assert notes(done.capture, LOAD) == [None]
+
+
+def test_what_a_cache_gives_after_a_compilation_for_the_cpu_keeps_its_own_name(tmp_path: Path) -> None:
+    program = (
+        "import jax, numpy as np\n"
+        "def wanted(x): return x * 2\n"
+        "def other(x): return x + 1\n"
+        "values = np.ones(3, np.float32)\n"
+        "jax.jit(wanted)(values)\n"
+        "jax.clear_caches()\n"
+        "jax.jit(other)(jax.device_put(values, jax.devices('cpu')[0]))\n"
+        "jax.jit(wanted)(values)\n"
+    )
+    cached = {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    done = ran(tmp_path, program, **NOTED, **cached)
+    assert done.status == 0, done.stderr
+    assert [note["name"] for note in notes(done.capture, LOAD)] == ["jit(wanted)"]
 
 
 def test_it_is_switched_off_with_the_handlers(tmp_path: Path) -> None:

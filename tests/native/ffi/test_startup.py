@@ -86,6 +86,24 @@ def test_it_can_be_switched_on_by_hand(tmp_path: Path) -> None:
     assert len(list((tmp_path / "captures").iterdir())) == 1
 
 
+def test_however_often_it_is_switched_on_the_import_of_jax_passes_it_once(tmp_path: Path) -> None:
+    program = (
+        "import framedex_native, framedex_native.ffi, sys\n"
+        "for _ in range(3):\n"
+        "    framedex_native.start('captures')\n"
+        "    framedex_native.stop()\n"
+        "    framedex_native.ffi.install()\n"
+        "print([type(finder).__module__ for finder in sys.meta_path if type(finder).__name__ == '_Finder'])\n"
+        "import jax\n"
+        "from jax._src import compiler\n"
+        "print(compiler.get_compile_options.__wrapped__ is compiler._framedex_notes)\n"
+        "print([finder for finder in sys.meta_path if type(finder).__name__ == '_Finder'])\n"
+    )
+    ended = python("-c", program, folder=tmp_path, **CPU)
+    assert ended.stderr == ""
+    assert ended.stdout.splitlines() == [f"{['framedex_ffi.importing'] * 2}", "True", "[]"]
+
+
 def test_after_jax_was_imported_is_early_enough(tmp_path: Path) -> None:
     program = (
         "import jax, framedex_native.ffi, runpy, sys\n"

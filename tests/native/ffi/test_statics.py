@@ -25,6 +25,12 @@ class Config:
     inner: Any = None
 
 
+@dataclasses.dataclass(frozen=True)
+class Caching:
+    width: int
+    cache: Any = dataclasses.field(compare=False)
+
+
 class Hostile:
     """Runs code whenever it is looked at."""
 
@@ -62,6 +68,8 @@ def outer() -> Any:
         (Config, "Config"),
         (outer, "outer"),
         (len, "len"),
+        (slice(1, None, (2,)), "slice(1, None, (2))"),
+        (Caching(2, {}), "Caching(width=2, cache=dict)"),
     ],
 )
 def test_values_read_as_they_are_written(value: Any, expected: str) -> None:
@@ -81,6 +89,7 @@ def test_what_is_not_known_is_told_apart_by_its_hash(value: Any, pattern: str) -
 
 def test_nothing_of_a_value_is_run_but_its_hash() -> None:
     assert text(Hostile()) == "Hostile #000005"
+    assert text(slice(Hostile(), 2)) == "slice(Hostile #000005, 2, None)"
 
 
 def test_long_values_are_cut() -> None:

@@ -44,9 +44,10 @@ def report(
 ) -> None:
     """Write one HTML file of what captures hold.
 
-    It has a summary, what compiles, what holds memory, threads and devices over time, a flame graph, and what `check`
-    finds. Each line leads to your editor or to its public page. The file needs no network and nothing beside it, and
-    can be printed, sent or kept with the results of a CI run. The same captures give the same file.
+    It has a summary, what compiles, what is transferred, what holds memory, what waits, threads and devices over time,
+    a flame graph, and what `check` finds. Each line leads to your editor or to its public page. The file needs no
+    network and nothing beside it, and can be printed, sent or kept with the results of a CI run. The same captures
+    give the same file.
     """
     to_stdout = str(output) == "-"
     if to_stdout and is_opened:

@@ -12,6 +12,9 @@ Row = tuple[Any, ...]
 IN_JSON = "IN (SELECT value FROM json_each(?))"
 """For values bound as one JSON parameter (`json_list`): any number of them, and one prepared statement."""
 
+PYTHON_LEAF = "coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
+"""The innermost node of `stacks s` on its way out to Python: of an FFI run's site, of Python kept apart, or of all."""
+
 LATEST_FIRST = "p.run DESC, p.started DESC, p.id DESC, c.id DESC"
 """Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from framedex.index.ask.call.causal_links import linked_nodes
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
 from framedex.index.read.rows import Reader, place_columns, place_tables
 from framedex.index.read.urls import Urls
 from framedex.model import PythonLine
@@ -73,6 +73,6 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
 
 
 def _python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
-    """The innermost node of each stack on its way out to Python: of the site of an FFI run, of Python kept apart."""
-    query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
+    """The innermost node of each stack on its way out to Python."""
+    query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
     return dict(reader.rows(query, json_list(sorted(set(stacks)))))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
 from framedex.index.write.tree import Integers
 
 
@@ -47,7 +47,7 @@ def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> 
     known, place = np.unique(kinds, return_inverse=True)
     query = (
         "SELECT k.id, n.user_node FROM call_kinds k JOIN stacks s ON s.id = k.stack"
-        " JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
+        f" JOIN nodes n ON n.id = {PYTHON_LEAF}"
         f" WHERE n.user_node AND k.id {IN_JSON}"
     )
     by_stack = dict(connection.execute(query, (json_list(known.tolist()),)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
 from framedex.index.write.costs.pieces import FOREVER, columns
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
@@ -52,7 +52,7 @@ class Kinds:
         rows = connection.execute(
             "SELECT k.id, b.name, k.thread, coalesce(n.user_node, 0), k.stack FROM call_kinds k"
             " JOIN boundaries b ON b.id = k.boundary JOIN stacks s ON s.id = k.stack"
-            " LEFT JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
+            f" LEFT JOIN nodes n ON n.id = {PYTHON_LEAF}"
             " WHERE k.capture = ?",
             (capture,),
         ).fetchall()

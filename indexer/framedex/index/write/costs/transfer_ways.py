@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from framedex.index.file.conventions import PYTHON_LEAF
 from framedex.model import Direction
 
 OPERAND = "operand of a call"
@@ -83,7 +84,7 @@ def _python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_Fram
     rows = connection.execute(
         "WITH RECURSIVE up(node, depth, is_inside) AS ("
         " SELECT n.id, n.depth, n.id <> n.user_node FROM stacks s"
-        " JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf) WHERE s.id = ?"
+        f" JOIN nodes n ON n.id = {PYTHON_LEAF} WHERE s.id = ?"
         " UNION ALL SELECT p.id, p.depth, up.is_inside AND p.id <> p.user_node"
         " FROM up JOIN nodes n ON n.id = up.node JOIN nodes p ON p.id = n.parent"
         ") SELECT fn.name, fn.module, up.is_inside FROM up JOIN nodes n ON n.id = up.node"
