@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.budgets.model import Broken, Budget, Subject, Verdict
+from framedex.model import CallFilter, Metadata
 from framedex.nearest import nearest
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class _Judged:
     broken: list[Broken] = field(default_factory=list)
     others: list[_Item] = field(default_factory=list)  # which it could have meant
     unsized: int = 0
+    is_unknown: bool = False  # whether there is what no call tells
 
     def note(self, found: int, rows: Sequence[Row]) -> None:
         """Count what was found of one thing."""
@@ -92,6 +94,8 @@ class _Judged:
             told = f"{self.budget.pattern.text} {_FITS_NOTHING[self.budget.subject]}{self._meant()}"
             # That there is nothing is what a budget of 0 asks for.
             problem, doubt = (told, "") if self.budget.most else ("", told)
+        if self.is_unknown:
+            problem = "no memory of a device is known: the calls that would tell it are not in the recording"
         return Verdict(self.budget, self.fits, self.most, broken, problem, doubt)
 
     def _meant(self) -> str:
@@ -145,8 +149,21 @@ def _around(line: PythonLine | None) -> str:
 
 def _judge_memory(judged: Sequence[_Judged], index: Index) -> None:
     """Judge each device by the last budget."""
-    for device in index.memory():
+    devices = index.memory()
+    if not devices and not _tells_memory(index):
+        for each in judged:
+            each.is_unknown = True
+    for device in devices:
         for each in judged:
             each.fits += 1
         judged[-1].unsized += device.unsized
         judged[-1].note(device.peak, [device])
+
+
+def _tells_memory(index: Index) -> bool:
+    """Whether memory would be told if there were any: by all calls of the PJRT C API, or where nothing ran."""
+    captures = index.captures()
+    if not any(capture.calls for capture in captures):
+        return True
+    is_chosen = any(Metadata.parse(capture.metadata_text).selected_by for capture in captures)
+    return not is_chosen and bool(index.calls.find(CallFilter(function="PJRT_*"), 1))

@@ -69,7 +69,13 @@ class Pattern:
 
 
 def _normal(file: str) -> str:
-    """A path from this folder or the home folder as an absolute one; any other as it is, without what says nothing."""
+    """A path from this folder or the home folder as an absolute one; any other as it is, without what says nothing.
+
+    Raises ValueError, with a sentence, where nothing is left.
+    """
     if file.startswith(("./", "../", "~")):
         return os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111 - a pattern, and no path
-    return os.path.normpath(file) if file else ""
+    normal = os.path.normpath(file) if file else ""
+    if normal == ".":
+        raise ValueError(f"'{file}' is a folder and no file: write 'train.py:*', or '*' for all of them")
+    return normal

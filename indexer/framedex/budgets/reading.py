@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 
 from framedex import words
@@ -70,6 +71,6 @@ def budgets_of(subject: Subject, written: object) -> list[Budget]:
 def budget_of_memory(written: object) -> Budget:
     """The budget of a number of bytes, or of a text (`2GiB`). Raises ValueError, with a sentence, where it is none."""
     size = written if isinstance(written, int) and not isinstance(written, bool) else bytes_of(str(written))
-    if size is None or size < 0:
+    if size is None or not 0 <= size <= sys.maxsize:
         raise ValueError(f"{written!r} is not a number of bytes: {HOW_TO_WRITE}")
     return Budget(Subject.MEMORY, size, Pattern(), words.size(size))

@@ -39,7 +39,9 @@ class Apart:
         except FramedexError as error:
             pytest.fail(str(error), pytrace=False)
         if "teardown" not in self.reports:
-            if outcome.status == pytest.ExitCode.INTERRUPTED:
+            if (
+                outcome.status == pytest.ExitCode.INTERRUPTED and not told
+            ):  # it has the same status where it found no test
                 raise KeyboardInterrupt
             self.reports = {}
             pytest.fail(_why_unreported(outcome, told), pytrace=False)
@@ -88,15 +90,16 @@ class Apart:
 
 
 def _without_places(typed: Sequence[str], config: pytest.Config) -> list[str]:
-    """Pytest's arguments, but for those that say where tests are."""
-    places = list(config.option.file_or_dir or ())
-    kept = []
-    for argument in reversed(typed):
-        if argument in places:
-            places.remove(argument)
-        else:
-            kept.append(argument)
-    return kept[::-1]
+    """Pytest's arguments, but for those that say where tests are, and what divides them from the others."""
+    told_apart = [_Argument(each) for each in typed]
+    places = {id(each) for each in config._parser.parse(told_apart).file_or_dir}
+    return [str(each) for each in told_apart if id(each) not in places and each != "--"]
+
+
+class _Argument(str):
+    """An argument that is no other one of the same text: the value of an option may read like a place."""
+
+    __slots__ = ()
 
 
 def _name(item: pytest.Item) -> str:

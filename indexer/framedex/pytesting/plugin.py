@@ -1,91 +1,34 @@
-"""The plug-in of pytest: the mark `framedex`, and the fixture `recorded`.
+"""What pytest loads, in whatever version, wherever framedex is installed: it hands on to `hooks.py` in a new one.
 
-A test that asks for either runs where it can be recorded: in this process, if `framedex run pytest` or the like started
-it, else in a process of its own on the mock TPU. All other tests run as without the plug-in, and import nothing of it.
+A test that asks for the mark `framedex` or the fixture `recorded` runs where it can be recorded: in this process, if
+`framedex run pytest` or the like started it, else in a process of its own on the mock TPU. All other tests run as
+without the plug-in, and import nothing of it.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
-
 import pytest
-
-if TYPE_CHECKING:
-    from framedex.pytesting.recorded import Recorded
 
 _MARK = (
     "framedex(compiles, implicit_transfers, memory, clear_caches): what the body of the test may compile and move on a"
     " line, and hold on a device, at most"
 )
-_ARGUMENTS = "framedex_arguments"
-_REPORTS = "FRAMEDEX_PYTEST_REPORTS"
-_IS_ARRANGED = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known; in a process that runs one test for another pytest, report to that."""
+    """Make the mark known, and do what it asks for."""
     config.addinivalue_line("markers", _MARK)
-    if path := os.environ.pop(_REPORTS, ""):
-        from framedex.pytesting.reporting import Reporting
+    if getattr(pytest, "version_tuple", (0,)) < (8,):
+        config.pluginmanager.register(_TooOld(), "framedex-too-old")
+        return
+    from framedex.pytesting import hooks
 
-        config.pluginmanager.register(Reporting(config, path))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist what was typed."""
-    node.workerinput[_ARGUMENTS] = list(map(str, node.config.invocation_params.args))
+    config.pluginmanager.register(hooks, "framedex-hooks")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Have a test that is to be recorded run where it can be."""
-    if item.get_closest_marker("framedex") is None and not _has_recorded(item):
-        return (yield)
-    from framedex.pytesting.arranging import arranged
+class _TooOld:
+    """In place of the hooks where pytest lacks what they need: no budget is kept unseen."""
 
-    item.stash[_IS_ARRANGED] = True
-    typed = getattr(item.config, "workerinput", {}).get(_ARGUMENTS) or item.config.invocation_params.args
-    with arranged(item, list(map(str, typed)), _REPORTS):
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold the body of a test to the budgets of its mark."""
-    if _IS_ARRANGED not in item.stash:
-        return (yield)
-    from framedex.pytesting.arranging import held_to_mark
-
-    with held_to_mark(item):
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report what the process says that ran a test."""
-    report = yield
-    if _IS_ARRANGED not in item.stash:
-        return report
-    from framedex.pytesting.arranging import told_elsewhere
-
-    return told_elsewhere(item, call.when) or report
-
-
-@pytest.fixture
-def recorded(request: pytest.FixtureRequest) -> Recorded:
-    """What records parts of the test: `with recorded() as run: ...`, then `run.compiles()` and so on."""
-    from framedex.pytesting.arranging import recorded_of
-
-    return recorded_of(request.node)
-
-
-def _has_recorded(item: pytest.Item) -> bool:
-    """Whether a test asks for `recorded`, itself or by another fixture, and not for one of its own of this name."""
-    fixtures = getattr(item, "_fixtureinfo", None)
-    found = () if fixtures is None else fixtures.name2fixturedefs.get("recorded", ())
-    return any(each.func.__module__ == __name__ or "recorded" in each.argnames for each in found[-1:])
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if item.get_closest_marker("framedex") is not None:
+            pytest.fail(f"@pytest.mark.framedex needs pytest 8 or newer; this is {pytest.__version__}.", pytrace=False)

@@ -92,7 +92,7 @@ class Block:
     ) -> None:
         """End, and fail where a budget is broken; an exception of the block's own goes on its way."""
         __tracebackhide__ = True
-        self._stack.close()
+        self._stack.__exit__(kind, error, trace)
         self._recording.ended(self._captures)
         if error is None and self._budgets and (told := self._told()):
             pytest.fail(told, pytrace=self._whose != "this test")

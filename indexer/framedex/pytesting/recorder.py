@@ -36,6 +36,7 @@ class Recorder:
         self._folder = folder
         self._captures: list[Path] = []
         self._depth = 0
+        self._lost: FramedexError | None = None
 
     @contextmanager
     def block(self) -> Iterator[list[Path]]:
@@ -44,24 +45,39 @@ class Recorder:
         framedex_native.stop()
         first = len(self._captures)
         found: list[Path] = []
-        self._start(self._captures[-1].parent if self._depth else around)
-        self._depth += 1
         try:
-            yield found
-        finally:
-            self._depth -= 1
-            framedex_native.stop()
-            found += self._captures[first:]
-            if self._depth:
-                self._start(self._captures[-1].parent)
-            elif around is not None:
-                framedex_native.start(around)
+            self._captures.append(_start(self._captures[-1].parent if self._depth else around or self._folder))
+            self._depth += 1
+            try:
+                yield found
+            finally:
+                self._depth -= 1
+                framedex_native.stop()
+                found += self._captures[first:]
+        except BaseException:
+            try:
+                self._go_on(around)
+            except FramedexError as error:  # what came first is to be told; the block around is not whole
+                self._lost = error
+            raise
+        self._go_on(around)
 
-    def _start(self, folder: Path | None) -> None:
-        try:
-            self._captures.append(framedex_native.start(folder or self._folder))
-        except RuntimeError as error:
-            raise FramedexError(f"Nothing can be recorded: {error}.") from None
+    def _go_on(self, around: Path | None) -> None:
+        """Record what is around the block again. Raises FramedexError if it cannot, or could not before."""
+        if self._lost is not None:
+            raise self._lost
+        if self._depth:
+            self._captures.append(_start(self._captures[-1].parent))
+        elif around is not None:
+            _start(around)
+
+
+def _start(folder: Path) -> Path:
+    """Begin a capture in a folder."""
+    try:
+        return framedex_native.start(folder)
+    except RuntimeError as error:
+        raise FramedexError(f"Nothing can be recorded: {error}.") from None
 
 
 def _folder_of_all() -> Path | None:

@@ -73,7 +73,13 @@ def test_no_line_is_in_no_file() -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [(":12", "no file"), ("12", "line of no file"), ("train.py:0", "count from 1")],
+    [
+        (":12", "no file"),
+        ("12", "line of no file"),
+        ("train.py:0", "count from 1"),
+        (".:*", "no file"),
+        ("a/..:step", "no file"),
+    ],
 )
 def test_what_is_no_pattern_is_said(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from textwrap import dedent
@@ -383,7 +384,73 @@ def test_without_marks_nothing_is_imported_and_nothing_changes(tmp_path: Path) -
     tested = pytest_in(tmp_path, "-s", "--strict-markers")
     assert tested.status == 0
     (imported,) = re.findall("IMPORTED (.*)", tested.output)
-    assert imported.split() == ["framedex", "framedex.lazy", "framedex.pytesting", "framedex.pytesting.plugin"]
+    ours = ("hooks", "plugin")
+    assert imported.split() == [
+        "framedex",
+        "framedex.lazy",
+        "framedex.pytesting",
+        *map("framedex.pytesting.{}".format, ours),
+    ]
+
+
+def test_a_pytest_that_is_too_old_runs_what_does_not_ask_for_it(tmp_path: Path) -> None:
+    """As far as one of today can be made an old one."""
+    tests = """
+    import pytest
+
+    def test_one():
+        pass
+
+    @pytest.mark.framedex(compiles=0)
+    def test_two():
+        pass
+    """
+    write_project(tmp_path, dedent(tests))
+    code = (
+        "import sys, pytest; del pytest.StashKey; pytest.version_tuple = (7, 2, 0);"
+        " sys.exit(pytest.main(['-p', 'framedex.pytesting.plugin', '-rA', '--strict-markers']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=plain_environment() | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    tested = Outcome(tmp_path, done.returncode, done.stdout)
+    assert tested.outcomes == {"test_one": "passed", "test_two": "error"}, done.stdout + done.stderr
+    assert "@pytest.mark.framedex needs pytest 8 or newer" in tested.section("test_two")
+
+
+def test_fixtures_of_others_by_this_name_are_theirs(tmp_path: Path) -> None:
+    conftest = """
+    import pytest
+
+    @pytest.fixture
+    def recorded():
+        return 1
+    """
+    tests = """
+    import sys
+
+    import pytest
+
+    @pytest.fixture
+    def recorded(recorded):
+        return recorded + 1
+
+    def test_one(recorded):
+        assert recorded == 2
+        assert "framedex.pytesting.arranging" not in sys.modules
+
+    @pytest.mark.parametrize("recorded", [3])
+    def test_two(recorded):
+        assert recorded == 3
+        assert "framedex.pytesting.arranging" not in sys.modules
+    """
+    tested = pytest_in(write_project(tmp_path, dedent(tests), conftest=dedent(conftest)))
+    assert tested.outcomes == {"test_one": "passed", "test_two[3]": "passed"}, tested.output
 
 
 def test_a_test_that_cannot_be_recorded_does_not_pass(tmp_path: Path) -> None:
@@ -407,6 +474,47 @@ def test_a_test_that_cannot_be_recorded_does_not_pass(tmp_path: Path) -> None:
     assert tested.outcomes == {"test_on_the_cpu": "failed", "test_recorded_on_the_cpu": "failed"}, tested.output
     for test in tested.outcomes:
         assert "No call into the runtime was recorded, so nothing is judged: JAX runs on cpu." in tested.section(test)
+
+
+def test_what_its_own_process_cannot_collect_ends_one_test(tmp_path: Path) -> None:
+    """Its places are in a file, so that it meets the other module."""
+    other = """
+    import os
+
+    assert os.environ["JAX_PLATFORMS"] == "cpu", "not where this is recorded"
+    """
+    tests = """
+    import pytest
+
+    @pytest.mark.framedex(compiles=0)
+    def test_one():
+        pass
+
+    def test_two():
+        pass
+    """
+    write_project(tmp_path, dedent(tests), test_other=dedent(other))
+    (tmp_path / "places").write_text("test_it.py\ntest_other.py\n")
+    tested = pytest_in(tmp_path, "@places")
+    assert tested.outcomes == {"test_one": "error", "test_two": "passed"}, tested.output
+    assert "not where this is recorded" in tested.section("test_one")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("test_it.py", "-k", "test_it.py"), ("-k", "test_it.py", "test_it.py"), ("-k", "test_it.py", "--", "test_it.py")],
+)
+def test_the_value_of_an_option_is_no_place(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    tests = """
+    import pytest
+    from model import train
+
+    @pytest.mark.framedex(compiles=1)
+    def test_one():
+        train([3])
+    """
+    tested = pytest_in(write_project(tmp_path, dedent(tests)), *arguments)
+    assert tested.outcomes == {"test_one": "passed"}, tested.output
 
 
 def test_without_the_native_part_it_is_an_error(tmp_path: Path) -> None:

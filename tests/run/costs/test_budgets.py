@@ -157,6 +157,14 @@ def test_memory_is_held_to_the_byte(index: Path) -> None:
     assert f"{PROGRAM}:{line_of('held = [')}" in told
 
 
+def test_memory_that_nothing_tells_is_not_kept(tmp_path: Path) -> None:
+    """A recording without the calls that make buffers."""
+    ran = run("costs/budgets.py", folder=tmp_path, FRAMEDEX_INCLUDE="PJRT_Client_Compile")
+    (told,) = budgets(index_of(tmp_path, *ran.captures), "--max-memory", "1TiB")
+    assert not told["is_kept"]
+    assert "no memory of a device is known" in told["problem"]
+
+
 def test_budgets_of_the_settings_hold_and_options_go_before_them(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
