@@ -232,3 +232,10 @@ def test_a_program_that_goes_on_does_not_pass(tmp_path: Path) -> None:
         process.communicate("\n", timeout=TIMEOUT)
     whole = check(index_of(tmp_path, *(tmp_path / "captures").iterdir()), "--max-compiles", "3")
     assert whole.exit_code == 0, whole.output
+
+
+def test_a_recording_that_left_out_calls_keeps_to_nothing(tmp_path: Path) -> None:
+    ran = run("costs/budgets.py", folder=tmp_path, FRAMEDEX_EXCLUDE="PJRT_Client_Compile*")
+    found = check(index_of(tmp_path, *ran.captures), "--max-compiles", "0")
+
+    assert found.exit_code == 1 and "Budgets are judged by some of the calls" in found.stderr

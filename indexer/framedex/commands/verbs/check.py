@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,12 +16,12 @@ from framedex.commands.reading.budgets import CountBudget, chosen_budgets, judge
 from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 from framedex.commands.reading.unfinished import why_unfinished
-from framedex.model import Severity
+from framedex.model import Metadata, Severity
 from framedex.objects import ViolationKind
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget, Verdict
-    from framedex.model import Finding
+    from framedex.model import Check, Finding
 
 _BUDGETS = ("compiles", "implicit-transfers", "memory")
 _KINDS = [
@@ -88,7 +89,8 @@ def check(
     found = [(check, list(filter(is_shown, check.findings))) for check in checks]
     over = list(filter(is_shown, _over(verdicts)))
     findings = [*over, *(finding for _, of_capture in found for finding in of_capture)]
-    unjudged = list(dict.fromkeys([*unfinished, *(reason for check in checks for reason in check.unjudged)]))
+    left_out = list(_left_out(checks)) if budgets else []
+    unjudged = list(dict.fromkeys([*unfinished, *left_out, *(reason for check in checks for reason in check.unjudged)]))
     if as_json:
         print_json(check_document(answer, findings, unjudged, verdicts))
     else:
@@ -106,10 +108,20 @@ def check(
         if not findings and not any(verdict.problem for verdict in verdicts):
             note("Nothing is wrong with these calls, as far as they tell.")
     is_wrong = any(each.severity is not Severity.NOTE for each in findings)
-    is_missing = bool(unfinished) or any(check.capture.stops for check in checks)
+    is_missing = bool(unfinished or left_out) or any(check.capture.stops for check in checks)
     is_broken = not all(verdict.is_kept for verdict in verdicts)
     if (exit_code and is_wrong) or ((exit_code or budgets) and is_missing) or is_broken:
         ctx.exit(1)
+
+
+def _left_out(checks: Sequence[Check]) -> Iterator[str]:
+    """Why what is within a budget may be over it: calls that the recording left out."""
+    for check in checks:
+        if chosen := Metadata.parse(check.capture.metadata_text).selected_by:
+            yield (
+                f"Budgets are judged by some of the calls: the recording left out others ({', '.join(sorted(chosen))}),"
+                " so the status is 1. Record without that to hold the program to them."
+            )
 
 
 def _over(verdicts: list[Verdict]) -> list[Finding]:
