@@ -81,12 +81,10 @@ class Results:
         found = cls(is_result, np.full(count, -1), device, np.full(count, FOREVER))
         reader = _Reader(connection, capture, buffers)
         order = np.argsort(buffers.made, kind="stable")
-        calls, begins = np.unique(buffers.made[order], return_index=True)
-        rows_of = dict(zip(calls.tolist(), np.split(order, begins[1:]), strict=True)) if count else {}
-        nothing = np.zeros(0, np.int64)
+        made = buffers.made[order]
         outputs: dict[object, tuple[Integers | int, Integers | int]] = {}  # of runs that are alike
         for call, start, told in reader.runs():
-            rows = rows_of.get(call, nothing)
+            rows = order[np.searchsorted(made, call) : np.searchsorted(made, call, side="right")]
             found.is_result[rows] = 1
             executable = reader.executable(told.get("executable"), start)
             compiled = reader.compiled.get(executable)
