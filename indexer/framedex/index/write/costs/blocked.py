@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.costs.pieces import FOREVER, columns
+from framedex.index.write.costs.pieces import FOREVER, OBJECTS, columns
 from framedex.index.write.costs.timeline import (
     AWAIT,
     COPIES,
@@ -234,10 +234,8 @@ class _Finder:
         """The last event of the run that made the buffer which each of these calls is about; -1: nothing tells."""
         asked = self.calls[asking]
         query = (
-            "SELECT o.address, o.born, coalesce(o.created_call, 0) FROM object_types t"
-            " JOIN object_ranges r ON r.capture = t.capture"
-            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-            " WHERE t.capture = ? AND t.name = 'buffer'"
+            "SELECT o.address, o.born, coalesce(o.created_call, 0)"
+            f" FROM {OBJECTS} WHERE t.capture = ? AND t.name = 'buffer'"
         )
         address, born, made = columns(self.connection.execute(query, (self.capture,)), 3)
         buffer = objects_at(address, born, buffers_asked(self.connection, asked), asked.start)

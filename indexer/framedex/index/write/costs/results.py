@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.pieces import FOREVER, LARGEST, kinds_of
+from framedex.index.file.values import signed, unsigned
+from framedex.index.write.costs.pieces import FOREVER, LARGEST, OBJECTS, kinds_of
 from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
@@ -26,8 +27,6 @@ from framedex.programs.sizes import size_on_device
 _DONATED = frozenset({"tf.aliasing_output", "jax.buffer_donor"})
 _MEMORY_KIND = "mhlo.memory_kind"
 _DEVICES = "PJRT_LoadedExecutable_AddressableDevices"
-_WORD = (1 << 64) - 1
-_LARGEST_ADDRESS = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +115,7 @@ class _Reader:
             )
         }
         rows = connection.execute(
-            "SELECT o.address, o.born, o.id FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+            f"SELECT o.address, o.born, o.id FROM {OBJECTS}"
             " WHERE t.capture = ? AND t.name = 'loaded_executable' ORDER BY o.born",
             (capture,),
         )
@@ -180,7 +178,7 @@ class _Reader:
 
 def _address(value: object) -> int:
     """A recorded address in a column of signed integers; 0 where it is none."""
-    return address_of(value) & _LARGEST_ADDRESS
+    return signed(address_of(value))
 
 
 _ByAddress = dict[int, tuple[list[int], list[int]]]
@@ -190,8 +188,9 @@ def _by_address(rows: Iterable[tuple[int, int, int]]) -> _ByAddress:
     """Objects by their addresses: when each was born, and its number. `rows` are these three, by their births."""
     found: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for address, born, number in rows:
-        found[address & _WORD][0].append(born)
-        found[address & _WORD][1].append(number)
+        births, numbers = found[unsigned(address)]
+        births.append(born)
+        numbers.append(number)
     return dict(found)
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.pieces import FOREVER, columns
+from framedex.index.file.values import signed
+from framedex.index.write.costs.pieces import FOREVER, OBJECTS, columns
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of, functions_of_the_c_api
@@ -128,9 +129,7 @@ class Events:
         """All of them."""
         query = (
             f"SELECT o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
-            " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-            " LEFT JOIN call_rows c ON c.id = o.destroyed_call"
+            f" FROM {OBJECTS} LEFT JOIN call_rows c ON c.id = o.destroyed_call"
             " WHERE t.capture = ?2 AND t.name = 'event' AND o.created_call IS NOT NULL ORDER BY o.created_call, fired"
         )
         return cls(*columns(connection.execute(query, (int(FOREVER), capture)), 5))
@@ -177,9 +176,8 @@ def _addresses(connection: sqlite3.Connection, calls: Calls, pattern: re.Pattern
     known, place = np.unique(calls.arguments, return_inverse=True)
     rows = connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(known.tolist()),))
     found = {number: match[1] for number, text in rows if (match := pattern.search(text)) is not None}
-    # Stored signed, as all addresses are.
-    told = np.array([address_of(found.get(number)) & (1 << 64) - 1 for number in known.tolist()], np.uint64)
-    return told.view(np.int64)[place]
+    told = np.array([signed(address_of(found.get(number))) for number in known.tolist()], np.int64)
+    return told[place]
 
 
 def moves_data() -> frozenset[str]:
