@@ -22,7 +22,7 @@ _ENTRY = "Entry"  # ends the name of what holds an entry of a map
 _LONGEST = 200  # characters of a value
 _MOST = 5_000  # values
 _DEEPEST = 8
-_FLOATS = {"float": ("<I", "<f"), "double": ("<Q", "<d")}
+_FLOATS = {"float": (4, "<f"), "double": (8, "<d")}  # in bytes
 
 
 def read_options(data: bytes) -> dict[str, str]:
@@ -31,7 +31,8 @@ def read_options(data: bytes) -> dict[str, str]:
     overrides: dict[str, str] = {}
     for name, value, is_override in _read(data, _ROOT, 0):
         if is_override:
-            overrides[name] = value[:_LONGEST]
+            if len(overrides) < _MOST or name in overrides:
+                overrides[name] = value[:_LONGEST]
         elif len(found) < _MOST or name in found:
             found.setdefault(name, []).append(value)
     return {name: ", ".join(values)[:_LONGEST] for name, values in found.items()} | overrides
@@ -86,8 +87,8 @@ def _value(value: int | bytes, form: str) -> str:
     if form == "bool":
         return "true" if value else "false"
     if form in _FLOATS:
-        whole, real = _FLOATS[form]
-        return f"{struct.unpack(real, struct.pack(whole, value))[0]:g}"
+        size, real = _FLOATS[form]  # where damaged, the value may have more bits than it
+        return f"{struct.unpack(real, (value & ((1 << 8 * size) - 1)).to_bytes(size, 'little'))[0]:g}"
     return str(value - (1 << 64) if value >> 63 else value)
 
 

@@ -8,8 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_TYPE = re.compile(r"(?:bool|(?:bfloat|float|u?int|complex)(\d+)\w*)\[([\d,]*)\]")
-_TILES = re.compile(r"\{devices=\[([\d,]+)\]")
+# Of no more numbers, and no longer ones, than are real: a damaged capture may tell anything.
+_NUMBERS = r"\d{1,18}(?:,\d{1,18}){0,63}"
+_TYPE = re.compile(rf"(?:bool|(?:bfloat|float|u?int|complex)(\d{{1,4}})(?:_\w*)?)\[((?:{_NUMBERS})?)\]")
+_TILES = re.compile(rf"\{{devices=\[({_NUMBERS})\]")
 
 
 def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError
-from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
+from framedex.model import CallBatch, CallKind, Calls, Function, KindTotals, ObjectColumns, Thread
 from tests.indexer.index.busy import CALLS, busy_capture, record_of, rows_of
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_whole, capture_batches
@@ -182,6 +183,34 @@ def test_a_call_that_has_returned_since_moves_to_another_kind(project: Project, 
         assert sorted(store._connection.execute(kinds)) == found
         assert sorted(store._connection.execute("SELECT * FROM call_durations")) == durations
     assert spans == (0,)
+
+
+def test_copies_of_what_is_said_to_be_larger_than_any_memory_have_no_size(project: Project, tmp_path: Path) -> None:
+    """Sums of such sizes would be no integers any more."""
+    made = json.dumps({"client": "0x1", "bytes": (1 << 63) - 1, "buffer": "0x1000"})
+    copied = [json.dumps({"buffer": "0x1000", "dst_device": "0x2", "dst_buffer": f"0x{place}000"}) for place in (2, 3)]
+    capture = replace(
+        project.capture,
+        functions=(
+            Function("pjrt", "PJRT_Client_BufferFromHostBuffer"),
+            Function("pjrt", "PJRT_Buffer_CopyToDevice"),
+        ),
+        threads=(Thread(100, "MainThread"),),
+        calls=Calls(
+            thread=np.zeros(3, np.uint32),
+            function=np.array([0, 1, 1], np.uint32),
+            stack=np.zeros(3, np.uint32),
+            start=np.arange(3) * 100,
+            duration=np.full(3, 10),
+            error=np.zeros(3, np.int32),
+            arguments=(made, *copied),
+        ),
+    )
+    with Store(tmp_path / "index.db") as store:
+        add_whole(store, record_of(capture))
+        query = "SELECT calls, sized, bytes FROM transfers WHERE direction = 'device to device'"
+        assert store._connection.execute(query).fetchall() == [(2, 0, 0)]
+        assert store._connection.execute("SELECT max(size) FROM objects").fetchone() == ((1 << 63) - 1,)
 
 
 def returned(last: CallBatch, kind: CallKind, known: int, row: int, duration: int) -> CallBatch:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from framedex.programs import read_note, read_options
 from tests.running import plain_environment
 
@@ -50,6 +52,34 @@ def test_what_is_damaged_is_left_out() -> None:
         read = read_options(content[:end] + b"\xff\xff")
         assert len(read) <= len(whole) + 2
     assert read_options(b"") == {}
+
+
+def _field(number: int, wire_type: int, content: bytes) -> bytes:
+    return _varint(number << 3 | wire_type) + content
+
+
+def _varint(value: int) -> bytes:
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
+
+
+def _message(number: int, content: bytes) -> bytes:
+    return _field(number, 2, _varint(len(content)) + content)
+
+
+@pytest.mark.parametrize("number", [225, 316])
+@pytest.mark.parametrize(
+    ("wire_type", "content"), [(0, _varint(1 << 40)), (0, _varint((1 << 64) - 1)), (1, b"\xff" * 8)]
+)
+def test_a_number_that_is_longer_than_its_option_is_no_error(number: int, wire_type: int, content: bytes) -> None:
+    options = read_options(_message(3, _message(3, _field(number, wire_type, content))))
+    (value,) = options.values()
+    assert value in ("0", "nan")
+
+
+def test_no_more_options_are_kept_than_there_can_be() -> None:
+    entries = (_message(1, b"option %d" % number) + _message(2, _message(1, b"on")) for number in range(20_000))
+    assert len(read_options(b"".join(_message(7, entry) for entry in entries))) == 5_000
 
 
 def test_a_note_is_read_whole_or_not_at_all() -> None:

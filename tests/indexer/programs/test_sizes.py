@@ -29,6 +29,7 @@ def test_of_a_sharded_result_a_device_has_a_part(partitioner: str, tmp_path: Pat
     [
         *(("float32[]", 4), ("bool[3]", 3), ("bfloat16[2,3]", 12), ("complex128[2]", 32), ("float8_e4m3fn[5]", 5)),
         *(("int64[0]", 0), ("int4[8]", -1), ("token", -1), ("float32[?]", -1), ("", -1), ("float32[3,4", -1)),
+        *(("float32[,]", -1), (f"float32[{'9' * 5000}]", -1), (f"int{'8' * 5000}[]", -1)),
     ],
 )
 def test_a_type_has_a_size_or_none_is_told(kind: str, size: int) -> None:
@@ -46,6 +47,10 @@ def test_a_type_has_a_size_or_none_is_told(kind: str, size: int) -> None:
         *(({"mhlo.sharding": sharding}, 32) for sharding in ("{replicated}", "{maximal device=0}")),
         ({"mhlo.sharding": "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"}, 16),
         *(({"mhlo.sharding": sharding}, -1) for sharding in ("{manual}", "{devices=[2]<=[2]}", "{devices=[]}", "")),
+        *(
+            ({"mhlo.sharding": sharding}, -1)
+            for sharding in ("{devices=[,]", "{devices=[2,]<=[2]}", f"{{devices=[{'2' * 5000}]")
+        ),
     ],
 )
 def test_only_a_sharding_that_is_known_tells_a_part(attributes: dict[str, str], size: int) -> None:

@@ -35,6 +35,11 @@ def slow(x):
 
 
 @jax.jit
+def both(x):
+    return slow(x), x * 3.0
+
+
+@jax.jit
 def quick(x):
     return x * 2.0
 
@@ -152,6 +157,22 @@ def loader():
     thread.join()
 
 
+def on_two_threads():
+    """Each reads its own result of the same run."""
+
+    def read(result):
+        result.copy_to_host_async()
+        with case(threading.current_thread().name):
+            np.asarray(result)  # case: both
+
+    results = both(many)
+    threads = [threading.Thread(target=read, args=(result,)) for result in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def sharded():
     mesh = Mesh(np.array(jax.devices()), ("x",))
     array = jax.device_put(jnp.ones((300, 300)), NamedSharding(mesh, PartitionSpec()))
@@ -213,6 +234,7 @@ CASES = {
     "waits": (one_by_one, read_later, only_asked, sleeps_after, by_callers, on_a_thread, sharded, fails, full_queue),
     "train": (train,),
     "tight": (tight,),
+    "both": (on_two_threads,),
     "epochs": (epochs,),
 }
 for run in CASES[sys.argv[1]]:

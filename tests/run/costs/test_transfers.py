@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
+from framedex.index.file.database import DamagedIndexError
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import Direction, Transfers
 from tests.once import made_once
@@ -234,3 +235,13 @@ def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) 
     assert moved["AsyncHostToDeviceTransferManager_TransferLiteral"] == (1, 0, 1)
     assert moved["Buffer_CopyRawToHostFuture"][:2] == (2, 20)
     assert reads > 0 < copies == moved["Buffer_ToHostBuffer"][0]
+
+
+def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE transfers SET direction = 'sideways'")
+
+    with Index.open(copy) as index, pytest.raises(DamagedIndexError), index.reading():
+        index.transfers()

@@ -10,9 +10,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from framedex.index import Index, Store
+from framedex.index.file.database import DamagedIndexError
+from framedex.index.write.costs import timeline
+from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
 from framedex.model import Loop, WaitHow, Waiting, Waits
 from tests.once import made_once
@@ -24,7 +28,7 @@ TEXT = PROGRAM.read_text().splitlines()
 MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
 LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
-PARTS = ("waits", "loader", "train", "tight", "epochs")
+PARTS = ("waits", "loader", "train", "tight", "epochs", "both")
 # What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
@@ -143,6 +147,41 @@ def test_a_thread_that_sleeps_after_it_has_loaded_waits_for_no_event_of_another(
     waiting = recorded.waiting("loader")
 
     assert _rows(waiting, "loads") == []
+
+
+def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded) -> None:
+    rows = _rows(recorded.waiting("both"), "both")
+
+    assert len({row.thread for row in rows}) == 2
+    assert [(row.how, row.count, row.unsure) for row in rows] == [(WaitHow.COPY, 1, 0)] * 2
+    assert all(row.total_duration > TAKES / 2 for row in rows)
+
+
+def test_what_several_threads_did_before_the_same_call_is_told_apart(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many rows at once as there may be, or a base at a time: the nearest call of each thread is the same."""
+    capture = recorded.captures["both"]
+    with closing(sqlite3.connect(recorded.index)) as connection:
+        kinds = Kinds.of(connection, capture)
+        threads = Threads(connection, capture, kinds)
+        names = np.unique(kinds.thread[kinds.thread > 0])
+        calls = np.repeat(np.arange(threads.first, threads.last + 1, 7), len(names))
+        of_each = np.tile(names, len(calls) // len(names))
+        together = threads.before(calls, of_each)
+        monkeypatch.setattr(timeline, "_MOST_ROWS", 1)
+        by_one = threads.before(calls, of_each)
+        rows = connection.execute(
+            "SELECT c.id, k.thread FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE c.id BETWEEN ? AND ?",
+            (threads.first, threads.last),
+        ).fetchall()
+
+    wanted = [
+        max((call for call, thread in rows if call < base and thread == of), default=0)
+        for base, of in zip(calls.tolist(), of_each.tolist(), strict=True)
+    ]
+    assert len(names) > 2
+    assert together.id.tolist() == by_one.id.tolist() == wanted
 
 
 def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
@@ -353,3 +392,13 @@ def test_waits_stand_in_a_view_with_their_lines(recorded: Recorded) -> None:
         )
         rows = database.execute(query, (recorded.captures["waits"],))
         assert {(how, line): (count, duration) for how, line, count, duration in rows} == told
+
+
+def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    copy.write_bytes(recorded.index.read_bytes())
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE waits SET how = 'somehow'")
+
+    with Index.open(copy) as index, pytest.raises(DamagedIndexError), index.reading():
+        index.waits()

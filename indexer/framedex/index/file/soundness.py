@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from enum import Enum
 from pathlib import Path
@@ -65,17 +65,28 @@ def _is_broken(path: Path) -> bool:
         return True
 
 
-def _has_unknown_word(connection: sqlite3.Connection, table: str, column: str, words: type[Enum]) -> bool:
-    known = ", ".join(f"'{word.value}'" for word in words)
+def _has_unknown_word(connection: sqlite3.Connection, table: str, column: str, words: Iterable[str]) -> bool:
+    known = ", ".join(f"'{word}'" for word in words)
     return connection.execute(f"SELECT 1 FROM {table} WHERE {column} NOT IN ({known})").fetchone() is not None
 
 
-def _enumerated() -> dict[tuple[str, str], type[Enum]]:
-    """The columns whose texts are of an enumeration that answers have."""
-    from framedex.model import How, Language, LinkHow, MergeOutcome, Role  # which only an unexpected exception needs
+def _enumerated() -> dict[tuple[str, str], list[str]]:
+    """The columns whose texts are of an enumeration that answers have, with those that there are."""
+    from framedex.model import (  # which only an unexpected exception needs
+        Direction,
+        How,
+        Language,
+        LinkHow,
+        MergeOutcome,
+        Role,
+        WaitHow,
+    )
 
-    return {
+    values: dict[tuple[str, str], type[Enum]] = {
         **{(table, "how"): How for table in ("functions", "frames", "candidates")},
         **{("functions", "language"): Language, ("functions", "role"): Role},
         **{("stacks", "outcome"): MergeOutcome, ("call_links", "how"): LinkHow},
+        ("transfers", "direction"): Direction,
     }
+    words = {where: [word.value for word in enumeration] for where, enumeration in values.items()}
+    return words | {("waits", "how"): [how.name.lower() for how in WaitHow]}

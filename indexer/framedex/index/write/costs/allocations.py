@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.pieces import FOREVER, LARGEST, Pieces, arguments_of, columns, kinds_of
+from framedex.index.file.values import signed
+from framedex.index.write.costs.pieces import ENDS, FOREVER, LARGEST, OBJECTS, Pieces, arguments_of, columns, kinds_of
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 
 _ALLOCATE, _FREE, _HAND_OVER = "DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"
 # In the order in which they come where they come at one time.
 _ORDER = {_FREE: 0, _ALLOCATE: 1, _HAND_OVER: 2}
-_ADDRESS = (1 << 63) - 1  # of a process, in a column of signed integers
 _ROW = 512  # bytes: the mock's allocator gives whole ones (native/pjrt/mock/devices/device_memory.h), as a TPU does
 
 
@@ -92,7 +92,7 @@ def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
         value if isinstance(value := told.get(name), int) and 0 <= value <= LARGEST else -1
         for name in ("device", "bytes", "result")
     )
-    return address_of(told.get("address")) & _ADDRESS, device, -1 if device < 0 else size, result
+    return signed(address_of(told.get("address"))), device, -1 if device < 0 else size, result
 
 
 # What the program has of it
@@ -139,10 +139,7 @@ def _let_go(
 def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
     """Of each buffer the call that made it, and when it was deleted or destroyed; by those calls, in their order."""
     query = (
-        "SELECT o.created_call, coalesce(d.start, ?1) FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-        " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-        " LEFT JOIN call_rows d ON d.id = min(coalesce(o.deleted_call, o.destroyed_call),"
-        " coalesce(o.destroyed_call, o.deleted_call))"
+        f"SELECT o.created_call, coalesce(d.start, ?1) FROM {OBJECTS} LEFT JOIN {ENDS}"
         " WHERE t.capture = ?2 AND t.name = 'buffer' AND o.created_call IS NOT NULL ORDER BY o.created_call, o.id"
     )
     return columns(connection.execute(query, (int(FOREVER), capture)), 2)

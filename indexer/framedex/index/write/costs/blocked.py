@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.costs.pieces import FOREVER, columns
+from framedex.index.write.costs.pieces import FOREVER, OBJECTS, columns
 from framedex.index.write.costs.timeline import (
     AWAIT,
     COPIES,
-    IS_READY,
     ON_READY,
     POINTER,
     READY_EVENT,
@@ -28,6 +27,7 @@ from framedex.index.write.costs.timeline import (
     Threads,
     buffers_asked,
     events_asked,
+    moves_data,
     objects_at,
 )
 from framedex.index.write.programs import RUNS
@@ -201,7 +201,7 @@ class _Finder:
         event = self._events_of(self.calls[rows])
         maker = self._makers_of(event)
         of_interest = np.flatnonzero((maker >= 0) & self._of(*COPIES, READY_EVENT)[maker])
-        of_interest = of_interest[self._is_right_after(rows[of_interest], maker[of_interest])]
+        of_interest = of_interest[self._is_asked_by_maker(rows[of_interest], maker[of_interest])]
         pending = self._pending(rows[of_interest], event[of_interest], maker[of_interest])
         asking = np.isin(self.kinds.stack[pending.calls.kind], self._stacks_through(_ASKING))
         here, later = pending[np.flatnonzero(~asking)], pending[np.flatnonzero(asking)]
@@ -213,20 +213,20 @@ class _Finder:
             ]
         )
 
-    def _is_right_after(self, rows: Integers, makers: Integers) -> Booleans:
-        """Whether the thread of each call had made the event last, and then no more than looked whether it had fired.
+    def _is_asked_by_maker(self, rows: Integers, makers: Integers) -> Booleans:
+        """Whether the thread of each call had made the event itself, and no other since, as jaxlib does.
 
-        That is how jaxlib asks. The address does not tell by itself: an implementation may give one event for all that
-        have fired when they are made, and one thread's may come where another's was a moment before.
+        The address does not tell by itself: an implementation may give one event for all that have fired when they are
+        made, and one thread's may come where another's was a moment before.
         """
         thread = self.kinds.thread[self.calls.kind]
-        last = self.threads.before(self.calls.id[rows], thread[rows])
-        looking = np.flatnonzero(np.isin(last.kind, self.kinds.of_functions([IS_READY])))
-        before = self.calls.id[rows].copy()
-        before[looking] = last.id[looking]
-        last = self.threads.before(before, thread[rows])
-        is_last = (last.id == self.calls.id[makers]) | (last.start < self.calls.end[makers])
-        found: Booleans = is_last & (thread[rows] == thread[makers])
+        making = np.flatnonzero(self._of(*COPIES, READY_EVENT, RUNS, *moves_data()))
+        order = making[np.lexsort((making, thread[making]))]
+        place = np.zeros(len(self.calls), np.int64)
+        place[order] = np.arange(len(order))
+        following = np.append(order, -1)[place[makers] + 1]
+        is_other = (following < 0) | (thread[following] != thread[makers]) | (following > rows)
+        found: Booleans = is_other & (thread[rows] == thread[makers])
         return found
 
     def _pending(self, rows: Integers, event: Integers, maker: Integers) -> _Pending:
@@ -252,10 +252,8 @@ class _Finder:
         """The last event of the run that made the buffer which each of these calls is about; -1: nothing tells."""
         asked = self.calls[asking]
         query = (
-            "SELECT o.address, o.born, coalesce(o.created_call, 0) FROM object_types t"
-            " JOIN object_ranges r ON r.capture = t.capture"
-            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-            " WHERE t.capture = ? AND t.name = 'buffer'"
+            "SELECT o.address, o.born, coalesce(o.created_call, 0)"
+            f" FROM {OBJECTS} WHERE t.capture = ? AND t.name = 'buffer'"
         )
         address, born, made = columns(self.connection.execute(query, (self.capture,)), 3)
         buffer = objects_at(address, born, buffers_asked(self.connection, asked), asked.start)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.pieces import FOREVER, LARGEST, Pieces, arguments_of, columns, kinds_of
+from framedex.index.file.values import unsigned
+from framedex.index.write.costs.pieces import ENDS, FOREVER, LARGEST, OBJECTS, Pieces, arguments_of, columns, kinds_of
 from framedex.index.write.costs.results import Buffers, Results
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 
 # What tells the size of the buffer that it makes: its own bytes, or those of the buffer that it copies.
 _SIZED = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
-_WORD = (1 << 64) - 1
 _DEFAULT_MEMORY = "PJRT_Device_DefaultMemory"
 
 
@@ -28,7 +28,7 @@ def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
     spaces = _spaces(connection, capture)
     told = {number: _space(each, spaces) for number, each in arguments_of(connection, argument).items()}
     known, of_result = np.unique(results.device, return_inverse=True)
-    of_device = [spaces.get(device & _WORD, "") for device in known.tolist()]
+    of_device = [spaces.get(unsigned(device), "") for device in known.tolist()]
     names = tuple(sorted({*told.values(), *of_device}, key=lambda name: (len(name), name)))
     number = {name: place for place, name in enumerate(names)}
     of_call = np.array([number[told.get(each, "")] for each in argument.tolist()], np.int64)
@@ -57,11 +57,7 @@ def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
     query = (
         "SELECT o.address, o.born, coalesce(d.start, ?1), coalesce(o.size, -1), o.created_call, c.kind,"
         " coalesce(c.arguments, 0), c.kind IN (SELECT value FROM json_each(?3)) AND o.size IS NOT NULL"
-        " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-        " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-        " JOIN call_rows c ON c.id = o.created_call"
-        " LEFT JOIN call_rows d ON d.id = min(coalesce(o.deleted_call, o.destroyed_call),"
-        " coalesce(o.destroyed_call, o.deleted_call))"
+        f" FROM {OBJECTS} JOIN call_rows c ON c.id = o.created_call LEFT JOIN {ENDS}"
         " WHERE t.capture = ?2 AND t.name = 'buffer' ORDER BY o.id"
     )
     return columns(connection.execute(query, (int(FOREVER), capture, json_list(sized))), 8)
@@ -70,12 +66,11 @@ def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
 def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
     """The names of a capture's memories (`memory#1`) by their addresses; a device's is that which it has by default."""
     rows = connection.execute(
-        "SELECT o.address, t.name || '#' || o.number FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-        " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+        f"SELECT o.address, t.name || '#' || o.number FROM {OBJECTS}"
         " WHERE t.capture = ? AND t.name IN ('memory', 'device')",
         (capture,),
     )
-    spaces = {address & _WORD: name for address, name in rows}
+    spaces = {unsigned(address): name for address, name in rows}
     query = (
         "SELECT DISTINCT json_extract(a.json, '$.device'), json_extract(a.json, '$.memory') FROM call_spans s"
         " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"

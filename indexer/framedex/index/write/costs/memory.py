@@ -12,7 +12,7 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.costs.allocations import pieces_of_allocator
 from framedex.index.write.costs.buffers import pieces_of_buffers
 from framedex.index.write.costs.memory_lines import LineOf
-from framedex.index.write.costs.pieces import FOREVER, Pieces, arguments_of, columns
+from framedex.index.write.costs.pieces import FOREVER, Pieces, arguments_of, columns, highest_of_parts
 from framedex.index.write.tree import Integers
 
 POINTS = 2_000
@@ -139,10 +139,7 @@ def _shown(alive: Integers) -> Integers:
     """The events that are kept as points: all, or the highest of equal numbers of them, and the last."""
     if len(alive) <= POINTS:
         return np.arange(len(alive))
-    begins = np.linspace(0, len(alive), POINTS, dtype=np.int64)[:-1]
-    ends = np.append(begins[1:], len(alive))
-    highest = [begin + int(np.argmax(alive[begin:end])) for begin, end in zip(begins, ends, strict=True)]
-    return np.unique([*highest, len(alive) - 1])
+    return np.unique(np.append(highest_of_parts(alive, POINTS - 1), len(alive) - 1))
 
 
 def _write_lines(

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,19 @@ from framedex.index.write.tree import Integers
 FOREVER = np.iinfo(np.int64).max
 
 LARGEST = 1 << 44
-"""Bytes of a device of the mock (docs/mock-tpu.md), and of a piece that is believed: a damaged capture may tell
-anything, and sums of millions of these are 64 bits."""
+"""Bytes of a device of the mock (docs/mock-tpu.md), and of a piece or a transfer that is believed: a damaged capture
+may tell anything, and sums of half a million of these are 64 bits."""
+
+OBJECTS = (
+    "object_types t JOIN object_ranges r ON r.capture = t.capture"
+    " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+)
+"""The objects `o` of a capture, `t.capture`, each with its type: what a query is FROM."""
+
+ENDS = (
+    "call_rows d ON d.id = min(coalesce(o.deleted_call, o.destroyed_call), coalesce(o.destroyed_call, o.deleted_call))"
+)
+"""The call `d` that deleted or destroyed the object `o`, whichever came first: what is joined to a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +75,11 @@ def arguments_of(connection: sqlite3.Connection, arguments: Integers) -> dict[in
     query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
     wanted = json_list(np.unique(arguments).tolist())
     return {number: json.loads(text) for number, text in connection.execute(query, (wanted,))}
+
+
+def highest_of_parts(values: Integers, parts: int) -> Integers:
+    """Where the highest value is of each of so many parts of equal lengths; everywhere if there are no more values."""
+    if len(values) <= parts:
+        return np.arange(len(values))
+    bounds = np.linspace(0, len(values), parts + 1, dtype=np.int64)
+    return np.array([begin + int(np.argmax(values[begin:end])) for begin, end in pairwise(bounds.tolist())])

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.pieces import FOREVER, LARGEST, kinds_of
+from framedex.index.file.values import signed, unsigned
+from framedex.index.write.costs.pieces import FOREVER, LARGEST, OBJECTS, kinds_of
 from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
@@ -26,8 +27,6 @@ from framedex.programs.sizes import size_on_device
 _DONATED = frozenset({"tf.aliasing_output", "jax.buffer_donor"})
 _MEMORY_KIND = "mhlo.memory_kind"
 _DEVICES = "PJRT_LoadedExecutable_AddressableDevices"
-_WORD = (1 << 64) - 1
-_LARGEST_ADDRESS = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +80,10 @@ class Results:
         found = cls(is_result, np.full(count, -1), device, np.full(count, FOREVER))
         reader = _Reader(connection, capture, buffers)
         order = np.argsort(buffers.made, kind="stable")
-        calls, begins = np.unique(buffers.made[order], return_index=True)
-        rows_of = dict(zip(calls.tolist(), np.split(order, begins[1:]), strict=True)) if count else {}
-        nothing = np.zeros(0, np.int64)
+        made = buffers.made[order]
         outputs: dict[object, tuple[Integers | int, Integers | int]] = {}  # of runs that are alike
         for call, start, told in reader.runs():
-            rows = rows_of.get(call, nothing)
+            rows = order[np.searchsorted(made, call) : np.searchsorted(made, call, side="right")]
             found.is_result[rows] = 1
             executable = reader.executable(told.get("executable"), start)
             compiled = reader.compiled.get(executable)
@@ -118,8 +115,7 @@ class _Reader:
             )
         }
         rows = connection.execute(
-            "SELECT o.address, o.born, o.id FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
+            f"SELECT o.address, o.born, o.id FROM {OBJECTS}"
             " WHERE t.capture = ? AND t.name = 'loaded_executable' ORDER BY o.born",
             (capture,),
         )
@@ -182,7 +178,7 @@ class _Reader:
 
 def _address(value: object) -> int:
     """A recorded address in a column of signed integers; 0 where it is none."""
-    return address_of(value) & _LARGEST_ADDRESS
+    return signed(address_of(value))
 
 
 _ByAddress = dict[int, tuple[list[int], list[int]]]
@@ -192,8 +188,9 @@ def _by_address(rows: Iterable[tuple[int, int, int]]) -> _ByAddress:
     """Objects by their addresses: when each was born, and its number. `rows` are these three, by their births."""
     found: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for address, born, number in rows:
-        found[address & _WORD][0].append(born)
-        found[address & _WORD][1].append(number)
+        births, numbers = found[unsigned(address)]
+        births.append(born)
+        numbers.append(number)
     return dict(found)
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
-from framedex.index.write.costs.pieces import FOREVER, columns
+from framedex.index.file.values import signed
+from framedex.index.write.costs.pieces import FOREVER, OBJECTS, columns
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of, functions_of_the_c_api
 
 READY_EVENT = "PJRT_Buffer_ReadyEvent"
 ON_READY = "PJRT_Event_OnReady"
-IS_READY = "PJRT_Event_IsReady"
 AWAIT = "PJRT_Event_Await"
 POINTER = "PJRT_Buffer_UnsafePointer"
 """Gives the address of a buffer's content once that is there."""
@@ -32,6 +32,7 @@ COPIES = (
 _START, _DURATION = f"max(min(c.start, {1 << 60}), 0)", f"min(c.duration, {1 << 60})"
 _WINDOW = 8
 _WIDEST = 1 << 15
+_MOST_ROWS = 1 << 21  # that are looked at together
 _EVENT, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
 _LAST = 4096  # calls among which the one is that ended last
 
@@ -128,9 +129,7 @@ class Events:
         """All of them."""
         query = (
             f"SELECT o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
-            " FROM object_types t JOIN object_ranges r ON r.capture = t.capture"
-            " JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object AND o.type = t.id"
-            " LEFT JOIN call_rows c ON c.id = o.destroyed_call"
+            f" FROM {OBJECTS} LEFT JOIN call_rows c ON c.id = o.destroyed_call"
             " WHERE t.capture = ?2 AND t.name = 'event' AND o.created_call IS NOT NULL ORDER BY o.created_call, fired"
         )
         return cls(*columns(connection.execute(query, (int(FOREVER), capture)), 5))
@@ -177,9 +176,8 @@ def _addresses(connection: sqlite3.Connection, calls: Calls, pattern: re.Pattern
     known, place = np.unique(calls.arguments, return_inverse=True)
     rows = connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(known.tolist()),))
     found = {number: match[1] for number, text in rows if (match := pattern.search(text)) is not None}
-    # Stored signed, as all addresses are.
-    told = np.array([address_of(found.get(number)) & (1 << 64) - 1 for number in known.tolist()], np.uint64)
-    return told.view(np.int64)[place]
+    told = np.array([signed(address_of(found.get(number))) for number in known.tolist()], np.int64)
+    return told[place]
 
 
 def moves_data() -> frozenset[str]:
@@ -212,42 +210,52 @@ class Threads:
 
     def after(self, calls: Calls) -> Calls:
         """The next call of each one's thread, once it has returned; with the id 0 where there is none near."""
-        return self._near(calls.id, self._kinds.thread[calls.kind], calls.end, 1)
+        return Calls(*self._near(calls.id, self._kinds.thread[calls.kind], calls.end, 1))
 
     def before(self, calls: Integers, threads: Integers) -> Calls:
         """The last call of a thread before each of these; with the id 0 where there is none near."""
-        return self._near(calls, threads, np.zeros(len(calls), np.int64), -1)
+        found = np.zeros((6, len(calls)), np.int64)
+        for thread in np.unique(threads).tolist():  # several may ask for the same call
+            rows = np.flatnonzero(threads == thread)
+            found[:, rows] = self._near(calls[rows], threads[rows], np.zeros(len(rows), np.int64), -1)
+        return Calls(*found)
 
-    def _near(self, calls: Integers, threads: Integers, since: Integers, step: int) -> Calls:
+    def _near(self, calls: Integers, threads: Integers, since: Integers, step: int) -> Integers:
+        """The columns of the nearest call of each one's thread in this direction. Of what shares a call, the thread and
+        the time since when are the same."""
         found = np.zeros((6, len(calls)), np.int64)
         open_rows, passed, window = np.arange(len(calls)), 0, _WINDOW
         while len(open_rows) and passed < _WIDEST:
-            bases = np.unique(calls[open_rows])
-            first, last = (passed + 1, window) if step > 0 else (-window, -passed - 1)
-            rows = self._connection.execute(
-                f"SELECT s.value, c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0),"
-                " coalesce(c.id - c.inside, 0) FROM json_each(?1) s CROSS JOIN call_rows c"
-                " ON c.id BETWEEN max(s.value + ?2, ?4) AND min(s.value + ?3, ?5)",
-                (json_list(bases.tolist()), first, last, self.first, self.last),
-            )
-            base, identifier, kind, start, duration, *rest = columns(rows, 7)
-            if not len(base):
-                break
-            # Calls that share a base may be of one thread only: a call has one.
-            thread_of, since_of = np.zeros((2, len(bases)), np.int64)
-            place = np.searchsorted(bases, calls[open_rows])
-            thread_of[place], since_of[place] = threads[open_rows], since[open_rows]
-            of_base = np.searchsorted(bases, base)
-            fits = np.flatnonzero((self._kinds.thread[kind] == thread_of[of_base]) & (start >= since_of[of_base]))
-            fits = fits[np.lexsort((step * identifier[fits], of_base[fits]))]
-            of_found, nearest = np.unique(of_base[fits], return_index=True)
-            row_of = np.full(len(bases), -1)
-            row_of[of_found] = fits[nearest]
-            hits = row_of[place]
-            is_hit = hits >= 0
-            end = np.where(duration < 0, FOREVER, start + duration)
-            for column, values in zip(found, (identifier, kind, start, end, *rest), strict=True):
-                column[open_rows[is_hit]] = values[hits[is_hit]]
-            open_rows = open_rows[~is_hit]
+            at_once = max(_MOST_ROWS // window, 1)
+            reach = (passed + 1, window) if step > 0 else (-window, -passed - 1)
+            for begin in range(0, len(open_rows), at_once):
+                part = open_rows[begin : begin + at_once]
+                found[:, part] = self._nearest(calls[part], threads[part], since[part], reach)
+            open_rows = open_rows[found[0, open_rows] == 0]
             passed, window = window, window * 8
-        return Calls(*found)
+        return found
+
+    def _nearest(self, calls: Integers, threads: Integers, since: Integers, reach: tuple[int, int]) -> Integers:
+        """The same among the calls whose ids are so much higher."""
+        found = np.zeros((6, len(calls)), np.int64)
+        bases, asked, place = np.unique(calls, return_index=True, return_inverse=True)
+        rows = self._connection.execute(
+            f"SELECT s.value, c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0),"
+            " coalesce(c.id - c.inside, 0) FROM json_each(?1) s CROSS JOIN call_rows c"
+            " ON c.id BETWEEN max(s.value + ?2, ?4) AND min(s.value + ?3, ?5)",
+            (json_list(bases.tolist()), *reach, self.first, self.last),
+        )
+        base, identifier, kind, start, duration, *rest = columns(rows, 7)
+        of_base = np.searchsorted(bases, base)
+        is_of_thread = self._kinds.thread[kind] == threads[asked][of_base]
+        fits = np.flatnonzero(is_of_thread & (start >= since[asked][of_base]))
+        fits = fits[np.lexsort((np.abs(identifier[fits] - base[fits]), of_base[fits]))]
+        of_found, nearest = np.unique(of_base[fits], return_index=True)
+        row_of = np.full(len(bases), -1)
+        row_of[of_found] = fits[nearest]
+        hits = row_of[place]
+        is_hit = hits >= 0
+        end = np.where(duration < 0, FOREVER, start + duration)
+        for column, values in zip(found, (identifier, kind, start, end, *rest), strict=True):
+            column[is_hit] = values[hits[is_hit]]
+        return found

@@ -12,6 +12,7 @@ import numpy as np
 from framedex.index.file.conventions import json_list
 from framedex.index.write.bulk import NULL
 from framedex.index.write.calls import CallWriter
+from framedex.index.write.costs.pieces import LARGEST
 from framedex.index.write.costs.transfer_ways import way_of
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
@@ -53,7 +54,6 @@ _MOVES = {
 """What receives from another host is left out: the host that sends has the same copy."""
 
 _ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
-_LARGEST = 1 << 44  # bytes of one transfer: a damaged capture may tell anything
 _NOTHING_WANTED = '"dst": null'  # `PJRT_Buffer_ToHostBuffer` was only asked for the size
 _ADD = (
     "UPDATE transfers SET calls = calls + ?2, duration = duration + ?3, sized = sized + ?4, bytes = bytes + ?5,"
@@ -152,7 +152,7 @@ class TransferWriter:
         for place in is_copy.tolist():
             size = int(objects.size[place])
             size = size if size >= 0 else told.get(int(objects.created_call[place]), -1)
-            if size >= 0:
+            if 0 <= size <= LARGEST:
                 kind = calls.kind_of(int(objects.created_kind[place]))
                 add = "UPDATE transfers SET sized = sized + 1, bytes = bytes + ? WHERE kind = ?"
                 self._connection.execute(add, (size, kind))
@@ -167,7 +167,7 @@ class TransferWriter:
             " WHERE c.inside = 1 AND k.error = 0 AND b.name = ?",
             (json_list(sorted(wanted)), _ALLOCATE),
         )
-        return {wanted[call]: size for call, size in found if isinstance(size, int) and size <= _LARGEST}
+        return {wanted[call]: size for call, size in found if isinstance(size, int) and size <= LARGEST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _sizes(texts: Iterable[str], name: str) -> Integers:
     pattern = re.compile(rf'"{re.escape(name)}": (\d{{1,14}})[,}}]') if name else None
     told = [pattern.search(text) if pattern else None for text in texts]
     sizes = np.array([int(each[1]) if each else NULL for each in told], np.int64)
-    return np.where(sizes <= _LARGEST, sizes, NULL)
+    return np.where(sizes <= LARGEST, sizes, NULL)
 
 
 def forget_transfers(connection: sqlite3.Connection, capture: int) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
 from framedex.index.write.costs.blocked import HOWS, Blocked, blocked
 from framedex.index.write.costs.loops import MOST_LOOPS, Marks, Rounds, loops
 from framedex.index.write.costs.memory_lines import Ways
-from framedex.index.write.costs.pieces import FOREVER
+from framedex.index.write.costs.pieces import FOREVER, highest_of_parts
 from framedex.index.write.costs.timeline import (
     AWAIT,
     COPIES,
@@ -159,7 +158,7 @@ class _LoopWriter:
                 *(rounds.duration, int(np.median(duration)), *values),
             ),
         )
-        shown = _longest(duration)
+        shown = highest_of_parts(duration, MOST_STEPS)
         columns = (shown + 1, rounds.start[shown], duration[shown], *spent[:, shown], marks.call[rounds.mark[shown]])
         self._connection.executemany(
             f"INSERT INTO loop_steps VALUES ({', '.join('?' * 10)})",
@@ -191,11 +190,3 @@ def _by_round(rounds: Rounds, start: Integers, length: Integers) -> Integers:
     place = np.searchsorted(rounds.start, start, side="right") - 1
     inside = np.flatnonzero((place >= 0) & (start < rounds.end[np.maximum(place, 0)]))
     return np.bincount(place[inside], length[inside], len(rounds)).astype(np.int64)
-
-
-def _longest(duration: Integers) -> Integers:
-    """The steps that are kept."""
-    if len(duration) <= MOST_STEPS:
-        return np.arange(len(duration))
-    begins = np.linspace(0, len(duration), MOST_STEPS + 1, dtype=np.int64)
-    return np.array([begin + int(np.argmax(duration[begin:end])) for begin, end in pairwise(begins.tolist())])
