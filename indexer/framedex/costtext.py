@@ -222,7 +222,7 @@ def memory_total(rows: Sequence[HeldOn]) -> str:
     peak = f"peak {words.size(max(peaks))}"
     if len(devices) == 1:
         return peak
-    return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {len(devices)} devices"
+    return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {words.count(len(devices), 'device')}"
 
 
 def device_name(device: DeviceMemory) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -82,9 +82,10 @@ def start(captures: str | os.PathLike[str]) -> Path:
 
     Raises RuntimeError when a recording is already running, the folder cannot be written, or a variable is malformed.
     """
-    from framedex_native.ffi import install_notes
+    with suppress(OSError):  # where the process may open no more files, what JAX knows is not noted
+        from framedex_native.ffi import install_notes
 
-    install_notes()
+        install_notes()
     return Path(_native.start(os.fsencode(captures)))
 
 

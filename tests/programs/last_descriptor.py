@@ -40,7 +40,10 @@ def record_rounds():
         framedex_native.stop()
 
 
+# The first start of a process loads what notes JAX's compilations, from files.
+framedex_native.start(folder)
 call(10)
+framedex_native.stop()
 resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
 held = []
 while True:
