@@ -43,7 +43,7 @@ HOWS = tuple(WaitHow)
 _READY, _COPY, _RUN = (HOWS.index(how) for how in (WaitHow.READY, WaitHow.COPY, WaitHow.RUN))
 
 _STEPS = 32  # calls of a line that are looked at until its event has fired
-_LATE = 2  # by half of what a call took the end of an earlier run may be noticed late
+_LATE = 2  # by half of the time that somebody was blocked may be noticed late that it was over
 _SLOW = 3  # times as long as the quickest runs of its kind takes a run that waited for its turn
 # What only asks, or has something copied meanwhile, in JAX (jax/_src/array.py) and jaxlib (py_array.cc).
 _ASKING = (
@@ -276,7 +276,7 @@ class _Finder:
         """Blocked while the thread was on the line that asked: between those calls of it around the event's firing.
 
         Where the event was noticed only after the thread had left the line, or never, it is the longest gap there; with
-        `is_asking` none is, as the line did not have to wait.
+        `is_asking` it is that only where the event was noticed soon after it, as the line did not have to wait.
         """
         ended = self.threads.ended()
         line = self.kinds.node[pending.calls.kind]
@@ -298,7 +298,9 @@ class _Finder:
             found[:, active[is_told]] = np.stack([last.id, last.kind, last.end, until])[:, is_told]
             has_left = ~is_there & (is_last | (self.kinds.node[coming.kind] != line[active]))
             if is_asking:
-                longest[active[has_left]] = 0
+                late = pending.fired[active] - found[3, active]
+                is_late = is_known[active] & (late <= longest[active] // _LATE)
+                longest[active[has_left & ~is_late]] = 0
             goes_on = ~is_there & ~has_left
             active, last = active[goes_on], coming[np.flatnonzero(goes_on)]
         if is_asking:
