@@ -46,9 +46,9 @@ def code_server(tmp_path_factory: pytest.TempPathFactory, project: Project) -> I
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium."""
+    """Chromium; closed with these tests, as there can be one Playwright at a time."""
     from tests.editors.vscode.workbench import chromium
 
     with chromium() as browser:
