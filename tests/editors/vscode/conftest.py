@@ -46,9 +46,9 @@ def code_server(tmp_path_factory: pytest.TempPathFactory, project: Project) -> I
         yield server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; closed with these tests, as there can be one Playwright at a time."""
+    """Chromium; closed with each module, as a process can have one Playwright at a time."""
     from tests.editors.vscode.workbench import chromium
 
     with chromium() as browser:
