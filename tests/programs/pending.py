@@ -189,6 +189,16 @@ def is_interrupted_while_waiting():
     kept.append([slow_callback(slow_callback(1.0)).block_until_ready() for _ in range(3)])
 
 
+def is_interrupted_while_compiling():
+    def interrupt(frame, event, argument):
+        if frame.f_globals["__name__"].endswith("mock_tpu.compiling"):
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(interrupt)
+    kept.append(long(SQUARE))
+
+
 def replaces_itself():
     kept.append(long(SQUARE))
     os.execv(sys.executable, [sys.executable, "-c", "print('another program')"])

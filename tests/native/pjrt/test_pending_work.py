@@ -20,6 +20,7 @@ STATUS = {
     "is_terminated": -signal.SIGTERM,
     "is_interrupted": -signal.SIGINT,
     "is_interrupted_while_waiting": -signal.SIGINT,
+    "is_interrupted_while_compiling": -signal.SIGINT,
 }
 PRINTED = {
     "ordered_callback_is_pending": "called",
@@ -38,6 +39,7 @@ EXCEPTIONS = {
     "failed_computation_is_never_looked_at": "jax.pure_callback failed",  # as JAX logs it
     "is_interrupted": "KeyboardInterrupt",
     "is_interrupted_while_waiting": "KeyboardInterrupt",
+    "is_interrupted_while_compiling": "KeyboardInterrupt",
 }
 CRASH = re.compile(
     r"Fatal|fatal|[Tt]erminate called|Check fail|Segmentation|Aborted|Deadlock|^F\d{4}|^\*\*\*", re.MULTILINE

@@ -58,6 +58,8 @@ struct Functions {
   void (*PyErr_Fetch)(Object**, Object**, Object**);
   void (*PyErr_NormalizeException)(Object**, Object**, Object**);
   void (*PyErr_Clear)();
+  int (*PyErr_GivenExceptionMatches)(Object*, Object*);
+  void (*PyErr_SetInterrupt)();
   Object* (*PyObject_Str)(Object*);
   Object* (*PyObject_GetAttrString)(Object*, const char*);
   Object* (*PyObject_Vectorcall)(Object*, Object* const*, size_t, Object*);
@@ -93,6 +95,7 @@ struct Functions {
   int (*PyBuffer_FillInfo)(void*, Object*, void*, ptrdiff_t, int, int);
   Object* true_object;
   Object* none;
+  Object** keyboard_interrupt;
 };
 
 template <typename Member>
@@ -117,6 +120,8 @@ std::optional<Functions> find_functions() {
   FIND(PyErr_Fetch);
   FIND(PyErr_NormalizeException);
   FIND(PyErr_Clear);
+  FIND(PyErr_GivenExceptionMatches);
+  FIND(PyErr_SetInterrupt);
   FIND(PyObject_Str);
   FIND(PyObject_GetAttrString);
   FIND(PyObject_Vectorcall);
@@ -153,6 +158,7 @@ std::optional<Functions> find_functions() {
 #undef FIND
   found = find(f.true_object, "_Py_TrueStruct") && found;
   found = find(f.none, "_Py_NoneStruct") && found;
+  found = find(f.keyboard_interrupt, "PyExc_KeyboardInterrupt") && found;
   return found ? std::optional<Functions>(f) : std::nullopt;
 }
 
@@ -311,6 +317,11 @@ Status take_error() {
   Reference message(value != nullptr ? api().PyObject_Str(value) : nullptr);
   std::optional<std::string> described = message ? to_text(message.get()) : std::nullopt;
   api().PyErr_Clear();
+  if (held_type && api().PyErr_GivenExceptionMatches(held_type.get(), *api().keyboard_interrupt) != 0) {
+    // It is the program's: Python raises it again as soon as it runs the program.
+    api().PyErr_SetInterrupt();
+    return {PJRT_Error_Code_CANCELLED, "interrupted by the keyboard"};
+  }
   return status_of(described.value_or("an exception without a description was raised in Python"));
 }
 

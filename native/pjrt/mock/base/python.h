@@ -93,6 +93,7 @@ size_t dropped_count();
 // ---- With the GIL. A null Reference: a Python exception is set, which take_error() turns into a status.
 
 Reference share(Object* borrowed);
+// An interrupt from the keyboard is kept for the program as well.
 Status take_error();
 // The status for an exception's text: XLA's texts begin with the name of their code.
 Status status_of(std::string message);
