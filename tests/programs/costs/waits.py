@@ -157,6 +157,32 @@ def loader():
     thread.join()
 
 
+def beside_a_busy_thread():
+    """While it waits, another thread makes some ten thousands of calls."""
+    enough, over = threading.Semaphore(0), threading.Event()
+
+    def work():
+        value = one
+        while not over.is_set():
+            for _ in range(6_000):
+                value = quick(value)
+            enough.release()
+
+    def when_enough(x):
+        for _ in range(2):  # the first may have been under way
+            enough.acquire()
+        return np.asarray(x)
+
+    wait = jax.jit(lambda x: jax.pure_callback(when_enough, jax.ShapeDtypeStruct(x.shape, x.dtype), x))
+    thread = threading.Thread(target=work, name="busy")
+    thread.start()
+    with case("beside"):
+        for _ in range(3):
+            wait(many).block_until_ready()  # case: beside
+    over.set()
+    thread.join()
+
+
 def on_two_threads():
     """Each reads its own result of the same run."""
 
@@ -235,6 +261,7 @@ CASES = {
     "train": (train,),
     "tight": (tight,),
     "both": (on_two_threads,),
+    "busy": (beside_a_busy_thread,),
     "epochs": (epochs,),
 }
 for run in CASES[sys.argv[1]]:

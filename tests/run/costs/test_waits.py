@@ -15,7 +15,6 @@ import pytest
 
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
-from framedex.index.write.costs import timeline
 from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
 from framedex.model import Loop, WaitHow, Waiting, Waits
@@ -28,7 +27,7 @@ TEXT = PROGRAM.read_text().splitlines()
 MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
 LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
-PARTS = ("waits", "loader", "train", "tight", "epochs", "both")
+PARTS = ("waits", "loader", "train", "tight", "epochs", "both", "busy")
 # What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
@@ -157,10 +156,18 @@ def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded)
     assert all(row.total_duration > TAKES / 2 for row in rows)
 
 
-def test_what_several_threads_did_before_the_same_call_is_told_apart(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As many rows at once as there may be, or a base at a time: the nearest call of each thread is the same."""
+def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Recorded) -> None:
+    waiting = recorded.waiting("busy")
+    (row,) = _rows(waiting, "beside")
+
+    with Index.open(recorded.index) as index:
+        (capture,) = [each for each in index.captures() if each.id == recorded.captures["busy"]]
+    assert capture.calls > 100_000
+    assert (row.how, row.count, row.unsure) == (WaitHow.READY, 3, 0)
+    assert recorded.took["beside"] / 2 < row.total_duration <= recorded.took["beside"]
+
+
+def test_the_nearest_call_of_each_thread_is_found(recorded: Recorded) -> None:
     capture = recorded.captures["both"]
     with closing(sqlite3.connect(recorded.index)) as connection:
         kinds = Kinds.of(connection, capture)
@@ -168,20 +175,17 @@ def test_what_several_threads_did_before_the_same_call_is_told_apart(
         names = np.unique(kinds.thread[kinds.thread > 0])
         calls = np.repeat(np.arange(threads.first, threads.last + 1, 7), len(names))
         of_each = np.tile(names, len(calls) // len(names))
-        together = threads.before(calls, of_each)
-        monkeypatch.setattr(timeline, "_MOST_ROWS", 1)
-        by_one = threads.before(calls, of_each)
+        found = threads.before(calls, of_each).id.tolist()
         rows = connection.execute(
             "SELECT c.id, k.thread FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE c.id BETWEEN ? AND ?",
             (threads.first, threads.last),
         ).fetchall()
 
-    wanted = [
+    assert len(names) > 2
+    assert found == [
         max((call for call, thread in rows if call < base and thread == of), default=0)
         for base, of in zip(calls.tolist(), of_each.tolist(), strict=True)
     ]
-    assert len(names) > 2
-    assert together.id.tolist() == by_one.id.tolist() == wanted
 
 
 def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:

@@ -30,10 +30,9 @@ COPIES = (
 
 # A damaged capture may tell any time: 36 years are enough, and sums of some are 64 bits.
 _START, _DURATION = f"max(min(c.start, {1 << 60}), 0)", f"min(c.duration, {1 << 60})"
-_WINDOW = 8
-_WIDEST = 1 << 15
-_MOST_ROWS = 1 << 21  # that are looked at together
+_COLUMNS = f"c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
 _EVENT, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
+_FAR = 512  # calls away: what took so long to find is kept
 _LAST = 4096  # calls among which the one is that ended last
 
 
@@ -87,13 +86,15 @@ class Calls:
     def of_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> Calls:
         """The calls of these kinds, which are the capture's."""
         query = (
-            f"SELECT c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
-            " FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
+            f"SELECT {_COLUMNS} FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
             f" WHERE p.id = ? AND c.kind {IN_JSON} ORDER BY c.id"
         )
-        identifier, kind, start, duration, *rest = columns(
-            connection.execute(query, (capture, json_list(kinds.tolist()))), 6
-        )
+        return cls.of_rows(connection.execute(query, (capture, json_list(kinds.tolist()))))
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[tuple[int, ...]]) -> Calls:
+        """Calls as they are asked for: `_COLUMNS`."""
+        identifier, kind, start, duration, *rest = columns(rows, 6)
         return cls(identifier, kind, start, np.where(duration < 0, FOREVER, start + duration), *rest)
 
     def __len__(self) -> int:
@@ -196,6 +197,12 @@ class Threads:
         self._kinds = kinds
         query = "SELECT coalesce(first_call, 0), coalesce(last_call, -1) FROM captures WHERE id = ?"
         self.first, self.last = connection.execute(query, (capture,)).fetchone()
+        query = (
+            "SELECT k.thread, min(s.first_call), max(s.last_call) FROM call_kinds k JOIN call_spans s ON s.kind = k.id"
+            " WHERE k.capture = ? GROUP BY k.thread"
+        )
+        self._spans = {thread: span for thread, *span in connection.execute(query, (capture,))}
+        self._far: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
     def ended(self) -> int:
         """When the last call ended, in ns: of those that began last."""
@@ -209,53 +216,28 @@ class Threads:
         return int(found[0]) if found else 0
 
     def after(self, calls: Calls) -> Calls:
-        """The next call of each one's thread, once it has returned; with the id 0 where there is none near."""
-        return Calls(*self._near(calls.id, self._kinds.thread[calls.kind], calls.end, 1))
+        """The next call of each one's thread, once it has returned; with the id 0 where there is none."""
+        threads = self._kinds.thread[calls.kind]
+        asked = zip(calls.id.tolist(), threads.tolist(), calls.end.tolist(), strict=True)
+        return Calls.of_rows(self._nearest(call, thread, 1, end) for call, thread, end in asked)
 
     def before(self, calls: Integers, threads: Integers) -> Calls:
-        """The last call of a thread before each of these; with the id 0 where there is none near."""
-        found = np.zeros((6, len(calls)), np.int64)
-        for thread in np.unique(threads).tolist():  # several may ask for the same call
-            rows = np.flatnonzero(threads == thread)
-            found[:, rows] = self._near(calls[rows], threads[rows], np.zeros(len(rows), np.int64), -1)
-        return Calls(*found)
+        """The last call of a thread before each of these; with the id 0 where there is none."""
+        asked = zip(calls.tolist(), threads.tolist(), strict=True)
+        return Calls.of_rows(self._nearest(call, thread, -1) for call, thread in asked)
 
-    def _near(self, calls: Integers, threads: Integers, since: Integers, step: int) -> Integers:
-        """The columns of the nearest call of each one's thread in this direction. Of what shares a call, the thread and
-        the time since when are the same."""
-        found = np.zeros((6, len(calls)), np.int64)
-        open_rows, passed, window = np.arange(len(calls)), 0, _WINDOW
-        while len(open_rows) and passed < _WIDEST:
-            at_once = max(_MOST_ROWS // window, 1)
-            reach = (passed + 1, window) if step > 0 else (-window, -passed - 1)
-            for begin in range(0, len(open_rows), at_once):
-                part = open_rows[begin : begin + at_once]
-                found[:, part] = self._nearest(calls[part], threads[part], since[part], reach)
-            open_rows = open_rows[found[0, open_rows] == 0]
-            passed, window = window, window * 8
-        return found
-
-    def _nearest(self, calls: Integers, threads: Integers, since: Integers, reach: tuple[int, int]) -> Integers:
-        """The same among the calls whose ids are so much higher."""
-        found = np.zeros((6, len(calls)), np.int64)
-        bases, asked, place = np.unique(calls, return_index=True, return_inverse=True)
-        rows = self._connection.execute(
-            f"SELECT s.value, c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0),"
-            " coalesce(c.id - c.inside, 0) FROM json_each(?1) s CROSS JOIN call_rows c"
-            " ON c.id BETWEEN max(s.value + ?2, ?4) AND min(s.value + ?3, ?5)",
-            (json_list(bases.tolist()), *reach, self.first, self.last),
+    def _nearest(self, call: int, thread: int, step: int, since: int = 0) -> tuple[int, ...]:
+        """What `_COLUMNS` are of the nearest call of a thread in this direction, of those that began since then."""
+        if (found := self._far.get((call, thread, step))) is not None:
+            return found
+        first, last = self._spans.get(thread, (0, -1))
+        bounds, order = ((call + 1, last), "ASC") if step > 0 else ((first, call - 1), "DESC")
+        query = (
+            f"SELECT {_COLUMNS} FROM call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
+            f" WHERE c.id BETWEEN ? AND ? AND k.thread = ? AND {_START} >= ? ORDER BY c.id {order} LIMIT 1"
         )
-        base, identifier, kind, start, duration, *rest = columns(rows, 7)
-        of_base = np.searchsorted(bases, base)
-        is_of_thread = self._kinds.thread[kind] == threads[asked][of_base]
-        fits = np.flatnonzero(is_of_thread & (start >= since[asked][of_base]))
-        fits = fits[np.lexsort((np.abs(identifier[fits] - base[fits]), of_base[fits]))]
-        of_found, nearest = np.unique(of_base[fits], return_index=True)
-        row_of = np.full(len(bases), -1)
-        row_of[of_found] = fits[nearest]
-        hits = row_of[place]
-        is_hit = hits >= 0
-        end = np.where(duration < 0, FOREVER, start + duration)
-        for column, values in zip(found, (identifier, kind, start, end, *rest), strict=True):
-            column[is_hit] = values[hits[is_hit]]
+        row = None if since == FOREVER else self._connection.execute(query, (*bounds, thread, since)).fetchone()
+        found = row or (0,) * 6
+        if abs(found[0] - call) > _FAR:
+            self._far[call, thread, step] = found
         return found
