@@ -514,7 +514,7 @@ CREATE TABLE wait_totals(
 CREATE TABLE waits(
     capture INTEGER REFERENCES captures(id),
     thread INTEGER REFERENCES threads(id),
-    how TEXT,  -- ready: a result, copy: to the host, run: a call that runs a program (model.WaitHow)
+    how TEXT,  -- what for: model.WaitHow
     node INTEGER,  -- the innermost of the program itself, of a stack that led to them
     waits INTEGER,
     unsure INTEGER,  -- of which nothing but the thread's next call tells when they ended

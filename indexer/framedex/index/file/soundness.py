@@ -86,7 +86,6 @@ def _enumerated() -> dict[tuple[str, str], list[str]]:
         **{(table, "how"): How for table in ("functions", "frames", "candidates")},
         **{("functions", "language"): Language, ("functions", "role"): Role},
         **{("stacks", "outcome"): MergeOutcome, ("call_links", "how"): LinkHow},
-        ("transfers", "direction"): Direction,
+        **{("transfers", "direction"): Direction, ("waits", "how"): WaitHow},
     }
-    words = {where: [word.value for word in enumeration] for where, enumeration in values.items()}
-    return words | {("waits", "how"): [how.name.lower() for how in WaitHow]}
+    return {where: [word.value for word in enumeration] for where, enumeration in values.items()}

@@ -19,6 +19,7 @@ from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import Reader
 from framedex.index.read.spans import Ids, calls_in
 from framedex.model import Activity, ThreadTime, Timeline
+from framedex.objects.moves import MOVES
 
 SLICES = 600
 """As many as a page is wide, or a little less."""
@@ -31,7 +32,6 @@ _IN_SLICE = 100  # calls of a slice that stand for all others
 _ACTIVITIES = (
     (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), Activity.COMPILE),
     (re.compile(r"Executable_Execute"), Activity.RUN),
-    (re.compile(r"HostBuffer|CopyTo|CopyRaw|TransferData|TransferLiteral|CrossHost"), Activity.TRANSFER),
 )
 _COLUMNS = "c.id, c.kind, c.start, c.duration, c.inside"
 
@@ -87,6 +87,8 @@ def _kinds(reader: Reader, capture: int) -> _Kinds:
 def _activity(name: str, boundary: str) -> Activity:
     if boundary == "ffi":
         return Activity.RUN
+    if name in MOVES:
+        return Activity.TRANSFER
     return next((activity for pattern, activity in _ACTIVITIES if pattern.search(name)), Activity.OTHER)
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple, TypeVar
 
 from framedex.index.ask.costs.changes import Compiled
 from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.installed import is_installed
 from framedex.index.read.rows import Reader
 from framedex.model import Noted, NotedArgument, Parameter, Signature
 from framedex.model.programs import plain_name
 
 _LOADED = "it was loaded as an executable"  # how the problem of a load begins
-_INSTALLED = ("/site-packages/", "/dist-packages/")
 
 _Read = TypeVar("_Read")
 
@@ -88,8 +88,8 @@ def functions(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, in
 def _function(name: str, place: str, noted: Noted | None, module: str | None) -> Function:
     if noted is None or not noted.function or not _is_of(noted, module):
         return Function(name, place)
-    is_installed = any(folder in noted.defined for folder in _INSTALLED)
-    return Function(name or noted.function, place if is_installed else noted.defined)
+    is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` tells one apart
+    return Function(name or noted.function, place if is_of_package else noted.defined)
 
 
 def contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compiled]:

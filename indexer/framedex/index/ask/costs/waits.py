@@ -31,7 +31,7 @@ def waits(reader: Reader, *, all_lines: bool) -> Waiting:
     outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
     found: dict[_Key, list[_Figures]] = {}
     for node, how, thread, *figures in rows:
-        key = (lines.get(node), outward.get(node, ()), WaitHow[how.upper()], thread)
+        key = (lines.get(node), outward.get(node, ()), WaitHow(how), thread)
         found.setdefault(key, []).append(tuple(figures))
     told = sorted((_waits(*key, parts) for key, parts in found.items()), key=lambda row: -row.total_duration)
     recorded, device = _totals(reader)

@@ -14,6 +14,8 @@ from framedex.index.file.values import signed
 from framedex.index.write.costs.pieces import FOREVER, OBJECTS, columns
 from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
+from framedex.model import Direction
+from framedex.objects.moves import MOVES
 from framedex.objects.table import address_of, functions_of_the_c_api
 
 READY_EVENT = "PJRT_Buffer_ReadyEvent"
@@ -22,9 +24,8 @@ AWAIT = "PJRT_Event_Await"
 POINTER = "PJRT_Buffer_UnsafePointer"
 """Gives the address of a buffer's content once that is there."""
 
-COPIES = (
-    *("PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_CopyRawToHost", "PJRT_Buffer_CopyRawToHostFuture"),
-    "PJRT_RawBuffer_CopyRawDeviceToHost",
+COPIES = frozenset(
+    name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST and name.startswith("PJRT_")
 )
 """Functions that copy to the host, and give an event that fires once that is done."""
 

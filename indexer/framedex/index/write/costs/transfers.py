@@ -16,42 +16,8 @@ from framedex.index.write.costs.pieces import LARGEST
 from framedex.index.write.costs.transfer_ways import way_of
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
-from framedex.model import CallBatch, Direction
-
-
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """What a function moves. `size` is the value that tells the bytes; without it they are those of the new buffer."""
-
-    direction: Direction
-    size: str = ""
-
-
-_MOVES = {
-    "PJRT_Client_BufferFromHostBuffer": _Move(Direction.HOST_TO_DEVICE, "bytes"),
-    "PJRT_AsyncHostToDeviceTransferManager_TransferData": _Move(Direction.HOST_TO_DEVICE, "transfer_size"),
-    "PJRT_AsyncHostToDeviceTransferManager_TransferLiteral": _Move(Direction.HOST_TO_DEVICE),
-    "PJRT_RawBuffer_CopyRawHostToDevice": _Move(Direction.HOST_TO_DEVICE, "transfer_size"),
-    "PJRT_Buffer_ToHostBuffer": _Move(Direction.DEVICE_TO_HOST, "dst_size"),
-    "PJRT_Buffer_CopyRawToHost": _Move(Direction.DEVICE_TO_HOST, "transfer_size"),
-    "PJRT_Buffer_CopyRawToHostFuture": _Move(Direction.DEVICE_TO_HOST, "transfer_size"),
-    "PJRT_RawBuffer_CopyRawDeviceToHost": _Move(Direction.DEVICE_TO_HOST, "transfer_size"),
-    "PJRT_Buffer_CopyToDevice": _Move(Direction.DEVICE_TO_DEVICE),
-    "PJRT_Buffer_CopyToMemory": _Move(Direction.DEVICE_TO_DEVICE),
-    "PJRT_Buffer_CopyToRemoteDevice": _Move(Direction.DEVICE_TO_DEVICE),
-    "PJRT_Transfers_PJRT_Buffer_CopyToRemoteDevice": _Move(Direction.DEVICE_TO_DEVICE),
-    "PJRT_Transfers_PJRT_Client_CrossHostSendBuffers": _Move(Direction.DEVICE_TO_DEVICE),
-    # The TPU C API of 2023
-    "TpuTransferManager_TransferLiteralToDeviceAsync": _Move(Direction.HOST_TO_DEVICE, "literal.bytes"),
-    "TpuTransferManager_TransferLiteralFromDevice": _Move(Direction.DEVICE_TO_HOST, "literal.bytes"),
-    "TpuExecutor_SynchronousMemcpyFromHost": _Move(Direction.HOST_TO_DEVICE, "size"),
-    "TpuExecutor_SynchronousMemcpyToHost": _Move(Direction.DEVICE_TO_HOST, "size"),
-    "TpuExecutor_MemcpyFromHost": _Move(Direction.HOST_TO_DEVICE, "size"),
-    "TpuExecutor_MemcpyToHost": _Move(Direction.DEVICE_TO_HOST, "size"),
-    "TpuStream_EnqueueTransferHostToDevice": _Move(Direction.HOST_TO_DEVICE, "size"),
-    "TpuStream_EnqueueTransferDeviceToHost": _Move(Direction.DEVICE_TO_HOST, "size"),
-}
-"""What receives from another host is left out: the host that sends has the same copy."""
+from framedex.model import CallBatch
+from framedex.objects.moves import MOVES, Move
 
 _ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
 _NOTHING_WANTED = '"dst": null'  # `PJRT_Buffer_ToHostBuffer` was only asked for the size
@@ -69,7 +35,7 @@ class TransferWriter:
         self._capture = capture
         self._first = first
         self._record = record
-        self._moves: list[_Move | None] = []  # of each kind of the stream; None where it moves nothing
+        self._moves: list[Move | None] = []  # of each kind of the stream; None where it moves nothing
         query = "SELECT kind FROM transfers WHERE capture = ?"
         self._known = {kind for (kind,) in connection.execute(query, (capture,))}
 
@@ -77,7 +43,7 @@ class TransferWriter:
         """Learn what later batches refer to, of one that is written already."""
         for kind in batch.kinds:
             name = self._record.capture.functions[kind.function].name
-            self._moves.append(_MOVES.get(name) if kind.error == 0 else None)
+            self._moves.append(MOVES.get(name) if kind.error == 0 else None)
 
     def extend(self, record: CaptureRecord) -> None:
         """Go on with a capture that has more functions."""
@@ -125,7 +91,7 @@ class TransferWriter:
             )
 
     def _add_to_kind(
-        self, kind: int, move: _Move, sums: tuple[int, int, int, int], first_and_latest: tuple[int, int]
+        self, kind: int, move: Move, sums: tuple[int, int, int, int], first_and_latest: tuple[int, int]
     ) -> None:
         if kind not in self._known:
             self._known.add(kind)
@@ -149,13 +115,16 @@ class TransferWriter:
         is_new = (objects.type == batch.types.index("buffer")) & (objects.created_kind >= 0)
         is_copy = np.flatnonzero(is_new & copies[np.maximum(objects.created_kind, 0)])
         told = self._allocated(objects.created_call[is_copy[objects.size[is_copy] < 0]])
+        sizes: dict[int, list[int]] = {}
         for place in is_copy.tolist():
             size = int(objects.size[place])
             size = size if size >= 0 else told.get(int(objects.created_call[place]), -1)
             if 0 <= size <= LARGEST:
-                kind = calls.kind_of(int(objects.created_kind[place]))
-                add = "UPDATE transfers SET sized = sized + 1, bytes = bytes + ? WHERE kind = ?"
-                self._connection.execute(add, (size, kind))
+                sizes.setdefault(calls.kind_of(int(objects.created_kind[place])), []).append(size)
+        self._connection.executemany(
+            "UPDATE transfers SET sized = sized + ?, bytes = bytes + ? WHERE kind = ?",
+            [(len(of_kind), sum(of_kind), kind) for kind, of_kind in sizes.items()],
+        )
 
     def _allocated(self, rows: Integers) -> Mapping[int, int]:
         """What the mock TPU allocated right in each of these calls, in bytes, where it did."""

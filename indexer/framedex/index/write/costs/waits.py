@@ -36,7 +36,7 @@ def write_waits(connection: sqlite3.Connection, capture: int) -> None:
     """Write where the threads of a capture waited, in place of what is there of it."""
     forget_waits(connection, capture)
     kinds = Kinds.of(connection, capture)
-    moves = moves_data() | {*COPIES}
+    moves = moves_data() | COPIES
     wanted = {*COMPILES, *LOADS, RUNS, *moves, READY_EVENT, ON_READY, AWAIT, POINTER}
     calls = Calls.of_kinds(connection, capture, kinds.of_functions(wanted))
     if not len(calls):
@@ -94,7 +94,7 @@ def _write_waits(connection: sqlite3.Connection, capture: int, found: Blocked, k
         taken = found.end[members] - found.start[members]
         rows.append(
             (
-                *(capture, thread, HOWS[how].name.lower(), of_node, len(members), int(found.is_unsure[members].sum())),
+                *(capture, thread, HOWS[how].value, of_node, len(members), int(found.is_unsure[members].sum())),
                 *(int(taken.sum()), int(np.max(taken)), int(found.call[members[np.argmax(taken)]])),
                 *(int(found.call[members[0]]), int(found.call[members[-1]])),
             )

@@ -1,0 +1,43 @@
+"""The functions of the runtime that move data between host and devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from framedex.model import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a function moves data. `size` is its value that tells the bytes; without it they are those of the new
+    buffer."""
+
+    direction: Direction
+    size: str = ""
+
+
+MOVES = {
+    "PJRT_Client_BufferFromHostBuffer": Move(Direction.HOST_TO_DEVICE, "bytes"),
+    "PJRT_AsyncHostToDeviceTransferManager_TransferData": Move(Direction.HOST_TO_DEVICE, "transfer_size"),
+    "PJRT_AsyncHostToDeviceTransferManager_TransferLiteral": Move(Direction.HOST_TO_DEVICE),
+    "PJRT_RawBuffer_CopyRawHostToDevice": Move(Direction.HOST_TO_DEVICE, "transfer_size"),
+    "PJRT_Buffer_ToHostBuffer": Move(Direction.DEVICE_TO_HOST, "dst_size"),
+    "PJRT_Buffer_CopyRawToHost": Move(Direction.DEVICE_TO_HOST, "transfer_size"),
+    "PJRT_Buffer_CopyRawToHostFuture": Move(Direction.DEVICE_TO_HOST, "transfer_size"),
+    "PJRT_RawBuffer_CopyRawDeviceToHost": Move(Direction.DEVICE_TO_HOST, "transfer_size"),
+    "PJRT_Buffer_CopyToDevice": Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Buffer_CopyToMemory": Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Buffer_CopyToRemoteDevice": Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Transfers_PJRT_Buffer_CopyToRemoteDevice": Move(Direction.DEVICE_TO_DEVICE),
+    "PJRT_Transfers_PJRT_Client_CrossHostSendBuffers": Move(Direction.DEVICE_TO_DEVICE),
+    # The TPU C API of 2023
+    "TpuTransferManager_TransferLiteralToDeviceAsync": Move(Direction.HOST_TO_DEVICE, "literal.bytes"),
+    "TpuTransferManager_TransferLiteralFromDevice": Move(Direction.DEVICE_TO_HOST, "literal.bytes"),
+    "TpuExecutor_SynchronousMemcpyFromHost": Move(Direction.HOST_TO_DEVICE, "size"),
+    "TpuExecutor_SynchronousMemcpyToHost": Move(Direction.DEVICE_TO_HOST, "size"),
+    "TpuExecutor_MemcpyFromHost": Move(Direction.HOST_TO_DEVICE, "size"),
+    "TpuExecutor_MemcpyToHost": Move(Direction.DEVICE_TO_HOST, "size"),
+    "TpuStream_EnqueueTransferHostToDevice": Move(Direction.HOST_TO_DEVICE, "size"),
+    "TpuStream_EnqueueTransferDeviceToHost": Move(Direction.DEVICE_TO_HOST, "size"),
+}
+"""What receives from another host is left out: the host that sends has the same copy."""
