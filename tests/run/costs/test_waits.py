@@ -205,7 +205,16 @@ def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
 
     assert waiting.device is not None
     assert len(WAITING) * TAKES < waiting.device < waiting.recorded
-    assert sum(row.total_duration for row in waiting.lines if row.thread == "main") < waiting.recorded
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_thread_waits_longer_than_there_is_time(recorded: Recorded, part: str) -> None:
+    waiting = recorded.waiting(part)
+
+    for thread in {row.thread for row in waiting.lines}:
+        assert sum(row.total_duration for row in waiting.lines if row.thread == thread) < waiting.recorded
+    for step in (step for loop in waiting.loops for step in loop.steps):
+        assert step.compile + step.dispatch + step.transfer + step.wait <= step.duration
 
 
 def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -> None:
