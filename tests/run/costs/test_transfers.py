@@ -237,6 +237,16 @@ def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) 
     assert reads > 0 < copies == moved["Buffer_ToHostBuffer"][0]
 
 
+def test_copies_of_results_have_their_sizes_whatever_other_threads_do_meanwhile(tmp_path: Path) -> None:
+    ran = run("costs/copies_on_threads.py", folder=tmp_path, FRAMEDEX_DEVICES="2")
+    with Store(tmp_path / "index.db") as store:
+        ingest_captures(store, ran.captures, [], Silence())
+    with Index.open(tmp_path / "index.db") as index:
+        (row,) = [row for row in index.transfers() if row.direction is ACROSS]
+
+    assert (row.count, row.unsized, row.size) == (15_000, 0, 15_000 * 400)
+
+
 def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import json_list
 from framedex.index.write.bulk import NULL
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.costs.pieces import LARGEST
@@ -36,6 +35,9 @@ class TransferWriter:
         self._first = first
         self._record = record
         self._moves: list[Move | None] = []  # of each kind of the stream; None where it moves nothing
+        self._allocates: list[bool] = []  # of each kind of the stream
+        # Of what the mock TPU allocated in the last two batches the call that it did so in, and the arguments.
+        self._allocations = [np.empty((2, 0), np.int64)] * 2
         query = "SELECT kind FROM transfers WHERE capture = ?"
         self._known = {kind for (kind,) in connection.execute(query, (capture,))}
 
@@ -44,6 +46,7 @@ class TransferWriter:
         for kind in batch.kinds:
             name = self._record.capture.functions[kind.function].name
             self._moves.append(MOVES.get(name) if kind.error == 0 else None)
+            self._allocates.append(name == _ALLOCATE and kind.error == 0)
 
     def extend(self, record: CaptureRecord) -> None:
         """Go on with a capture that has more functions."""
@@ -108,13 +111,16 @@ class TransferWriter:
     # Copies from device to device: their size is that of the buffer that they make
 
     def _add_sizes_of_copies(self, batch: CallBatch, calls: CallWriter) -> None:
+        made = np.flatnonzero(np.array(self._allocates, bool)[batch.kind] & (batch.inside > 0) & (batch.argument >= 0))
+        allocated = np.stack([batch.first + made - batch.inside[made], batch.argument[made]])
+        self._allocations = [self._allocations[-1], allocated]
         objects = batch.objects
         if "buffer" not in batch.types or not len(objects.place):
             return
         copies = np.array([move is not None and not move.size for move in self._moves], bool)
         is_new = (objects.type == batch.types.index("buffer")) & (objects.created_kind >= 0)
         is_copy = np.flatnonzero(is_new & copies[np.maximum(objects.created_kind, 0)])
-        told = self._allocated(objects.created_call[is_copy[objects.size[is_copy] < 0]])
+        told = self._allocated(objects.created_call[is_copy[objects.size[is_copy] < 0]], calls)
         sizes: dict[int, list[int]] = {}
         for place in is_copy.tolist():
             size = int(objects.size[place])
@@ -126,17 +132,11 @@ class TransferWriter:
             [(len(of_kind), sum(of_kind), kind) for kind, of_kind in sizes.items()],
         )
 
-    def _allocated(self, rows: Integers) -> Mapping[int, int]:
-        """What the mock TPU allocated right in each of these calls, in bytes, where it did."""
-        wanted = {self._first + row: row for row in rows.tolist()}
-        found = self._connection.execute(
-            "SELECT c.id - 1, json_extract(a.json, '$.bytes') FROM json_each(?) s"
-            " JOIN call_rows c ON c.id = s.value + 1 JOIN call_kinds k ON k.id = c.kind"
-            " JOIN boundaries b ON b.id = k.boundary JOIN arguments a ON a.id = c.arguments"
-            " WHERE c.inside = 1 AND k.error = 0 AND b.name = ?",
-            (json_list(sorted(wanted)), _ALLOCATE),
-        )
-        return {wanted[call]: size for call, size in found if isinstance(size, int) and size <= LARGEST}
+    def _allocated(self, rows: Integers, calls: CallWriter) -> Mapping[int, int]:
+        """What the mock TPU allocated first in each of these calls, in bytes, where it did."""
+        call, argument = np.concatenate(self._allocations, axis=1)
+        found = np.flatnonzero(np.isin(call, rows))[::-1]
+        return dict(zip(call[found].tolist(), _sizes(calls.texts(argument[found]), "bytes").tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
