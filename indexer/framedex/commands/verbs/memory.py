@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.output.costs.memory import memory_lines
 from framedex.commands.output.documents import memory_document
-from framedex.commands.output.render_memory import memory_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.output.costs.waits import waits_lines
 from framedex.commands.output.documents import waits_document
-from framedex.commands.output.render_waits import waits_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 
