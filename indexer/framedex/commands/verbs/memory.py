@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +11,6 @@ from framedex.commands.output.costs.memory import memory_lines
 from framedex.commands.output.documents import memory_document
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from framedex.index import Index
-    from framedex.model import CaptureRow
 
 _NOTHING = "No memory of devices was asked for in these captures, or they are still being followed."
 
@@ -36,7 +29,7 @@ def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines
     donated buffer is of the line that it was donated to. A line whose bytes only rise from round to round is told with
     what a round leaves: a leak, or what is meant to be kept.
     """
-    with index_of_whole_runs(index_path, chosen, _with_memory) as (index, answer):
+    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
     if as_json:
         print_json(memory_document(answer, found, limit))
@@ -46,8 +39,3 @@ def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines
         print_lines([heading(answer), *memory_lines(found, limit, tells_capture=tells_capture)])
     if not found:
         nothing_found(_NOTHING)
-
-
-def _with_memory(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
-    having = index.captures_with_memory()
-    return [capture for capture in captures if capture.id in having]
