@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from framedex.model.costs.compiles import Cause, Change, Compiles
     from framedex.model.costs.memory import Alive, DeviceMemory, Held, OutOfMemory
     from framedex.model.costs.transfers import Direction, Transfers
-    from framedex.model.costs.waits import Loop, LoopStep, WaitHow, Waiting, Waits
+    from framedex.model.costs.waits import PARTS_OF_STEPS, Loop, LoopStep, WaitHow, Waiting, Waits
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
     from framedex.model.functions import Edge, FunctionMark, InsideProgram, MeantFunctions
     from framedex.model.lines import (
@@ -100,6 +100,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "PARTS_OF_STEPS",
     "Activity",
     "Alive",
     "AnswerOf",
@@ -252,7 +253,7 @@ __getattr__ = exports(
         "costs.compiles": ("Cause", "Change", "Compiles"),
         "costs.memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
         "costs.transfers": ("Direction", "Transfers"),
-        "costs.waits": ("Loop", "LoopStep", "WaitHow", "Waiting", "Waits"),
+        "costs.waits": ("PARTS_OF_STEPS", "Loop", "LoopStep", "WaitHow", "Waiting", "Waits"),
         "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
         "functions": ("Edge", "FunctionMark", "InsideProgram", "MeantFunctions"),
         "lines": (

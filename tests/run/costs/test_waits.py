@@ -238,7 +238,7 @@ def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
     assert compiling[:2] == [1, 5]  # the step, and where it is evaluated for the first time
     for step in loop.steps:
         assert step.dispatch + step.wait > 0 and step.transfer > 0  # a run may be over when its call returns
-        assert step.compile + step.dispatch + step.transfer + step.wait <= step.duration
+        assert step.compile + step.dispatch + step.transfer + step.wait + step.own == step.duration
     assert sum(step.duration for step in loop.steps) == loop.duration
     starts = [step.start for step in loop.steps]
     assert starts == sorted(starts)

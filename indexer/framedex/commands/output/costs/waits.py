@@ -11,6 +11,7 @@ from framedex.commands.output.proposals import command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.model import PARTS_OF_STEPS
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _HEADS = ("time", "%", "waits", "longest", "for", "thread")
 _NUMBERS = 4  # of the columns, the first, which stand at the right
 _MOST_STEPS = 8  # rounds that are shown of the loop that took longest
 _MOST_LOOPS = 5
-_PARTS = ("compile", "dispatch", "transfer", "wait")
+_PARTS = (*PARTS_OF_STEPS, "own")
 
 
 def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
@@ -82,9 +83,7 @@ def _cells(row: Waits, recorded: int) -> tuple[str, ...]:
 
 def _loop(loop: Loop) -> Iterator[Line]:
     yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *python_line(loop.line, 0))
-    spent = [(name, getattr(loop, name)) for name in _PARTS]
-    own = max(loop.duration - sum(each for _, each in spent), 0)
-    parts = [f"{name} {words.duration(each)}" for name, each in (*spent, ("own", own)) if each]
+    parts = [f"{name} {words.duration(spent)}" for name in _PARTS if (spent := getattr(loop, name))]
     median = f"{words.duration(loop.median_duration)} a round (median)"
     yield text_line(f"  {words.duration(loop.duration)}, {median}: {', '.join(parts)}; thread {printable(loop.thread)}")
 
@@ -94,7 +93,7 @@ def _steps(loop: Loop, limit: int) -> Iterator[Line]:
     if limit and len(shown) > limit:
         longest = sorted(shown, key=lambda step: -step.duration)[:limit]
         shown = tuple(sorted(longest, key=lambda step: step.number))
-    heads = ("round", "at", "time", *_PARTS, "own", "first call")
+    heads = ("round", "at", "time", *_PARTS, "first call")
     cells = [_step(step) for step in shown]
     widths = column_widths(heads, *cells)
     yield (Span(f"  {row_text(heads, widths)}", "dim"),)
@@ -106,8 +105,6 @@ def _steps(loop: Loop, limit: int) -> Iterator[Line]:
 
 
 def _step(step: LoopStep) -> tuple[str, ...]:
-    spent = [getattr(step, name) for name in _PARTS]
-    own = max(step.duration - sum(spent), 0)
-    parts = [words.duration(each) if each else "-" for each in (*spent, own)]
+    parts = [words.duration(spent) if (spent := getattr(step, name)) else "-" for name in _PARTS]
     at = f"{words.seconds(step.start)} s"
     return (str(step.number), at, words.duration(step.duration), *parts, str(step.first_call))
