@@ -24,10 +24,11 @@ _NOTHING = "No memory of devices was asked for in these captures, or they are st
 def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines: bool, as_json: bool) -> None:
     """Show which lines hold device memory: peak, end, growth.
 
-    Bytes are the device's own. On the mock TPU each is counted, as its allocator gives whole rows of 512 bytes; of
-    another plug-in those of buffers whose size a call tells, and the others are told by their number. The memory of a
-    donated buffer is of the line that it was donated to. A line whose bytes only rise from round to round is told with
-    what a round leaves: a leak, or what is meant to be kept.
+    On the mock TPU bytes are the device's own, in the whole rows of 512 that its allocator gives. Of another plug-in
+    they are those of the arrays: calls tell the size of what came from the host and of its copies, programs that of
+    their results. Buffers whose size nothing tells are told by their number. The memory of a donated buffer is of the
+    line that it was donated to. A line whose bytes only rise from round to round is told with what a round leaves: a
+    leak, or what is meant to be kept.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
