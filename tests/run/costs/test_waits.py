@@ -17,7 +17,7 @@ from framedex.index.file.database import DamagedIndexError
 from framedex.index.write.costs import timeline
 from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
-from framedex.model import Loop, WaitHow, Waiting, Waits
+from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
 from tests.once import made_once
 from tests.run.costs.cases import Cases, changed_copy, line_marked, recorded_cases
 from tests.run.invoking import FRAMEDEX
@@ -227,6 +227,11 @@ def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
     assert starts == sorted(starts)
     calls = [step.first_call for step in loop.steps]
     assert calls == sorted({*calls})
+
+
+def test_clocks_that_disagree_leave_a_round_nothing_of_its_own() -> None:
+    assert LoopStep(1, start=0, duration=10, compile=3, dispatch=4, transfer=0, wait=2, first_call=1).own == 1
+    assert LoopStep(1, start=0, duration=10, compile=3, dispatch=4, transfer=0, wait=9, first_call=1).own == 0
 
 
 def test_a_loop_on_one_line_is_found(recorded: Recorded) -> None:
