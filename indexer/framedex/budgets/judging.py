@@ -89,7 +89,7 @@ class _Judged:
         broken = tuple(sorted(self.broken, key=lambda each: -each.found))
         problem, doubt = "", ""
         if self.unsized:
-            doubt = f"{words.count(self.unsized, 'buffer')} whose size no call tells are not counted"
+            doubt = f"{words.count(self.unsized, 'buffer')} whose size nothing tells are not counted"
         if not self.fits and not self.budget.pattern.is_everything:
             told = f"{self.budget.pattern.text} {_FITS_NOTHING[self.budget.subject]}{self._meant()}"
             # That there is nothing is what a budget of 0 asks for.

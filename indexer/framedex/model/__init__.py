@@ -21,8 +21,11 @@ if TYPE_CHECKING:
         Thread,
     )
     from framedex.model.checks import Check, Finding, Severity
-    from framedex.model.compiles import Cause, Change, Compiles
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
+    from framedex.model.costs.compiles import Cause, Change, Compiles
+    from framedex.model.costs.memory import Alive, DeviceMemory, Held, OutOfMemory
+    from framedex.model.costs.transfers import Direction, Transfers
+    from framedex.model.costs.waits import PARTS_OF_STEPS, Loop, LoopStep, WaitHow, Waiting, Waits
     from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
     from framedex.model.functions import Edge, FunctionMark, InsideProgram, MeantFunctions
     from framedex.model.lines import (
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
         StaticCallers,
         Step,
     )
-    from framedex.model.memory import Alive, DeviceMemory, Held, OutOfMemory
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import (
@@ -95,11 +97,10 @@ if TYPE_CHECKING:
     from framedex.model.tables import Table
     from framedex.model.timeline import Activity, ThreadTime, Timeline
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
-    from framedex.model.transfers import Direction, Transfers
-    from framedex.model.waits import Loop, LoopStep, WaitHow, Waiting, Waits
 
 __all__ = [
     "GENERATING",
+    "PARTS_OF_STEPS",
     "Activity",
     "Alive",
     "AnswerOf",
@@ -243,13 +244,16 @@ __getattr__ = exports(
             "Finding",
             "Severity",
         ),
-        "compiles": ("Cause", "Change", "Compiles"),
         "contents": (
             "BoundaryTotals",
             "FlameGraph",
             "FlameKind",
             "FlameNode",
         ),
+        "costs.compiles": ("Cause", "Change", "Compiles"),
+        "costs.memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
+        "costs.transfers": ("Direction", "Transfers"),
+        "costs.waits": ("PARTS_OF_STEPS", "Loop", "LoopStep", "WaitHow", "Waiting", "Waits"),
         "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
         "functions": ("Edge", "FunctionMark", "InsideProgram", "MeantFunctions"),
         "lines": (
@@ -265,7 +269,6 @@ __getattr__ = exports(
             "StaticCallers",
             "Step",
         ),
-        "memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
         "metadata": (
             "Launch",
             "Metadata",
@@ -344,7 +347,5 @@ __getattr__ = exports(
             "SectionKind",
             "Trace",
         ),
-        "transfers": ("Direction", "Transfers"),
-        "waits": ("Loop", "LoopStep", "WaitHow", "Waiting", "Waits"),
     },
 )

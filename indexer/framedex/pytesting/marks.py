@@ -12,6 +12,8 @@ from framedex.errors import FramedexError
 if TYPE_CHECKING:
     import pytest
 
+_REMEDY = "Write it like @pytest.mark.framedex(compiles=1, implicit_transfers=0, memory='2GiB')."
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -34,13 +36,10 @@ def asked_of(item: pytest.Item) -> Asked | None:
         if mark.args:
             raise FramedexError(
                 f"@pytest.mark.framedex takes no {mark.args[0]!r}: its budgets have names.",
-                "Write it like @pytest.mark.framedex(compiles=1, implicit_transfers=0, memory='2GiB').",
+                _REMEDY,
             )
         values |= mark.kwargs
     clear_caches = bool(values.pop("clear_caches", False))
     if not values:
-        raise FramedexError(
-            "@pytest.mark.framedex names no budget.",
-            "Write it like @pytest.mark.framedex(compiles=1, implicit_transfers=0, memory='2GiB').",
-        )
+        raise FramedexError("@pytest.mark.framedex names no budget.", _REMEDY)
     return Asked(budgets_named(values), clear_caches)

@@ -42,8 +42,13 @@ def pytest_in(folder: Path, *arguments: str, before: Sequence[str] = (), **envir
     """Run pytest in a folder, where JAX would take the CPU; `before` are words of framedex before `-m pytest`."""
     usual = {"JAX_PLATFORMS": "cpu", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     kept = {"TMPDIR": str(folder)}  # what is over a budget stays
-    variables = plain_environment() | usual | kept | environment
     command = [sys.executable, *before, "-m", "pytest", "-p", "framedex.pytesting.plugin", "-rA", *arguments]
+    return outcome_of(command, folder, usual | kept | environment)
+
+
+def outcome_of(command: Sequence[str], folder: Path, environment: dict[str, str]) -> Outcome:
+    """Run a command that runs pytest in a folder."""
+    variables = plain_environment() | environment
     done = subprocess.run(
         command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT
     )

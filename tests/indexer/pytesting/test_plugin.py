@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,10 +14,9 @@ import pytest
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from tests.hiding import NATIVE_PART, python_without
-from tests.indexer.pytesting.projects import TIMEOUT, Outcome, pytest_in
+from tests.indexer.pytesting.projects import Outcome, outcome_of, pytest_in
 from tests.once import made_once
 from tests.pythons import ROOT
-from tests.running import plain_environment
 
 MODEL = """
 import jax
@@ -410,16 +408,8 @@ def test_a_pytest_that_is_too_old_runs_what_does_not_ask_for_it(tmp_path: Path) 
         "import sys, pytest; del pytest.StashKey; pytest.version_tuple = (7, 2, 0);"
         " sys.exit(pytest.main(['-p', 'framedex.pytesting.plugin', '-rA', '--strict-markers']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=plain_environment() | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
-    tested = Outcome(tmp_path, done.returncode, done.stdout)
-    assert tested.outcomes == {"test_one": "passed", "test_two": "error"}, done.stdout + done.stderr
+    tested = outcome_of([sys.executable, "-c", code], tmp_path, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    assert tested.outcomes == {"test_one": "passed", "test_two": "error"}, tested.output
     assert "@pytest.mark.framedex needs pytest 8 or newer" in tested.section("test_two")
 
 
@@ -533,16 +523,8 @@ def test_without_the_native_part_it_is_an_error(tmp_path: Path) -> None:
     """
     write_project(tmp_path, dedent(tests))
     code = "import pytest; sys.exit(pytest.main(['-p', 'framedex.pytesting.plugin', '-rA']))"
-    done = subprocess.run(
-        python_without(NATIVE_PART, code),
-        cwd=tmp_path,
-        env=plain_environment() | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
-    tested = Outcome(tmp_path, done.returncode, done.stdout)
-    assert tested.outcomes == {"test_one": "error", "test_two": "error", "test_three": "passed"}, done.stdout
+    tested = outcome_of(python_without(NATIVE_PART, code), tmp_path, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    assert tested.outcomes == {"test_one": "error", "test_two": "error", "test_three": "passed"}, tested.output
     assert "native part" in tested.section("test_one")
 
 

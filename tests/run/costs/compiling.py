@@ -14,6 +14,7 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import Compiles
+from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
 
 NOTED = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
@@ -42,11 +43,7 @@ class Recorded:
 
     def row(self, case: str) -> Compiles:
         """The row of the line that bears the name of a case."""
-        (line,) = [
-            number
-            for number, text in enumerate(self.program.read_text().splitlines(), start=1)
-            if text.endswith(f"# case: {case}")
-        ]
+        line = line_marked(self.program, f"case: {case}")
         (row,) = [row for row in self.rows() if row.line is not None and row.line.location.line == line]
         assert row.line is not None and row.line.location.path == str(self.program)
         return row

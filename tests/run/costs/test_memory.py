@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,11 +18,11 @@ from framedex.index import Index, Store
 from framedex.index.write.costs.memory import write_memory
 from framedex.model import CallFilter, DeviceMemory, Held
 from tests.once import made_once
-from tests.run.invoking import FRAMEDEX, environment
-from tests.running import PROGRAMS, run
+from tests.run.costs.cases import Cases, line_marked, recorded_cases
+from tests.run.invoking import FRAMEDEX
+from tests.running import PROGRAMS
 
 PROGRAM = PROGRAMS / "costs" / "memory_cases.py"
-TEXT = PROGRAM.read_text().splitlines()
 KIB = 1024
 CASES = (
     *("kept_list", "freed", "by_del", "replaced", "donation", "donated_tree", "jit_outputs", "leak_in_a_loop"),
@@ -32,37 +33,19 @@ CASES = (
 BEHIND = ("replaced", "leak_in_a_loop", "numpy_operands", "not_usable", "waiting_runs")
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """The index of all cases, what each printed, and which capture it is."""
-
-    index: Path
-    looks: dict[str, list[list[int]]]
-    captures: dict[str, int]
+class Recorded(Cases):
+    """All cases; each printed what JAX and the allocator told where it looked."""
 
     def devices(self, case: str, *, all_lines: bool = False) -> list[DeviceMemory]:
         """What the index tells of the devices of a case, by their numbers."""
-        with Index.open(self.index) as index, index.within([self.captures[case]]) as narrow:
+        with self.within(case) as narrow:
             return sorted(narrow.memory(all_lines=all_lines), key=lambda device: device.device)
-
-    def read(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """`framedex memory ARGUMENTS...`."""
-        command = [FRAMEDEX, "--index", str(self.index), "memory", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=environment(COLUMNS="80"))
 
 
 def _record(folder: Path) -> Recorded:
-    looks, of_case = {}, {}
-    for case in CASES:
-        (folder / case).mkdir()
-        settings = {"FRAMEDEX_DEVICES": "2", "FRAMEDEX_HBM": str((1 if case == "out_of_memory" else 64) * KIB * KIB)}
-        ran = run("costs/memory_cases.py", case, folder=folder / case, **settings)
-        looks[case], of_case[case] = ran.result, str(ran.capture)
-    index = folder / "index.db"
-    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(folder)], check=True, capture_output=True)
-    with Index.open(index) as opened:
-        ids = {capture.path: capture.id for capture in opened.captures()}
-    return Recorded(index, looks, {case: ids[path] for case, path in of_case.items()})
+    memory = {case: str((1 if case == "out_of_memory" else 64) * KIB * KIB) for case in CASES}
+    settings = {case: {"FRAMEDEX_DEVICES": "2", "FRAMEDEX_HBM": memory[case]} for case in CASES}
+    return Recorded(*recorded_cases(folder, "costs/memory_cases.py", settings))
 
 
 @pytest.fixture(scope="module")
@@ -78,20 +61,14 @@ def line_of(recorded: Recorded) -> Callable[[str, str], Held]:
 
 
 def _line(device: DeviceMemory, comment: str) -> Held:
-    number = _number(comment)
+    number = line_marked(PROGRAM, comment)
     (found,) = (line for line in device.lines if line.line is not None and line.line.location.line == number)
-    return found
-
-
-def _number(comment: str) -> int:
-    """The line of the program with this comment."""
-    (found,) = (place for place, text in enumerate(TEXT, 1) if text.endswith(f"  # {comment}"))
     return found
 
 
 def _from(device: DeviceMemory, comment: str) -> Held:
     """What was made by way of the line with this comment."""
-    number = _number(comment)
+    number = line_marked(PROGRAM, comment)
     (found,) = (line for line in device.lines if any(each.location.line == number for each in line.outward))
     return found
 
@@ -107,7 +84,7 @@ def test_what_is_alive_is_what_the_allocator_and_jax_say(recorded: Recorded, cas
         # What other threads give back in the meantime is counted, or is not.
         assert in_use in {_alive_at(device, time) for time in [begin, *_events(device, begin, end)]}
         assert peak == max((size for when, size in device.over_time if when < end), default=0)
-    looks = recorded.looks[case]
+    looks = recorded.results[case]
     assert {(in_use, peak) for _, in_use, peak, *_ in looks} <= {(in_use, peak) for _, _, in_use, peak in said}
     if case not in BEHIND:
         assert [live for *_, live, _ in looks] == [in_use for _, in_use, *_ in looks]
@@ -245,7 +222,7 @@ def test_failures_for_want_of_memory_say_what_was_alive(recorded: Recorded) -> N
         assert failure.alive == 512 * KIB
         assert [(held.buffers, held.size) for held in failure.held] == [(2, 512 * KIB)]
     assert failures[-1].line is not None
-    assert failures[-1].line.location.line == _number("fails in a run")
+    assert failures[-1].line.location.line == line_marked(PROGRAM, "fails in a run")
 
 
 # The verb
@@ -254,10 +231,17 @@ def test_failures_for_want_of_memory_say_what_was_alive(recorded: Recorded) -> N
 def test_all_lines_tell_the_callers_apart(recorded: Recorded) -> None:
     (device,) = recorded.devices("by_callers", all_lines=True)
     assert (_from(device, "thrice").buffers, _from(device, "once").buffers) == (3, 1)
+    shown = recorded.read("memory", "by_callers", "--all-lines").stdout
+    assert re.search(rf"^ +called from \S+:{line_marked(PROGRAM, 'thrice')} in by_callers$", shown, re.M)
+
+
+def test_what_is_left_out_is_counted(recorded: Recorded) -> None:
+    *_, last = recorded.read("memory", "leak_in_a_loop", "--limit", "1").stdout.splitlines()
+    assert last == "  and 1 more line: --limit 0 shows all."
 
 
 def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
-    shown = recorded.read("--capture", str(recorded.captures["out_of_memory"]))
+    shown = recorded.read("memory", "out_of_memory")
     assert shown.returncode == 0, shown.stderr
     head, _, device, *_ = shown.stdout.splitlines()
     assert head.startswith(f"Capture {recorded.captures['out_of_memory']} of memory_cases.py")
@@ -266,7 +250,7 @@ def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
 
 
 def test_json_has_what_python_has(recorded: Recorded) -> None:
-    told = json.loads(recorded.read("--capture", str(recorded.captures["donation"]), "--json").stdout)
+    told = json.loads(recorded.read("memory", "donation", "--json").stdout)
     (device,) = told["devices"]
     (expected,) = recorded.devices("donation")
     assert (device["peak"], device["line_count"]) == (expected.peak, len(expected.lines))
@@ -308,7 +292,7 @@ def test_what_is_alive_without_an_allocator_is_what_jax_says(
 ) -> None:
     (device,) = (each for each in without_allocator.devices(case) if each.device == "memory#1")
     assert device.unsized == 0
-    said, looks = _said_by_device(recorded, case), recorded.looks[case]
+    said, looks = _said_by_device(recorded, case), recorded.results[case]
     for (begin, _, _, _), (*_, live, _) in zip(said[-len(looks) :], looks, strict=True):
         assert _alive_at(device, begin) == live
 

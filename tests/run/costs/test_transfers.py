@@ -19,6 +19,7 @@ from framedex.index.file.database import DamagedIndexError
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import Direction, Transfers
 from tests.once import made_once
+from tests.run.costs.cases import changed_copy
 from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "transfers.py"
@@ -248,10 +249,7 @@ def test_copies_of_results_have_their_sizes_whatever_other_threads_do_meanwhile(
 
 
 def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
-    copy = tmp_path / "index.db"
-    copy.write_bytes(recorded.index.read_bytes())
-    with closing(sqlite3.connect(copy)) as connection, connection:
-        connection.execute("UPDATE transfers SET direction = 'sideways'")
+    copy = changed_copy(recorded.index, tmp_path, "UPDATE transfers SET direction = 'sideways'")
 
     with Index.open(copy) as index, pytest.raises(DamagedIndexError), index.reading():
         index.transfers()

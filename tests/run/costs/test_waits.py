@@ -7,7 +7,6 @@ import random
 import sqlite3
 import subprocess
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +16,13 @@ from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
-from framedex.model import Loop, WaitHow, Waiting, Waits
+from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
 from tests.once import made_once
-from tests.run.invoking import FRAMEDEX, environment
+from tests.run.costs.cases import Cases, changed_copy, line_marked, recorded_cases
+from tests.run.invoking import FRAMEDEX
 from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "waits.py"
-TEXT = PROGRAM.read_text().splitlines()
 MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
 LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
@@ -36,17 +35,17 @@ WAITING = {
 NOT_WAITING = ("again", "copy_to_host_async", "is_ready")
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """The index of all parts of the program, what each measured, and which capture it is."""
+class Recorded(Cases):
+    """All parts of the program; each printed how long its cases took."""
 
-    index: Path
-    took: dict[str, int]
-    captures: dict[str, int]
+    @property
+    def took(self) -> dict[str, int]:
+        """How long each case took, ns."""
+        return {case: took for part in self.results.values() for case, took in part.items()}
 
     def waiting(self, part: str, *, all_lines: bool = False) -> Waiting:
         """What the index tells of a part."""
-        with Index.open(self.index) as index, index.within([self.captures[part]]) as narrow:
+        with self.within(part) as narrow:
             return narrow.waits(all_lines=all_lines)
 
     def loop(self, part: str, case: str) -> Loop:
@@ -55,25 +54,10 @@ class Recorded:
         (found,) = [loop for loop in loops if loop.line is not None and loop.line.location.line == _number(case)]
         return found
 
-    def read(self, part: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """`framedex waits ARGUMENTS...` of a part."""
-        chosen = ("--capture", str(self.captures[part]))
-        command = [FRAMEDEX, "--index", str(self.index), "waits", *chosen, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=environment(COLUMNS="80"))
-
 
 def _record(folder: Path) -> Recorded:
-    took, of_part = {}, {}
-    for part in PARTS:
-        (folder / part).mkdir()
-        ran = run("costs/waits.py", part, folder=folder / part, FRAMEDEX_DEVICES="2")
-        took.update(ran.result)
-        of_part[part] = str(ran.capture)
-    index = folder / "index.db"
-    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(folder)], check=True, capture_output=True)
-    with Index.open(index) as opened:
-        ids = {capture.path: capture.id for capture in opened.captures()}
-    return Recorded(index, took, {part: ids[path] for part, path in of_part.items()})
+    settings = {part: {"FRAMEDEX_DEVICES": "2"} for part in PARTS}
+    return Recorded(*recorded_cases(folder, "costs/waits.py", settings))
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +67,7 @@ def recorded() -> Recorded:
 
 
 def _number(case: str) -> int:
-    (found,) = (number for number, text in enumerate(TEXT, start=1) if text.endswith(f"# case: {case}"))
-    return found
+    return line_marked(PROGRAM, f"case: {case}")
 
 
 def _rows(waiting: Waiting, case: str) -> list[Waits]:
@@ -251,12 +234,17 @@ def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
     assert compiling[:2] == [1, 5]  # the step, and where it is evaluated for the first time
     for step in loop.steps:
         assert step.dispatch + step.wait > 0 and step.transfer > 0  # a run may be over when its call returns
-        assert step.compile + step.dispatch + step.transfer + step.wait <= step.duration
+        assert step.compile + step.dispatch + step.transfer + step.wait + step.own == step.duration
     assert sum(step.duration for step in loop.steps) == loop.duration
     starts = [step.start for step in loop.steps]
     assert starts == sorted(starts)
     calls = [step.first_call for step in loop.steps]
     assert calls == sorted({*calls})
+
+
+def test_clocks_that_disagree_leave_a_round_nothing_of_its_own() -> None:
+    assert LoopStep(1, start=0, duration=10, compile=3, dispatch=4, transfer=0, wait=2, first_call=1).own == 1
+    assert LoopStep(1, start=0, duration=10, compile=3, dispatch=4, transfer=0, wait=9, first_call=1).own == 0
 
 
 def test_a_loop_on_one_line_is_found(recorded: Recorded) -> None:
@@ -278,7 +266,7 @@ def test_a_loop_in_a_loop_is_told_by_itself(recorded: Recorded) -> None:
 
 
 def test_the_verb_tells_lines_and_steps(recorded: Recorded) -> None:
-    shown = recorded.read("waits").stdout
+    shown = recorded.read("waits", "waits").stdout
 
     assert "Python waited" in shown and "programs were under way" in shown
     for case in ("block_until_ready", "asarray"):
@@ -288,7 +276,7 @@ def test_the_verb_tells_lines_and_steps(recorded: Recorded) -> None:
 
 
 def test_json_has_every_figure(recorded: Recorded) -> None:
-    document = json.loads(recorded.read("waits", "--json", "--limit", "3").stdout)
+    document = json.loads(recorded.read("waits", "waits", "--json", "--limit", "3").stdout)
     waiting = recorded.waiting("waits")
 
     assert document["line_count"] == len(waiting.lines) > len(document["lines"]) == 3
@@ -408,10 +396,7 @@ def test_waits_stand_in_a_view_with_their_lines(recorded: Recorded) -> None:
 
 
 def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
-    copy = tmp_path / "index.db"
-    copy.write_bytes(recorded.index.read_bytes())
-    with closing(sqlite3.connect(copy)) as connection, connection:
-        connection.execute("UPDATE waits SET how = 'somehow'")
+    copy = changed_copy(recorded.index, tmp_path, "UPDATE waits SET how = 'somehow'")
 
     with Index.open(copy) as index, pytest.raises(DamagedIndexError), index.reading():
         index.waits()

@@ -1,31 +1,35 @@
 """The JSON that verbs print for programs.
 
 Keys are stable; new ones may be added. A frame has `source_is_here` too, a call `error_name`, a caller in a line
-summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries, linked calls
-and stack hits are the types of `framedex.model` field by field, times in nanoseconds: a location is
+summary the place of its calls as `site`. Captures, calls, functions, frames, locations, findings, line summaries,
+linked calls and stack hits are the types of `framedex.model` field by field, times in nanoseconds: a location is
 `{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
 findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
 own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary,
-compiles, memory, waits, check, ffi, where, callers and callees have the captures that they are of, too:
+compiles, transfers, memory, waits, check, ffi, where, callers and callees have the captures that they are of, too:
 `{"captures": [capture], "capture": the latest of them or null, "counted": "latest" | "all" | "chosen"}`.
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
     summary    {"functions": [function totals]}
-    compiles   {"compiles": [{"line": line | null, "outward": [line], "function", "compiles": int, "total_duration",
-                "longest_duration", "loads": int, "load_duration", "changes": [{"cause", "what", "values": [str]}],
-                "first_call", "latest_call", "problem"}]}: durations in nanoseconds
+    compiles   {"compiles": [{"line": line | null, "outward": [line], "function", "compiles": int, "failed": int,
+                "total_duration", "longest_duration", "loads": int, "load_duration", "changes": [{"cause", "what",
+                "values": [str]}], "first_call", "latest_call", "problem"}]}
+    transfers  {"transfers": [{"line": line | null, "outward": [line], "direction": "host to device" | "device to host"
+                | "device to device", "how", "is_implicit": bool, "count": int, "size", "unsized": int,
+                "total_duration", "first_call", "latest_call"}]}
     memory     {"devices": [{"capture", "device", "peak", "peak_time", "peak_call", "at_end", "buffers", "unsized",
-                "over_time": [[time, bytes]], "line_count": int, "lines": [{"line", "outward": [line], "buffers",
-                "allocated", "at_peak", "buffers_at_peak", "at_end", "most", "growth", "rounds", "latest_call"}],
-                "failures": [{"call", "time", "line", "wanted": int | null, "alive", "held": [{"line", "buffers",
-                "size"}]}]}]}
-    waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line", "outward": [line], "how",
-                "thread", "count", "unsure": int, "total_duration", "longest_duration", "longest_call", "first_call",
-                "latest_call"}], "loops": [{"capture", "thread", "line", "rounds", "start", "duration",
-                "median_duration", "compile", "dispatch", "transfer", "wait", "steps": [{"number", "start", "duration",
-                "compile", "dispatch", "transfer", "wait", "first_call"}]}]}
+                "over_time": [[time, bytes]], "line_count": int, "lines": [{"line": line | null, "outward": [line],
+                "buffers", "allocated", "at_peak", "buffers_at_peak", "at_end", "most", "growth", "rounds",
+                "latest_call"}], "failures": [{"call", "time", "line": line | null, "wanted": int | null, "alive",
+                "held": [{"line": line | null, "buffers", "size"}]}]}]}
+    waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line": line | null, "outward": [line],
+                "how": "result" | "copy to the host" | "run", "thread", "count", "unsure": int, "total_duration",
+                "longest_duration", "longest_call", "first_call", "latest_call"}], "loops": [{"capture", "thread",
+                "line": line | null, "rounds", "start", "duration", "median_duration", "compile", "dispatch",
+                "transfer", "wait", "steps": [{"number", "start", "duration", "compile", "dispatch", "transfer",
+                "wait", "first_call"}]}]}
     check      {"findings": [finding], "unjudged": [str], "budgets": [{"about": "compiles" | "implicit-transfers" |
                 "memory", "text", "most": int, "is_kept": bool, "fits": int, "found": int, "problem", "doubt"}]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.calltext import call_text
 from framedex.commands.output.layout import cut
+from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.model import CallRow
 from framedex.plaintext import printable
@@ -22,6 +23,7 @@ Below = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
 
 _PAGE = 20_000  # runs
 
+_NUMBERS = 3  # of the columns, the first, which stand at the right
 _NARROWEST = 24  # columns that are left to what was called
 _WIDEST_THREAD = 16
 
@@ -61,9 +63,9 @@ def call_lines(
                 current = call.capture
                 if len(names) > 1:
                     yield capture_heading(names.get(current))
-                head = _row(heads, widths) + (" " * (mark_width + 2) if mark_width else "") + "  call"
+                head = row_text(heads, widths, _NUMBERS) + (" " * (mark_width + 2) if mark_width else "") + "  call"
                 yield (Span(head, "dim"),)
-            left = _row(cells, widths) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
+            left = row_text(cells, widths, _NUMBERS) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
             text = "  " * depth[call.id] + call_text(call)
             if width is not None:
                 text = cut(text, max(width - len(left), _NARROWEST))
@@ -95,18 +97,18 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
     rows = [_total_cells(each, whole) for each in totals]
     calls, errors = sum(each.calls for each in totals), sum(each.errors for each in totals)
     total = ("100.0", words.duration(whole), "", f"{calls:,}", f"{errors:,}" if errors else "", *[""] * 5)
-    widths = [max(map(len, column)) for column in zip(heads, *rows, total, strict=True)]
+    widths = column_widths(heads, *rows, total)
     threads = ["thread", *(printable(each.thread or "") for each in totals)] if by_thread else [""] * (len(totals) + 1)
     thread_width = max(map(len, threads)) + 2 * by_thread
     head, *tails = (thread.ljust(thread_width) for thread in threads)
-    yield (Span(_right(heads, widths) + "  " + head + "function", "dim"),)
+    yield (Span(row_text(heads, widths) + "  " + head + "function", "dim"),)
     for each, cells, tail in zip(totals, rows, tails, strict=True):
         yield (
-            Span(_right(cells, widths) + "  "),
+            Span(row_text(cells, widths) + "  "),
             Span(tail, "dim"),
             Span(printable(each.function), "error" if each.errors else "native"),
         )
-    yield (Span(_right(total, widths) + "  total", "dim"),)
+    yield (Span(row_text(total, widths) + "  total", "dim"),)
 
 
 def capture_heading(capture: CaptureRow | None) -> Line:
@@ -153,13 +155,3 @@ def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
         f"{totals.errors:,}" if totals.errors else "",
         *(words.duration(measure) if has_returned else "" for measure in measures),
     )
-
-
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """As many cells as there are widths: numbers to the right, the thread to the left."""
-    thread = f"  {cells[3].ljust(widths[3])}" if len(widths) > 3 else ""
-    return _right(cells[:3], widths[:3]) + thread
-
-
-def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import proposing
+from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Span, text_line
 from framedex.model import LinesFrom
 from framedex.plaintext import printable
@@ -26,14 +27,14 @@ _WIDEST = (16, 14, 12)  # columns; a commit's first digits are as wide
 def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
     """The table, with a line for each place that the lines of a component come from; then what all of it comes to."""
     rows = [_cells(each) for each in components]
-    widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
+    widths = column_widths(_HEADS, *rows)
     total = sum(each.frames for each in components)
     room = max(len(_FRAMES), len(f"{total:,}"))
-    yield text_line(f"{_row(_HEADS, widths)}  {_FRAMES:>{room}}  lines from", "head")
+    yield text_line(f"{row_text(_HEADS, widths, 0)}  {_FRAMES:>{room}}  lines from", "head")
     for component, cells in zip(components, rows, strict=True):
         shown = cells
         for source in component.sources:
-            before = f"{_row(shown, widths)}  {source.frames:>{room},}  {_kind(source)}"
+            before = f"{row_text(shown, widths, 0)}  {source.frames:>{room},}  {_kind(source)}"
             yield (
                 (Span(f"{before} "), Span(printable(source.folder), elastic=True)) if source.folder else (Span(before),)
             )
@@ -84,10 +85,6 @@ def _kind(source: SourcedFrames) -> str:
         return source.lines_from.value
     share = "public" if source.public == source.frames else "some public"
     return f"{source.lines_from.value}, {share}"
-
-
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
 
 
 def _cells(component: ComponentFrames) -> tuple[str, ...]:

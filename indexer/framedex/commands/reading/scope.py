@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from framedex.scopetext import answer_heading
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import AnswerOf, CaptureRow
+    from framedex.model import AnswerOf
 
 Chosen = Counted | tuple[int, ...]
 
@@ -69,12 +69,12 @@ def asked_index(path: Path | None, chosen: Chosen | None) -> Iterator[Index]:
 def index_of_whole_runs(
     path: Path | None,
     chosen: Chosen | None,
-    having: Callable[[Index, Sequence[CaptureRow]], Sequence[CaptureRow]] = lambda index, captures: captures,
+    having: Callable[[Index], Collection[int]] | None = None,
 ) -> Iterator[tuple[Index, AnswerOf]]:
     """The known index, for questions about nothing in particular, and of which captures it tells: those with calls.
 
-    `having` gives those of the captures that have something of what is asked; the latest run among them counts. Raises
-    FramedexError where there is no index, no such capture, or none with calls.
+    `having` gives the ids of the captures that have something of what is asked; the latest run among them counts.
+    Raises FramedexError where there is no index, no such capture, or none with calls.
     """
     from dataclasses import replace
 
@@ -89,7 +89,8 @@ def index_of_whole_runs(
             raise FramedexError(
                 "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
             )
-        latest = (having(index, captures) or captures)[-1].run
+        ids = frozenset(having(index)) if having is not None else frozenset()
+        latest = ([capture for capture in captures if capture.id in ids] or captures)[-1].run
         of_run = [capture for capture in captures if capture.run == latest]
         if wanted is Counted.ALL or len(of_run) == len(captures):
             yield index, replace(index.answer_of(), counted=wanted)

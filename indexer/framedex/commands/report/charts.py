@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from framedex.model import Activity
+from framedex.model import PARTS_OF_STEPS, Activity
 
 if TYPE_CHECKING:
     from framedex.model import Loop, LoopStep, ThreadTime, Timeline
@@ -16,10 +16,8 @@ WIDTH = 600
 HEIGHT = 24
 """Of a chart, in units of its own; a page stretches it."""
 
-
-PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
 OWN = "own"
-"""What a step of a loop consists of, by its fields, and what is left: the program itself."""
+"""What is left of a step of a loop beside `PARTS_OF_STEPS`, by the field that tells how long: the program itself."""
 
 _MOST_THREADS = 12
 _MOST_MEDIANS = 8
@@ -75,10 +73,8 @@ def step_height(loop: Loop) -> int:
 def step_layers(loop: Loop) -> Iterator[Layer]:
     """What the rounds of a loop consist of, side by side, as high as they took long."""
     height, steps = step_height(loop), _columns(loop.steps)
-    parts = [(name, [getattr(step, name) / height for step in steps]) for name in PARTS_OF_STEPS]
-    spent = zip(*(heights for _, heights in parts), strict=True)
-    own = [step.duration / height - sum(each) for step, each in zip(steps, spent, strict=True)]
-    return _stacked([*parts, (OWN, own)], 0, WIDTH)
+    parts = [(name, [getattr(step, name) / height for step in steps]) for name in (*PARTS_OF_STEPS, OWN)]
+    return _stacked(parts, 0, WIDTH)
 
 
 def _columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:

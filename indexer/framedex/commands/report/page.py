@@ -17,7 +17,6 @@ from framedex.commands.output.proposals import command
 from framedex.commands.report.charts import (
     HEIGHT,
     OWN,
-    PARTS_OF_STEPS,
     WIDTH,
     layers,
     memory_outline,
@@ -38,7 +37,7 @@ from framedex.costtext import (
     transfers_total,
     waits_total,
 )
-from framedex.model import Activity
+from framedex.model import PARTS_OF_STEPS, Activity
 from framedex.plaintext import visible
 from framedex.scopetext import answer_heading
 from framedex.version import VERSION

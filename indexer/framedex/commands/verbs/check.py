@@ -100,7 +100,7 @@ def check(
                 print_lines([(), capture_heading(check.capture)])
             print_lines(check_lines(of_capture))
         if verdicts:
-            from framedex.commands.output.render_budgets import verdict_lines
+            from framedex.commands.output.costs.budgets import verdict_lines
 
             print_lines(verdict_lines(verdicts))
         for reason in unjudged:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.output.costs.compiles import compiles_lines
 from framedex.commands.output.documents import compiles_document
-from framedex.commands.output.render_compiles import compiles_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-
-if TYPE_CHECKING:
-    from framedex.index import Index
-    from framedex.model import CaptureRow
 
 
 @click.command()
@@ -35,7 +29,7 @@ def compiles(index_path: Path | None, all_lines: bool, limit: int, chosen: Chose
     nothing. Arguments count as the program has them: the leaves of trees, without those that it does not use. `loads`
     came out of a compilation cache.
     """
-    with index_of_whole_runs(index_path, chosen, _with_compiles) as (index, answer):
+    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_compiles()) as (index, answer):
         rows = index.compiles(all_lines=all_lines)
     if as_json:
         print_json(compiles_document(answer, rows[:limit] if limit else rows))
@@ -44,9 +38,3 @@ def compiles(index_path: Path | None, all_lines: bool, limit: int, chosen: Chose
         print_lines([heading(answer), *(compiles_lines(rows, limit) if rows else ())])
     if not rows:
         nothing_found("Nothing was compiled in these captures. `framedex captures` lists those there are.")
-
-
-def _with_compiles(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
-    """Those of the captures in which something was compiled."""
-    with_compiles = set(index.captures_with_compiles())
-    return [capture for capture in captures if capture.id in with_compiles]

@@ -21,8 +21,6 @@ from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiTarget
-    from framedex.index import Index
-    from framedex.model import CaptureRow
 
 
 @click.command()
@@ -39,7 +37,7 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, chosen: Cho
     With TARGET (a name, or a part that fits one only) everything about it: stages, C++ signature, where it is
     registered, the stacks of its sites, shapes, attributes, and what went wrong with it.
     """
-    with index_of_whole_runs(index_path, chosen, _with_ffi) as (index, answer):
+    with index_of_whole_runs(index_path, chosen, lambda index: index.ffi.captures()) as (index, answer):
         targets = index.ffi.targets()
     shown = _meant(targets, target) if target is not None else _used(targets, show_all)
     if as_json:
@@ -58,12 +56,6 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, chosen: Cho
     elif target is None and shown:
         first = shell_word(shown[0].name)
         note(f"Next: `framedex ffi {first}` shows everything about one, `framedex trace {first}` the stack of a run.")
-
-
-def _with_ffi(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
-    """Those of the captures that have something of FFI."""
-    with_uses = set(index.ffi.captures())
-    return [capture for capture in captures if capture.id in with_uses]
 
 
 def _used(targets: Sequence[FfiTarget], show_all: bool) -> list[FfiTarget]:

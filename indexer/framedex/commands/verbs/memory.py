@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.output.costs.memory import memory_lines
 from framedex.commands.output.documents import memory_document
-from framedex.commands.output.render_memory import memory_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from framedex.index import Index
-    from framedex.model import CaptureRow
 
 _NOTHING = "No memory of devices was asked for in these captures, or they are still being followed."
 
@@ -31,12 +24,13 @@ _NOTHING = "No memory of devices was asked for in these captures, or they are st
 def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines: bool, as_json: bool) -> None:
     """Show which lines hold device memory: peak, end, growth.
 
-    Bytes are the device's own. On the mock TPU each is counted, as its allocator gives whole rows of 512 bytes; of
-    another plug-in those of buffers whose size a call tells, and the others are told by their number. The memory of a
-    donated buffer is of the line that it was donated to. A line whose bytes only rise from round to round is told with
-    what a round leaves: a leak, or what is meant to be kept.
+    On the mock TPU bytes are the device's own, in the whole rows of 512 that its allocator gives. Of another plug-in
+    they are those of the arrays: calls tell the size of what came from the host and of its copies, programs that of
+    their results. Buffers whose size nothing tells are told by their number. The memory of a donated buffer is of the
+    line that it was donated to. A line whose bytes only rise from round to round is told with what a round leaves: a
+    leak, or what is meant to be kept.
     """
-    with index_of_whole_runs(index_path, chosen, _with_memory) as (index, answer):
+    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
     if as_json:
         print_json(memory_document(answer, found, limit))
@@ -46,8 +40,3 @@ def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines
         print_lines([heading(answer), *memory_lines(found, limit, tells_capture=tells_capture)])
     if not found:
         nothing_found(_NOTHING)
-
-
-def _with_memory(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
-    having = index.captures_with_memory()
-    return [capture for capture in captures if capture.id in having]

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.output.costs.transfers import rows_lines, sums_lines
 from framedex.commands.output.documents import transfers_document
-from framedex.commands.output.render_transfers import rows_lines, sums_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-
-if TYPE_CHECKING:
-    from framedex.index import Index
-    from framedex.model import CaptureRow
 
 _NOTHING = "Nothing was moved in these captures. `framedex captures` lists those there are."
 _NOTHING_IMPLICIT = "Nothing was moved but what the program asked for; `framedex transfers` shows that."
@@ -45,7 +39,7 @@ def transfers(
     `jax.transfer_guard("disallow")` stops: an operand that was on the host, float(x), print(x), NumPy given an array;
     not jax.device_put and jax.device_get. An array that lies on several devices is a copy for each.
     """
-    with index_of_whole_runs(index_path, chosen, _with_transfers) as (index, answer):
+    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_transfers()) as (index, answer):
         found = index.transfers(all_lines=all_lines)
     rows = [row for row in found if row.is_implicit or not only_implicit]
     if as_json:
@@ -55,9 +49,3 @@ def transfers(
         print_lines([heading(answer), *sums_lines(found), *(rows_lines(rows, limit) if rows else ())])
     if not rows:
         nothing_found(_NOTHING_IMPLICIT if found else _NOTHING)
-
-
-def _with_transfers(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
-    """Those of the captures in which something was moved."""
-    with_transfers = set(index.captures_with_transfers())
-    return [capture for capture in captures if capture.id in with_transfers]

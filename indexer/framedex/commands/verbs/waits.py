@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.output.costs.waits import waits_lines
 from framedex.commands.output.documents import waits_document
-from framedex.commands.output.render_waits import waits_lines
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from framedex.index import Index
-    from framedex.model import CaptureRow
 
 _NOTHING = (
     "No thread of Python waited for the runtime in these captures, and none has a loop; or they are still followed."
@@ -37,7 +30,7 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
     `np.asarray(x)`), or in a call that runs a program when its queue is full. Loops are found by themselves: of each
     round it is told how long its thread spent on compiling, dispatching, transfers and waiting, and on its own.
     """
-    with index_of_whole_runs(index_path, chosen, _with_waits) as (index, answer):
+    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_waits()) as (index, answer):
         found = index.waits(all_lines=all_lines)
     if as_json:
         print_json(waits_document(answer, found, limit))
@@ -48,8 +41,3 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
         )
     if not found.lines and not found.loops:
         nothing_found(_NOTHING)
-
-
-def _with_waits(index: Index, captures: Sequence[CaptureRow]) -> Sequence[CaptureRow]:
-    having = index.captures_with_waits()
-    return [capture for capture in captures if capture.id in having]

@@ -32,7 +32,7 @@ from framedex.index.write.costs.timeline import (
 )
 from framedex.index.write.programs import RUNS
 from framedex.index.write.tree import Integers
-from framedex.model.waits import WaitHow
+from framedex.model.costs.waits import WaitHow
 
 Booleans = npt.NDArray[np.bool_]
 

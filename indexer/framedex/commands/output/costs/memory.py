@@ -8,8 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.costs.rows import called_from, rest_line
 from framedex.commands.output.render_calls import python_line
-from framedex.commands.output.terminal import Line, Span
+from framedex.commands.output.tables import column_widths, row_text
+from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.costtext import device_name
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 _BARS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 50  # of memory over time
 _MOST_HELD = 5  # lines that are shown of what was alive at a failure
-_HEADS = ("at peak", "buffers", "at end", "most", "allocated")
+_INDENT = 2  # of what stands below a device
+_HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
 
 
 def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: bool) -> Iterator[Line]:
@@ -28,15 +31,12 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: 
         yield from _device_lines(device, tells_capture=tells_capture)
         if device.lines:
             yield from _table(device, device.lines[: limit or None])
-        hidden = len(device.lines) - limit if limit else 0
-        if hidden > 0:
-            yield (Span(f"  and {words.count(hidden, 'more line')}; --limit 0 shows all", "dim"),)
+        yield from rest_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
         failures = [[*same] for _, same in groupby(device.failures, _without_call)]
         for same in failures[: limit or None]:
             yield from _failure(same)
-        if limit and len(failures) > limit:
-            more = words.count(sum(map(len, failures[limit:])), "more call")
-            yield (Span(f"  and {more} that failed for want of memory; --limit 0 shows all", "dim"),)
+        hidden = sum(map(len, failures[limit:])) if limit else 0
+        yield from rest_line(hidden, "call", " that failed for want of memory", _INDENT)
 
 
 def _device_lines(device: DeviceMemory, *, tells_capture: bool) -> Iterator[Line]:
@@ -78,27 +78,27 @@ def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
 
 
 def _table(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
-    share = device.peak or 1
-    rows = [
-        (
-            *(words.size(line.at_peak), f"{line.buffers_at_peak:,} of {line.buffers:,}", words.size(line.at_end)),
-            *(words.size(line.most), words.size(line.allocated)),
-        )
-        for line in lines
-    ]
-    shares = [f"{100 * line.at_peak / share:.0f}" for line in lines]
-    heads = ("%", *_HEADS)
-    cells = [(part, *row) for part, row in zip(shares, rows, strict=True)]
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    yield (Span(_right(heads, widths) + "  line", "dim"),)
-    for line, row in zip(lines, cells, strict=True):
-        yield (Span(_right(row, widths) + "  "), *python_line(line.line, 0))
-        indent = sum(widths) + 2 * len(widths)
-        for outward in line.outward:
-            yield (Span(f"{'':{indent}}  from ", "dim"), *python_line(outward, 0))
+    cells = [_cells(line, device.peak) for line in lines]
+    widths = column_widths(_HEADS, *cells)
+    yield (Span(f"{row_text(_HEADS, widths)}  line", "dim"),)
+    for line, of_line in zip(lines, cells, strict=True):
+        before = f"{row_text(of_line, widths)}  "
+        yield (Span(before), *python_line(line.line, 0))
+        below = len(before) + _INDENT
+        yield from called_from(line.outward, below)
         if line.growth:
-            grown = f"each of {line.rounds:,} rounds leaves {words.size(line.growth)}"
-            yield (Span(f"{'':{indent}}  {grown}"),)
+            yield text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
+
+
+def _cells(line: Held, peak: int) -> tuple[str, ...]:
+    return (
+        f"{100 * line.at_peak / (peak or 1):.0f}",
+        words.size(line.at_peak),
+        f"{line.buffers_at_peak:,} of {line.buffers:,}",
+        words.size(line.at_end),
+        words.size(line.most),
+        words.size(line.allocated),
+    )
 
 
 def _without_call(failure: OutOfMemory) -> OutOfMemory:
@@ -118,7 +118,3 @@ def _failure(same: Sequence[OutOfMemory]) -> Iterator[Line]:
 def _alive(alive: Alive) -> Line:
     text = f"    {words.size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
     return (Span(text), *python_line(alive.line, 0))
-
-
-def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

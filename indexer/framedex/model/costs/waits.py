@@ -40,12 +40,15 @@ class Waits:
     latest_call: int
 
 
+PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
+"""What the steps of a loop spend in the runtime, by the fields that tell how long; the rest is `own`."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoopStep:
     """One round of a loop of the program; times in ns: what of it went where.
 
-    `compile`, `dispatch`, `transfer` and `wait` are times of the thread in the runtime, which do not overlap; what is
-    left of `duration` is the program's own.
+    `compile`, `dispatch`, `transfer` and `wait` are times of the thread in the runtime, which do not overlap.
     """
 
     number: int
@@ -56,6 +59,11 @@ class LoopStep:
     transfer: int
     wait: int
     first_call: int
+
+    @property
+    def own(self) -> int:
+        """What is left of `duration`, ns: the program itself."""
+        return _own(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,16 @@ class Loop:
     transfer: int
     wait: int
     steps: tuple[LoopStep, ...]
+
+    @property
+    def own(self) -> int:
+        """What is left of `duration`, ns: the program itself."""
+        return _own(self)
+
+
+def _own(spent: LoopStep | Loop) -> int:
+    in_runtime: int = sum(getattr(spent, part) for part in PARTS_OF_STEPS)
+    return max(spent.duration - in_runtime, 0)
 
 
 @dataclass(frozen=True, slots=True)

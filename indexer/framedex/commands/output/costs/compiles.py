@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.costs.rows import called_from, rest_line
 from framedex.commands.output.proposals import command
 from framedex.commands.output.render_calls import python_line
+from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.costtext import change_text, failures_text
 from framedex.plaintext import printable
@@ -15,6 +17,7 @@ from framedex.plaintext import printable
 if TYPE_CHECKING:
     from framedex.model import Compiles
 
+_HEADS = ("compiles", "time", "longest", "loads")
 _MOST_CHANGES = 6
 _INDENT = 8
 
@@ -22,28 +25,23 @@ _INDENT = 8
 def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
     """The first `limit` rows (0: all), and the sum of all."""
     shown = rows[:limit] if limit else rows
-    heads = ("compiles", "time", "longest", "loads")
-    cells = [_cells(row) for row in shown]
-    sums = _sums(rows)
-    widths = [max(map(len, column)) for column in zip(heads, *cells, sums, strict=True)]
-    has_loads = any(row.loads for row in rows)
-    columns = len(heads) - (not has_loads)
-    yield (Span(f"{_right(heads[:columns], widths)}  function, and the line that had it compiled", "dim"),)
+    columns = len(_HEADS) if any(row.loads for row in rows) else len(_HEADS) - 1
+    heads, *cells, sums = (each[:columns] for each in (_HEADS, *map(_cells, shown), _sums(rows)))
+    widths = column_widths(heads, *cells, sums)
+    yield (Span(f"{row_text(heads, widths)}  function, and the line that had it compiled", "dim"),)
     for row, of_row in zip(shown, cells, strict=True):
         yield (
-            Span(f"{_right(of_row[:columns], widths)}  "),
+            Span(f"{row_text(of_row, widths)}  "),
             Span(_name(row), "head"),
             Span("  "),
             *python_line(row.line, 0),
             Span("  "),
             Span(command("trace", str(row.latest_call)), "dim", whole=True),
         )
-        for line in row.outward:
-            yield (Span(f"{'':{_INDENT}}called from ", "dim"), *python_line(line, 0))
+        yield from called_from(row.outward, _INDENT)
         yield from _why(row)
-    yield (Span(f"{_right(sums[:columns], widths)}  total", "dim"),)
-    if len(shown) < len(rows):
-        yield text_line(f"and {words.count(len(rows) - len(shown), 'more row')}: --limit 0 shows all.", "dim")
+    yield (Span(f"{row_text(sums, widths)}  total", "dim"),)
+    yield from rest_line(len(rows) - len(shown), "row")
 
 
 def _why(row: Compiles) -> Iterator[Line]:
@@ -79,7 +77,3 @@ def _sums(rows: Sequence[Compiles]) -> tuple[str, ...]:
         "",
         f"{loads:,} in {words.duration(load_duration)}" if loads else "",
     )
-
-
-def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=False))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.budgets.model import Subject
+from framedex.commands.output.tables import column_widths
 from framedex.commands.output.terminal import Line, Span
 from framedex.plaintext import printable
 
@@ -26,7 +27,7 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[Line]:
     yield ()
     yield (Span("budgets", "head"),)
     cells = [(_state(each), each.budget.subject.value, printable(each.budget.text)) for each in verdicts]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = column_widths(*cells)
     for verdict, of_verdict in zip(verdicts, cells, strict=True):
         state, *others = (cell.ljust(width) for cell, width in zip(of_verdict, widths, strict=True))
         told = f"  {'  '.join(others)}  {printable(_told(verdict))}"

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.costs.rows import called_from, rest_line
 from framedex.commands.output.proposals import command
 from framedex.commands.output.render_calls import python_line
-from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.output.tables import column_widths, row_text
+from framedex.commands.output.terminal import Line, Span
 from framedex.model import Direction
 from framedex.plaintext import printable
 
@@ -41,19 +43,17 @@ def rows_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
     """The first `limit` rows (0: all)."""
     shown = rows[:limit] if limit else rows
     cells = [_cells(row) for row in shown]
-    widths = [max(map(len, column)) for column in zip(_HEADS, *cells, strict=True)]
-    yield (Span(f"{_aligned(_HEADS, widths)}  line", "dim"),)
+    widths = column_widths(_HEADS, *cells)
+    yield (Span(f"{row_text(_HEADS, widths, _NUMBERS)}  line", "dim"),)
     for row, of_row in zip(shown, cells, strict=True):
         yield (
-            Span(f"{_aligned(of_row, widths)}  "),
+            Span(f"{row_text(of_row, widths, _NUMBERS)}  "),
             *python_line(row.line, 0),
             Span("  "),
             Span(command("trace", str(row.latest_call)), "dim", whole=True),
         )
-        for line in row.outward:
-            yield (Span(f"{'':{_INDENT}}called from ", "dim"), *python_line(line, 0))
-    if len(shown) < len(rows):
-        yield text_line(f"and {words.count(len(rows) - len(shown), 'more row')}: --limit 0 shows all.", "dim")
+        yield from called_from(row.outward, _INDENT)
+    yield from rest_line(len(rows) - len(shown), "row")
 
 
 def _cells(row: Transfers) -> tuple[str, ...]:
@@ -65,11 +65,4 @@ def _cells(row: Transfers) -> tuple[str, ...]:
         row.direction.value,
         printable(row.how) or "(not known)",
         "implicit" if row.is_implicit else "",
-    )
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
-        cell.rjust(width) if place < _NUMBERS else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
