@@ -222,7 +222,7 @@ def training():
         batch = put(4)  # batch
         gradients = gradient(params, batch)  # gradients
         params, momentum = update(params, momentum, gradients)  # updated
-    jax.block_until_ready(params)
+        jax.block_until_ready((gradients, params))  # what a run reads is given back before it is told to have ended
     del gradients, batch
     look()
 
