@@ -382,9 +382,7 @@ def _written(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
 
 def test_waits_stand_in_a_view_with_their_lines(recorded: Recorded) -> None:
     lines = recorded.waiting("waits").lines
-    told = {
-        (row.how.value, row.line and row.line.location.line): (row.count, row.total_duration) for row in lines
-    }
+    told = {(row.how.value, row.line and row.line.location.line): (row.count, row.total_duration) for row in lines}
 
     with closing(sqlite3.connect(recorded.index)) as database:
         query = (

@@ -40,9 +40,10 @@ def write_memory(connection: sqlite3.Connection, capture: int) -> None:
     if not pieces.devices:
         return
     line_of = LineOf.of_calls(connection, pieces.by, pieces.kind)
+    origins = _origins(connection, pieces.kind)
     memories = []
     for place, device in enumerate(pieces.devices):
-        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place))
+        memory = _Memory.of(pieces, origins, np.flatnonzero(pieces.device == place))
         _write_device(connection, capture, device, memory, pieces.unsized[place])
         for is_by_way, groups in enumerate((line_of.line, line_of.way)):
             _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of)
@@ -64,14 +65,14 @@ class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
     `rows` are those of its pieces. Of each of them `born` and `died` are places among the events; `had_from` and
-    `had_until` are the times between which the program had it, and `size`, `made` and `kind` as in `Pieces`. `time` is
-    that of each event, `alive` the bytes after it.
+    `had_until` are the times between which the program had it, `origin` tells from where it was made (`_origins`), and
+    `size` and `made` are as in `Pieces`. `time` is that of each event, `alive` the bytes after it.
     """
 
     rows: Integers
     size: Integers
     made: Integers
-    kind: Integers
+    origin: Integers
     had_from: Integers
     had_until: Integers
     born: Integers
@@ -80,7 +81,7 @@ class _Memory:
     alive: Integers
 
     @classmethod
-    def of(cls, pieces: Pieces, rows: Integers) -> _Memory:
+    def of(cls, pieces: Pieces, origins: Integers, rows: Integers) -> _Memory:
         size, born, died = pieces.size[rows], pieces.born[rows], pieces.died[rows]
         dead = np.flatnonzero(died < FOREVER)
         piece = np.concatenate([np.arange(len(rows)), dead])
@@ -93,7 +94,7 @@ class _Memory:
         deaths[dead] = place[len(rows) :]
         change = np.where(is_birth, 1, -1) * size[piece]
         return cls(
-            *(rows, size, pieces.made[rows], pieces.kind[rows], born, pieces.let_go[rows]),
+            *(rows, size, pieces.made[rows], origins[rows], born, pieces.let_go[rows]),
             *(place[: len(rows)], deaths, time[order], np.cumsum(change[order])),
         )
 
@@ -109,6 +110,14 @@ class _Memory:
     def last_before(self, time: int) -> int:
         """The last event that is not later."""
         return int(np.searchsorted(self.time, time, side="right")) - 1
+
+
+def _origins(connection: sqlite3.Connection, kinds: Integers) -> Integers:
+    """For each of these kinds of calls a kind of the same function and stack: one for all threads."""
+    known, place = np.unique(kinds, return_inverse=True)
+    query = f"SELECT id, min(id) OVER (PARTITION BY boundary, stack) FROM call_kinds WHERE id {IN_JSON}"
+    found = dict(connection.execute(query, (json_list(known.tolist()),)))
+    return np.array([found.get(kind, 0) for kind in known.tolist()], np.int64)[place]
 
 
 def _write_device(connection: sqlite3.Connection, capture: int, device: str, memory: _Memory, unsized: int) -> None:
@@ -155,7 +164,7 @@ def _write_lines(
         born, died, size = memory.born[members], memory.died[members], memory.size[members]
         at_peak = (born <= peak) & (died > peak)
         had = memory.had_from[members], memory.had_until[members]
-        growth, rounds = _growth(*had, size, memory.made[members], memory.kind[members])
+        growth, rounds = _growth(*had, size, memory.made[members], memory.origin[members])
         rows.append(
             (
                 *(*key, line_of.node[group], len(members), int(size.sum())),
@@ -179,10 +188,12 @@ def _most(born: Integers, died: Integers, size: Integers) -> int:
     return int(np.max(np.cumsum(np.concatenate([size, -size])[np.argsort(np.concatenate([born, died]))]), initial=0))
 
 
-def _growth(had_from: Integers, had_until: Integers, size: Integers, made: Integers, kind: Integers) -> tuple[int, int]:
+def _growth(
+    had_from: Integers, had_until: Integers, size: Integers, made: Integers, origin: Integers
+) -> tuple[int, int]:
     """What stays of each round with the program, and how many rounds there were.
 
-    A round is a call of the kind of which most make pieces: a line that makes several arrays is passed once for all.
+    A round is a call of the origin of which most make pieces: a line that makes several arrays is passed once for all.
     What is made before is of a first round, which goes through compilation. What stays is told where the bytes before
     each round never fall, and still rise in the later half of the rounds: what a program keeps of the round before for
     the next is no growth.
@@ -191,7 +202,7 @@ def _growth(had_from: Integers, had_until: Integers, size: Integers, made: Integ
     order = np.argsort(np.concatenate([had_from, had_until]), kind="stable")
     had = np.cumsum(np.concatenate([size, -size])[order])
     births = np.flatnonzero(order < count)
-    repeated = births[kind[order[births]] == _repeated(made, kind)]
+    repeated = births[origin[order[births]] == _repeated(made, origin)]
     call = made[order[repeated]]
     begins = repeated[np.append(True, call[1:] != call[:-1])]
     begins = begins[begins > births[0]]
@@ -202,12 +213,12 @@ def _growth(had_from: Integers, had_until: Integers, size: Integers, made: Integ
     return (last - first) // (len(before) - 1) if first < middle < last else 0, rounds
 
 
-def _repeated(made: Integers, kind: Integers) -> int:
-    """The kind of which there are most calls."""
-    order = np.lexsort((made, kind))
-    calls = np.flatnonzero(np.append(True, (np.diff(made[order]) != 0) | (np.diff(kind[order]) != 0)))
-    kinds, count = np.unique(kind[order][calls], return_counts=True)
-    return int(kinds[np.argmax(count)])
+def _repeated(made: Integers, origin: Integers) -> int:
+    """The origin of which there are most calls."""
+    order = np.lexsort((made, origin))
+    calls = np.flatnonzero(np.append(True, (np.diff(made[order]) != 0) | (np.diff(origin[order]) != 0)))
+    origins, count = np.unique(origin[order][calls], return_counts=True)
+    return int(origins[np.argmax(count)])
 
 
 # Calls that failed for want of memory
