@@ -1,12 +1,14 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
+# make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
 # make test [WORKERS=2]  set up with the development tools, then every check
 # make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
 # make quick-tests  those tests alone
 # make docs-check  the tests of the documentation: its links, and what of it is generated
+# make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
 # make test-editors  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it
-# make screenshots [XLA=CHECKOUT]  take the pictures of VS Code and of a report in docs/ anew
+# make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
 # make sdist   build the source distribution into dist/
@@ -41,11 +43,19 @@ EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
 .PHONY: demo seed-trace test quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
+.PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
 
 demo: $(VENV)/set-up
 	@$(BIN)/framedex demo
+
+# The project's own guidebook, with its documentation. REPOSITORY is the public address of the checkout's files.
+REPOSITORY ?= $(if $(GITHUB_REPOSITORY),$(GITHUB_SERVER_URL)/$(GITHUB_REPOSITORY)/blob/$(GITHUB_REF_NAME))
+
+guidebook: $(VENV)/set-up-dev guidebook-captures
+	@$(BIN)/framedex guidebook build/guidebook/captures --out build/guidebook/site --title "Guidebook of the TPU runtime's API" \
+	  --observations build/guidebook/observations.json --documentation . $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
@@ -109,11 +119,16 @@ pythons:
 legacy-python:
 	@scripts/legacy-python || echo "set-up: the tests of JAX 0.4.13 are skipped"
 
+.PHONY: guidebook-captures
+guidebook-captures: $(VENV)/set-up
+	@$(BIN)/python -m guidebook.record
+
 test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest tests/editors/vscode tests/run/costs/test_report.py
+	@$(BIN)/python -m pytest tests/editors/vscode tests/run/costs/test_report.py tests/indexer/guidebook/site/test_in_browser.py \
+		tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
 
 .PHONY: vsix
 vsix:
@@ -123,6 +138,7 @@ screenshots: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@$(BIN)/python docs/make_screenshots.py $(if $(XLA),--source $(XLA))
 	@$(BIN)/python docs/make_report_pictures.py
+	@$(BIN)/python docs/make_notebook_picture.py
 
 sanitize: $(VENV)/set-up-dev
 	@scripts/sanitize

@@ -77,6 +77,7 @@ class Runner:
     test_seconds: float
     pytest_options: tuple[str, ...]
     recorded: bool
+    behaviour: Path | None
 
     def run(self, suite: Suite, platform: str) -> Path:
         """Run what is left of a suite on a platform; return the file of its outcomes."""
@@ -116,7 +117,8 @@ class Runner:
         record = {"FRAMEDEX_OUT": str(folder / "captures")} if self.recorded else {"FRAMEDEX_RECORD": "0"}
         mock = {"TPU_LIBRARY_PATH": str(self.library), "FRAMEDEX_DEVICES": "8"}
         # JAX looks for TPU chips on the PCI bus before it sets itself up as on a Cloud TPU machine; tests expect that.
-        return plain | {"JAX_PLATFORMS": "tpu,cpu", "JAX_FORCE_TPU_INIT": "1"} | mock | record
+        behaviour = {"FRAMEDEX_BEHAVIOUR": str(self.behaviour)} if self.behaviour else {}
+        return plain | {"JAX_PLATFORMS": "tpu,cpu", "JAX_FORCE_TPU_INIT": "1"} | mock | record | behaviour
 
 
 def main() -> None:
@@ -127,7 +129,10 @@ def main() -> None:
     options.notes.mkdir(parents=True, exist_ok=True)
     expression = ("-k", options.k) if options.k else ()
     library = (options.library or framedex_native.library_path()).absolute()
-    runner = Runner(options.python, library, tests, options.notes, options.test_seconds, expression, options.recorded)
+    runner = Runner(
+        options.python, library, tests, options.notes, options.test_seconds, expression, options.recorded,
+        options.behaviour.absolute() if options.behaviour else None,
+    )  # fmt: skip
     suites = [suite_of(text, options.slice) for text in options.suites or dict.fromkeys(SUITES)]
     found: dict[Suite, dict[str, dict[str, Outcome]]] = {}
     for suite in suites:
@@ -255,6 +260,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--library", type=Path, help="another libtpu.so than the installed mock")
     parser.add_argument("--platforms", default=",".join(PLATFORMS), help="mock, cpu, or both (default)")
     parser.add_argument("--recorded", action="store_true", help="record the mock's runs")
+    parser.add_argument("--behaviour", type=Path, metavar="FILE", help="run the mock under the behaviours of this file")
     parser.add_argument("--test-seconds", type=float, default=120, help="the limit of one test")
     parser.add_argument("--notes", type=Path, default=ROOT / "build" / "jax-suite", help="the folder of outcomes")
     parser.add_argument("--again", action="store_true", help="forget the outcomes of these suites first")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures import read_capture
-from framedex.model import Capture, MergeOutcome, NativeFrame
+from framedex.model import Capture, MergeOutcome, NativeFrame, PythonFrame
 
 
 @dataclass(frozen=True)
@@ -76,5 +76,6 @@ def _frame(capture: Capture, index: int) -> Frame:
     frame = capture.frames[index]
     if isinstance(frame, NativeFrame):
         return Frame(capture.modules[frame.module].path if frame.module >= 0 else "")
+    assert isinstance(frame, PythonFrame)
     code = capture.codes[frame.code]
     return Frame(code.filename, code.qualname, frame.line)

@@ -6,7 +6,14 @@ from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.index.opening import open_index
+    from framedex.notebook.extension import load_ipython_extension, unload_ipython_extension
 
-__all__ = ["open_index"]
+__all__ = ["load_ipython_extension", "open_index", "unload_ipython_extension"]
 
-__getattr__ = exports(__name__, {"index.opening": ("open_index",)})
+__getattr__ = exports(
+    __name__,
+    {
+        "index.opening": ("open_index",),
+        "notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
+    },
+)

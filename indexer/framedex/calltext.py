@@ -67,6 +67,18 @@ def objects_text(call: CallRow) -> str:
     return ", ".join(f"{printable(name)}={_object(named)}" for name, named in call.objects.items())
 
 
+def values_by_name(call: CallRow) -> list[tuple[str, str]]:
+    """Every value of a call that was given or returned, by its name in the order of the struct."""
+    return [
+        (
+            printable(name),
+            _object(named) if (named := call.objects.get(name)) is not None else _plain_value(name, value),
+        )
+        for name, value in call.arguments.items()
+        if not _is_left_out(call.arguments, name)
+    ]
+
+
 def outcome_text(call: CallRow) -> str:
     """An arrow and what the call returned, or its error; empty where it returned nothing, or never."""
     if call.error > 0:
@@ -118,11 +130,16 @@ def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterato
 
 
 def _shape(arguments: dict[str, Any]) -> str | None:
-    kind, dims, size = arguments.get("type"), arguments.get("dims"), arguments.get("bytes")
+    shape, size = array_type(arguments), arguments.get("bytes")
+    return f"{shape} {words.size(size)}" if shape is not None and isinstance(size, int) else shape
+
+
+def array_type(arguments: dict[str, Any]) -> str | None:
+    """The type and dimensions of the array that the arguments describe, such as `F32[8,16]`; None where they do not."""
+    kind, dims = arguments.get("type"), arguments.get("dims")
     if not isinstance(kind, str) or not isinstance(dims, list):
         return None
-    shape = f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]"
-    return printable(f"{shape} {words.size(size)}" if isinstance(size, int) else shape)
+    return printable(f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]")
 
 
 def _says_something(arguments: dict[str, Any], name: str) -> bool:

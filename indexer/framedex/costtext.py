@@ -87,7 +87,7 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
         parts.append(f"compiled {_times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
     if loads:
         parts.append(f"loaded {_times(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}")
-    why = _named(_reason(change) for row in rows for change in row.changes)
+    why = _named(reason_text(change) for row in rows for change in row.changes)
     return "; ".join(parts) + (f": {why}" if why else "")
 
 
@@ -132,6 +132,25 @@ def change_text(change: Change) -> str:
     about = _NAMED_BEFORE.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
     return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+
+
+def reason_text(change: Change) -> str:
+    """What changed, in a few words."""
+    if change.cause in _NAMED_BEFORE:
+        return _NAMED_BEFORE[change.cause] + change.what
+    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
+        return change.what
+    if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
+        return f"{change.cause.value} of {change.what}"
+    return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
+
+
+def program_text(function: str, change: Change) -> str:
+    """What is other in a function that both compiled: `step: shape of argument 0 (x) float32[8] -> float32[16]`."""
+    if len(change.values) != 2:
+        return f"{function}: {change_text(change) if change.values else reason_text(change)}"
+    what = f", {change.what}" if change.cause is Cause.CODE else ""
+    return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
 
 
 def transfers_kind(row: Transfers) -> str:
@@ -254,17 +273,6 @@ def waits_details(rows: Sequence[Waits]) -> list[str]:
 def waits_total(rows: Sequence[Waits]) -> str:
     """`400 waits, 1.2 s`."""
     return f"{words.count(sum(row.count for row in rows), 'wait')}, {_total(rows)}"
-
-
-def _reason(change: Change) -> str:
-    """What changed, in a few words."""
-    if change.cause in _NAMED_BEFORE:
-        return _NAMED_BEFORE[change.cause] + change.what
-    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
-        return change.what
-    if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
-        return f"{change.cause.value} of {change.what}"
-    return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
 
 
 def _short(values: Sequence[str]) -> list[str]:

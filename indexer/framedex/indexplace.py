@@ -18,11 +18,15 @@ _USERS_OWN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 def may_be_index(path: Path, project: Path) -> bool:
     """Whether a project may have its index at a path: inside, links followed, or in a `.db` among the user's data."""
-    real, inside = Path(os.path.realpath(path)), Path(os.path.realpath(project))
-    if real.is_relative_to(inside):
-        return True
     folders = filter(None, map(user_folder, _USERS_OWN))
-    return real.suffix == ".db" and any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
+    return leads_inside(path, project) or (
+        os.path.realpath(path).endswith(".db") and any(leads_inside(path, Path(folder)) for folder in folders)
+    )
+
+
+def leads_inside(path: Path, folder: Path) -> bool:
+    """Whether a path is inside a folder, links of both followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def check_index_place(path: Path) -> None:

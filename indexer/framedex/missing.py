@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from framedex.model import MergeOutcome, StopReason
+from framedex.model import MergeOutcome, Metadata, StopReason
+from framedex.model.metadata import SHARED
 from framedex.words import count
 
 if TYPE_CHECKING:
@@ -63,6 +64,18 @@ def stopped_early(stops: Stops) -> str:
     what = " and ".join(missing) or "names of functions and binaries"
     remedies = (f" {_STOPPED_BY[reason][1]}." for reason in stops.reasons)
     return f"Recording stopped early: {why}. Missing: {what}.{''.join(remedies)}"
+
+
+def is_of_samples(metadata_text: str) -> bool:
+    """Whether a capture is what another recorder wrote, by its metadata."""
+    foreign = Metadata.parse(metadata_text).foreign
+    return foreign is not None and foreign.is_of_samples
+
+
+def is_shared(metadata_text: str) -> bool:
+    """Whether a capture is what somebody shared, by its metadata."""
+    foreign = Metadata.parse(metadata_text).foreign
+    return foreign is not None and foreign.format == SHARED
 
 
 def all_problems(stops: Stops, problems: Iterable[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
     from framedex_native import _extractor as _extractor
     from framedex_native import _native as _native
     from framedex_native import _scanner as _scanner
+    from framedex_native import behaviour as behaviour
+    from framedex_native import ffi as ffi
     from framedex_native.ffi import protobuf as protobuf
 
 PYTHONS = ((3, 11), (3, 14))
 """The oldest and the newest Python for which there is a native part."""
 
 _MODULES = {"framedex_native": "framedex_native", "protobuf": "framedex_native.ffi.protobuf"} | {
-    name: f"framedex_native.{name}" for name in ("_call_stream", "_extractor", "_native", "_scanner")
+    name: f"framedex_native.{name}"
+    for name in ("_call_stream", "_extractor", "_native", "_scanner", "behaviour", "ffi")
 }
+_IMPORTING = threading.RLock()  # of two threads whose import fails, one may be given the module half made
 INSTALL_AGAIN = "Install framedex again: pip install --force-reinstall framedex."
 
 
@@ -39,7 +44,8 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return import_module(_MODULES[name])
+        with _IMPORTING:
+            return import_module(_MODULES[name])
     except ImportError as error:
         raise _explained(error) from error
 

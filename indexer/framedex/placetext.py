@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from framedex.model import How, Stale, is_of_nearest_release
 
 if TYPE_CHECKING:
     from framedex.model import Location, StaticCaller
+
+_CELL = re.compile(r".*/cells/(In\[\d+\])(?:-\d+)?\.py")
+
+
+def cell_name(path: str) -> str:
+    """`cell In[3]` for the file in which a capture keeps that cell of a notebook (`captures/cells.py`), else empty."""
+    cell = _CELL.fullmatch(path)
+    return f"cell {cell[1]}" if cell is not None else ""
 
 
 def location_labels(location: Location) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from framedex.indexplace import may_be_index
+from framedex.indexplace import leads_inside, may_be_index
 from framedex.model.scopes import Counted
 from framedex.nearest import nearest
 from framedex.upwards import folders_upwards
@@ -36,6 +36,7 @@ class Settings:
     `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
     has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which a
     component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
+    `guidebook` is where the guidebook is that hovers lead to: an address of the web, or a folder; empty for the usual.
     `captures` says which count where several have what is asked for. `budgets` are those that `framedex check` holds
     recordings to, unchecked. `editor` is the editors' own table, unchecked.
     `file` is where all this was read.
@@ -46,6 +47,7 @@ class Settings:
     links: Mapping[str, str] = field(default_factory=dict)
     mirrors: Mapping[str, str] = field(default_factory=dict)
     index: Path | None = None
+    guidebook: str = ""
     captures: Counted = Counted.LATEST
     budgets: Mapping[str, object] = field(default_factory=dict)
     editor: Mapping[str, object] = field(default_factory=dict)
@@ -175,6 +177,18 @@ class _Reading:
             path = None
         return replace(settings, index=path or settings.index)
 
+    def guidebook(self, settings: Settings, value: object) -> Settings:
+        if isinstance(value, str) and _SCHEME.match(value):
+            if _is_of_the_web(value) and value.isprintable() and " " not in value:
+                return replace(settings, guidebook=value.rstrip("/"))
+            self._wrong("guidebook", "write an address that begins with https://, or a folder")
+            return settings
+        folder = self._path("guidebook", value, "write an address that begins with https://, or a folder")
+        if folder is not None and not (self._is_users or leads_inside(folder, self._folder)):
+            self._wrong("guidebook", f"write a folder in {self._folder}, or put it into your editor's settings")
+            folder = None
+        return replace(settings, guidebook=str(folder)) if folder is not None else settings
+
     def captures(self, settings: Settings, value: object) -> Settings:
         rules = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
         if isinstance(value, str) and value in rules:
@@ -221,6 +235,7 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
     "links": _Reading.links,
     "mirrors": _Reading.mirrors,
     "index": _Reading.index,
+    "guidebook": _Reading.guidebook,
     "captures": _Reading.captures,
     "budgets": _Reading.budgets,
     "editor": _Reading.editor,

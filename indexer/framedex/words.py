@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import time
+from collections.abc import Sequence
+
+_FEW = 3
+
+SHARED_MARK = "shared"
+"""What the command of a capture begins with that somebody has shared."""
 
 
 def duration(nanoseconds: int) -> str:
@@ -50,9 +56,17 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
+def few_of(names: Sequence[str], noun: str) -> str:
+    """The first of many names, and how many there are beside: `a.py, b.py, c.py and 2 other files`."""
+    more = f" and {count(len(names) - _FEW, f'other {noun}')}" if len(names) > _FEW else ""
+    return f"{', '.join(names[:_FEW])}{more}"
+
+
 def command_short(command: str) -> str:
     """A command by what tells it from others: its script without the folder, or a program that is no Python."""
     program, *given = _split(command) or ["(no command)"]
+    if program == SHARED_MARK and given:
+        return f"{program} {command_short(shlex.join(given))}"
     program = _without_folder(program)
     if given and re.fullmatch(r"python[\d.]*", program) and not given[0].startswith("-"):
         program, *given = _without_folder(given[0]), *given[1:]

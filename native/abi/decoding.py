@@ -80,14 +80,14 @@ def values(abi: Abi, struct: Struct) -> list[Value]:
 
 
 def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool) -> Iterator[Value]:
-    counts = {_count_name(struct, field) for field in struct.fields if _is_counted(abi, struct, field)}
-    counts |= {sizes for field in struct.fields if (sizes := _sizes_name(struct, field))}
+    counts = {count_name(struct, field) for field in struct.fields if _is_counted(abi, struct, field)}
+    counts |= {sizes for field in struct.fields if (sizes := sizes_name(struct, field))}
     for field in struct.fields:
         if field.name is None or field.name in BOOKKEEPING or field.name in counts:
             continue
         guard = f"has({pointer}, &{struct.name}::{field.name})" if struct.field("struct_size") else "true"
-        is_output = _is_output(abi, struct, field)
-        if is_output and field.since:  # an older plug-in leaves what its caller's struct has there
+        returned = is_output(abi, struct, field)
+        if returned and field.since:  # an older plug-in leaves what its caller's struct has there
             guard += f" && minor_version >= {field.since}"
         if nested and not pointer.startswith("(&"):
             guard = f"{pointer} != nullptr && {guard}"
@@ -97,18 +97,18 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
             if "*" not in field.type:
                 access = f"(&{access})"
             for value in _values(abi, abi.structs[target], access, f"{name}.", nested=True):
-                yield Value(value.name, value.statement, f"{guard} && {value.guard}", is_output)
-            if field.type == PROGRAM and not is_output:
+                yield Value(value.name, value.statement, f"{guard} && {value.guard}", returned)
+            if field.type == PROGRAM and not returned:
                 keep = f"program_kept({{writer}}, {{index}}, {access});"
-                yield Value(f"{name}.kept", keep, f"{guard} && {access} != nullptr", is_output)
+                yield Value(f"{name}.kept", keep, f"{guard} && {access} != nullptr", returned)
             continue
         statement = _statement(abi, struct, field, pointer)
         if statement:
-            yield Value(name, statement, guard, is_output)
-        if field.name == OPTIONS and not is_output:
-            size = f"{pointer}->{_count_name(struct, field)}"
+            yield Value(name, statement, guard, returned)
+        if field.name == OPTIONS and not returned:
+            size = f"{pointer}->{count_name(struct, field)}"
             keep = f"recorder::keep({{writer}}, {{index}}, {access}, {size});"
-            yield Value(f"{name}.kept", keep, guard, is_output)
+            yield Value(f"{name}.kept", keep, guard, returned)
     if struct.name in LOADS or any(field.type == PROGRAM and not field.is_output for field in struct.fields):
         yield Value(f"{prefix}jax.kept", "recorder::keep_note({writer}, {index});", "true", False)
     if struct.field("dims") and (kind := _buffer_type(struct)):
@@ -126,7 +126,7 @@ def _buffer_type(struct: Struct) -> str | None:
     return next((field.name for field in struct.fields if field.type == "PJRT_Buffer_Type"), None)
 
 
-def _count_name(struct: Struct, field: Field) -> str | None:
+def count_name(struct: Struct, field: Field) -> str | None:
     """The sibling that holds how many elements (or bytes) a pointer field points at, None if there is none."""
     if field.name is None or "*" not in field.type:
         return None
@@ -143,23 +143,23 @@ def _count_name(struct: Struct, field: Field) -> str | None:
 
 def _is_counted(abi: Abi, struct: Struct, field: Field) -> bool:
     """Whether what is recorded of a field says its count as well; the size of plain memory is a value of its own."""
-    count = _count_name(struct, field)
+    count = count_name(struct, field)
     return count is not None and f"args->{count}" in (_statement(abi, struct, field, "args") or "")
 
 
-def _is_output(abi: Abi, struct: Struct, field: Field) -> bool:
+def is_output(abi: Abi, struct: Struct, field: Field) -> bool:
     if field.is_output or (struct.name, field.name) in OUTPUTS or struct.field(f"{field.name}_deleter"):
         return True
-    count = struct.field(_count_name(struct, field) or "")
+    count = struct.field(count_name(struct, field) or "")
     has_output_count = count is not None and count.is_output and _is_counted(abi, struct, field)
     counts_an_output = any(
-        other.is_output and _sizes_name(struct, other) and _list_of_lists_count(struct, other) == field.name
+        other.is_output and sizes_name(struct, other) and list_of_lists_count(struct, other) == field.name
         for other in struct.fields
     )
     return has_output_count or counts_an_output
 
 
-def _sizes_name(struct: Struct, field: Field) -> str | None:
+def sizes_name(struct: Struct, field: Field) -> str | None:
     """The sibling that holds the length of each text (or list) of a list of those, None if there is none."""
     if field.name is None or "*" not in field.type:
         return None
@@ -170,9 +170,9 @@ def _sizes_name(struct: Struct, field: Field) -> str | None:
     return None
 
 
-def _list_of_lists_count(struct: Struct, field: Field) -> str | None:
+def list_of_lists_count(struct: Struct, field: Field) -> str | None:
     """The field that counts the texts (or lists): the one named so, else the struct's only other count."""
-    named = _count_name(struct, field)
+    named = count_name(struct, field)
     counts = [other.name for other in struct.fields if other.name and other.name.startswith("num_")]
     if named or len(counts) != 1:
         return named
@@ -190,10 +190,10 @@ def _statement(abi: Abi, struct: Struct, field: Field, pointer: str) -> str | No
         rows, length = ROWS[struct.name, field.name or ""]
         outer = f"reinterpret_cast<const void* const* const*>({access})"
         return f"{{writer}}.address_lists({{index}}, {outer}, {rows}, {length});"
-    sizes, lists = _sizes_name(struct, field), _list_of_lists_count(struct, field)
+    sizes, lists = sizes_name(struct, field), list_of_lists_count(struct, field)
     if sizes and lists:
         return _list_of_lists(field.type, access, f"{pointer}->{sizes}", f"{pointer}->{lists}")
-    count = _count_name(struct, field)
+    count = count_name(struct, field)
     return _pointer(abi, field.type, access, f"{pointer}->{count}" if count else None)
 
 

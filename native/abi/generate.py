@@ -1,7 +1,8 @@
 """Generate the C++ that follows from the data in this folder: `python generate.py OUTPUT_FOLDER`.
 
-Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers and of failures on
-demand; the same of the legacy TPU C API, whose functions are exported one by one; and CPython's layouts.
+Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers, of failures on
+demand and of behaviours; the same of the legacy TPU C API, whose functions are exported one by one; and the layouts of
+CPython.
 A file is only touched when its text changes, so that a build stays incremental.
 """
 
@@ -11,6 +12,7 @@ import json
 import sys
 from pathlib import Path
 
+import generate_behaviours
 import generate_faults
 import generate_header
 import generate_tpu_header
@@ -31,6 +33,7 @@ def main(output: Path) -> None:
         "pjrt_layout_check.cc": generate_header.layout_check(abi),
         "pjrt_enumerators.h": generate_trace.enumerators(abi),
         "pjrt_traced_table.cc": generate_trace.traced_table(abi),
+        "pjrt_behaviour_table.cc": generate_behaviours.behaviour_table(abi),
         "pjrt_fault_table.cc": generate_faults.fault_table(abi),
         "pjrt_unimplemented.cc": generate_trace.unimplemented_table(abi),
         "tpu_c_api.h": generate_tpu_header.header(tpu),

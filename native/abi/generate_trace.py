@@ -20,7 +20,7 @@ def enumerators(abi: Abi) -> str:
         lines.append(f"inline const char* enumerator({enum} value) {{")
         lines.append("  switch (static_cast<int>(value)) {")
         for value, member in {number: name for name, number in reversed(members.items())}.items():
-            lines.append(f'    case {value}: return "{_short(enum, member)}";')
+            lines.append(f'    case {value}: return "{short(enum, member)}";')
         lines.append("    default: return nullptr;")
         lines.append("  }\n}")
     return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
@@ -178,7 +178,7 @@ def _trace(abi: Abi, functions: list[Function], api: Table) -> Iterator[str]:
     yield "}"
 
 
-def _short(enum: str, member: str) -> str:
+def short(enum: str, member: str) -> str:
     """`PJRT_Buffer_Type_F32` -> `F32`; `PJRT_HostBufferSemantics_kMutableZeroCopy` -> `MutableZeroCopy`."""
     base = enum.removesuffix("_Type") if not member.startswith(enum) else enum
     short = member.removeprefix(base).lstrip("_")

@@ -98,7 +98,7 @@ Plugin plugin_from_environment() {
   return {table_of(library, path), path};
 }
 
-const PJRT_Api* interpose(const Plugin& plugin) {
+const PJRT_Api* interpose(const Plugin& plugin, Layer layer) {
   static std::mutex mutex;
   static std::string traced_path;
   static const PJRT_Api* table = nullptr;
@@ -109,7 +109,7 @@ const PJRT_Api* interpose(const Plugin& plugin) {
     throw std::runtime_error(plugin.path + " is not recorded: one plug-in is recorded in a process, here " +
                              traced_path + ".");
   }
-  table = trace(plugin.api);
+  table = trace(layer(plugin.api));
   traced_path = plugin.path;
   record(plugin, *table);
   return table;

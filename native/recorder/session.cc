@@ -279,6 +279,7 @@ void Session::write_metadata() {
   metadata.text("python_problem", python_.problem());
   metadata.text("launcher", launcher != nullptr ? launcher : "");
   metadata.texts("selected_by", settings_.selecting());
+  metadata.member("job", job_from_environment());
   std::string path = folder_ + "/" + capture::kMetadataFile;
   std::string text = metadata.finish() + "\n";
   if (!write_whole_file(path, text)) fail("cannot write " + path, errno);

@@ -3,16 +3,43 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
 
+#include "recorder/base/json.h"
 #include "recorder/kept_programs.h"
 
 namespace framedex::recorder {
 namespace {
+
+// Framedex's own, then those of JAX, Slurm, Kubernetes, Cloud TPU and the launchers of MPI.
+constexpr std::array kJobVariables = {
+    "FRAMEDEX_JOB",
+    "FRAMEDEX_RANK",
+    "JAX_PROCESS_ID",
+    "JAX_NUM_PROCESSES",
+    "SLURM_JOB_ID",
+    "SLURM_JOB_NAME",
+    "SLURM_STEP_ID",
+    "SLURM_PROCID",
+    "SLURM_NTASKS",
+    "JOBSET_NAME",
+    "JOB_NAME",
+    "JOB_COMPLETION_INDEX",
+    "TPU_WORKER_ID",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_SIZE",
+    "PMIX_NAMESPACE",
+    "PMIX_RANK",
+    "PMI_JOBID",
+    "PMI_RANK",
+    "PMI_SIZE",
+};
+constexpr size_t kLongestJobValue = 1024;  // bytes
 
 std::string text(const char* name) {
   const char* value = std::getenv(name);
@@ -85,6 +112,15 @@ std::string captures_from_environment() {
   std::string captures = text("FRAMEDEX_OUT");
   if (record == "0" || (record.empty() && captures.empty())) return {};
   return captures.empty() ? ".framedex/captures" : captures;
+}
+
+std::string job_from_environment() {
+  JsonObject found;
+  for (const char* name : kJobVariables) {
+    std::string value = text(name);
+    if (!value.empty() && value.size() <= kLongestJobValue) found.text(name, value);
+  }
+  return found.finish();
 }
 
 }  // namespace framedex::recorder

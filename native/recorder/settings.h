@@ -36,4 +36,8 @@ struct Settings {
 // The folder that FRAMEDEX_OUT and FRAMEDEX_RECORD ask to record into, empty if they ask for no recording.
 std::string captures_from_environment();
 
+// What the environment says of the job that the process is a part of, as a JSON object: the variables of these names
+// alone, as far as they are set.
+std::string job_from_environment();
+
 }  // namespace framedex::recorder

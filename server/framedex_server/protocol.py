@@ -31,9 +31,10 @@ LED = "framedex/led"
 """The notification of where a step has led, for clients that show it quietly (`experimental.framedex.led`)."""
 
 INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
-OPEN_TRACE, OPEN_PUBLIC, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
+OPEN_TRACE, OPEN_PUBLIC, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
     "framedex.openTrace",
     "framedex.openPublic",
+    "framedex.openGuidebook",
     "framedex.goTo",
     "framedex.selectCapture",
     "framedex.compareCaptures",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 CLIENTS_OWN = ("server", "trace")
 """Keys of the section `framedex` that are for the editor's extension itself."""
 
+OWN_GUIDEBOOK = Path(".framedex", "guidebook")
+"""Where a project has its guidebook if no setting says so."""
+
 _MOST_KNOWN = 4096
 
 _SHOWN: tuple[bool | str, ...] = (False, "lenses", "diagnostics", True)
@@ -102,6 +105,8 @@ class FolderSettings:
     path_map: tuple[PathRule, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     captures: Counted = Counted.LATEST
+    guidebook: str = ""
+    """Where the guidebook is: an address of the web, or a folder, which need not be there."""
 
 
 class Configuration:
@@ -147,7 +152,8 @@ class Configuration:
             origin = f"{settings.file}: " if settings.file else ""
             self._tell([*problems, *(f"{origin}{problem}" for problem in wrong)])
             found = FolderSettings(
-                *(editor, settings.sources, settings.index, settings.path_map, settings.links, settings.captures)
+                *(editor, settings.sources, settings.index, settings.path_map, settings.links, settings.captures),
+                guidebook=settings.guidebook or str(root / OWN_GUIDEBOOK),
             )
             # Documents are known by their real paths, folders by those that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}

@@ -30,7 +30,8 @@ NATIVE_NEEDS = {
     "call_stream": {"capture_reader", "recorder/format"},
     "sqlite_image": set[str](),
     "pjrt": {"abi", "recorder", "recorder/base"},
-    "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt"},
+    "pjrt/behaviours": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/mock/base"},
+    "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/behaviours"},
     "ffi": {"abi", "recorder", "recorder/base"},
     "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {
@@ -58,11 +59,11 @@ ROOMS = {
     "framedex.index": (("file",), ("write", "read"), ("ask",), ("within",), ("reader",), ("opening",)),
     "framedex.index.ask": (
         *(("answers",), ("name",), ("ffi_sites",), ("ffi",), ("call",)),
-        *(("costs",), ("line", "capture", "frame_sources"), ("sources",)),
+        *(("costs",), ("line", "capture", "frame_sources"), ("sources", "guidebook"), ("below_lines",)),
     ),
     "framedex.commands": (
         *(("output",), ("reading",), ("editor",), ("report",), ("launching",), ("checking",), ("completing",)),
-        *(("verbs",), ("main",)),
+        *(("agents",), ("verbs",), ("main",)),
     ),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }
@@ -83,14 +84,17 @@ def files_importing(module: str, *folders: Path) -> set[str]:
         ("sqlite3", ("indexer/framedex/index/",)),
         ("framedex_native", ("indexer/framedex/nativepart.py",)),
         ("framedex.nativepart._native", ("indexer/framedex/captures/",)),
-        ("framedex.nativepart.framedex_native", ("indexer/framedex/commands/", "indexer/framedex/pytesting/")),
+        ("framedex.nativepart.framedex_native", ("indexer/framedex/commands/", "indexer/framedex/inprocess.py")),
         (
             "framedex.nativepart._call_stream",
             ("indexer/framedex/captures/", "indexer/framedex/index/write/bulk.py"),
         ),
         ("framedex.nativepart._extractor", ("indexer/framedex/sources/",)),
         ("framedex.nativepart._scanner", ("indexer/framedex/interchange/",)),
-        ("framedex.nativepart.protobuf", ("indexer/framedex/programs/options.py",)),
+        (
+            "framedex.nativepart.protobuf",
+            ("indexer/framedex/programs/options.py", "indexer/framedex/imports/wire.py"),
+        ),
         (
             "lsprotocol",
             (
@@ -106,6 +110,9 @@ def files_importing(module: str, *folders: Path) -> set[str]:
             "framedex.ingest",
             (
                 *("indexer/framedex/commands/", "indexer/framedex/ingest/", "indexer/framedex/pytesting/"),
+                "indexer/framedex/fleet/",
+                "indexer/framedex/notebook/",
+                "indexer/framedex/sharing/",
                 "server/framedex_server/worker",
             ),
         ),
@@ -124,6 +131,15 @@ def test_no_two_rooms_of_the_indexer_need_each_other() -> None:
         needed = {name.split(".")[1] for name in imports(file) if name.startswith("framedex.")}
         needs.setdefault(room, set()).update(needed - {room})
     assert list(TopologicalSorter(needs).static_order())
+
+
+def test_every_room_of_the_indexer_has_a_short_row() -> None:
+    _, _, table = (REPOSITORY / "ARCHITECTURE.md").read_text().partition("### Rooms of the indexer")
+    rows = re.findall(r"^\| `(\w+)/` \| (.+) \|$", table.partition("\n## ")[0], re.MULTILINE)
+    assert [room for room, _ in rows] == sorted(
+        {file.relative_to(INDEXER).parts[0] for file in INDEXER.glob("*/**/*.py")}
+    )
+    assert [told for _, told in rows if len(told) > 120] == []
 
 
 def test_no_two_modules_need_each_other() -> None:
@@ -213,23 +229,26 @@ def native_includes() -> Iterator[tuple[Path, Path]]:
 def native_room(file: Path) -> str:
     """`recorder`; within a big room that which the file is in, `extractor/cpp`."""
     folder = file.parent.as_posix()
-    return folder if any(f"{folder}/".startswith(f"{big}/") for big in NATIVE_ROOMS) else file.parts[0]
+    is_own = folder in NATIVE_NEEDS or any(f"{folder}/".startswith(f"{big}/") for big in NATIVE_ROOMS)
+    return folder if is_own else file.parts[0]
 
 
 STARTERS = {
     *("run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
-    *("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell"),
+    *("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell", "open_process"),
     *("system", "popen", "posix_spawn", "posix_spawnp", "startfile", "fork", "forkpty"),
     *(f"{kind}{form}" for kind in ("exec", "spawn") for form in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 }
-STARTING_MODULES = {"subprocess", "asyncio", "os", "pty", "multiprocessing", "loop"}
+STARTING_MODULES = {"anyio", "subprocess", "asyncio", "os", "pty", "multiprocessing", "loop"}
 
 
 def calls_starting_processes(file: Path) -> Iterator[ast.Call]:
     for node in ast.walk(tree_of(file)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (
-                module in STARTING_MODULES and name in STARTERS and (module, name) != ("asyncio", "run")
+                module in STARTING_MODULES
+                and name in STARTERS
+                and (module, name) not in (("asyncio", "run"), ("anyio", "run"))
             ):
                 yield node
 
@@ -252,6 +271,7 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/editor/browser.py: command",  # and with windows of its own
         "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
         "indexer/framedex/commands/verbs/demo.py: [*own_code(cli, ()), *arguments]",
+        "indexer/framedex/commands/agents/asking.py: [*own_code(_CODE, ()), *self._before, *command]",
         "indexer/framedex/commands/checking/software.py: own_module('framedex_server', ())",  # as an editor starts it
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",
@@ -268,6 +288,8 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/output/proposals.py",  # how the user has called it
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
         "indexer/framedex/pytesting/apart.py",  # pytest's, for a test that runs in a process of its own
+        "indexer/framedex/notebook/kernel.py",  # the kernel's, which is recorded itself
+        "indexer/framedex/notebook/recording.py",  # the same, and for a cell that runs in a process of its own
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)
 
@@ -275,13 +297,17 @@ def test_interpreters_are_started_in_one_place() -> None:
 def test_what_is_imported_is_declared() -> None:
     """What another package brings may be gone with its next version.
 
-    In programs that are recorded, JAX brings all; the plug-in of pytest is imported by pytest.
+    In programs that are recorded, JAX brings all; the plug-in of pytest is imported by pytest, as IPython's is by that.
     """
-    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    declared = [*project["dependencies"], *extras["export"], *extras["fleet"], *extras["guidebook"], *extras["mcp"]]
+    says_what_to_install = {"indexer/framedex/export/parquet.py", "indexer/framedex/fleet/libraries.py"}
+    assert files_importing("pyarrow", INDEXER, SERVER) == says_what_to_install
     names = {re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in declared}
     known = packages_distributions()
     ours = {file for folder in (INDEXER, SERVER) for file in folder.rglob("*.py")}
-    brought = {*(INDEXER / "demo").glob("*.py"), *(INDEXER / "pytesting").glob("*.py")}
+    brought = {file for room in ("demo", "notebook", "pytesting") for file in (INDEXER / room).glob("*.py")}
     imported = {name.split(".")[0] for file in ours - brought for name in imports(file)}
     others = {name for name in imported - sys.stdlib_module_names if not name.startswith("framedex")}
     assert others

@@ -13,7 +13,22 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from framedex.guidebook.keeping import kept
 from framedex.model import ExtractedFile, SourceMapInfo
+from framedex.model.guidebook.observed import (
+    Counted,
+    Example,
+    LifeCycle,
+    Observations,
+    Observed,
+    Place,
+    Road,
+    Run,
+    SeenError,
+    Step,
+    StepCall,
+    Task,
+)
 from framedex.releasemaps import ReleaseSources, released_file, write_release_maps
 from framedex.releasemaps.format import read_content
 from framedex.sourcemap.records import encode_file, encode_header
@@ -295,6 +310,26 @@ def compiled_programs() -> Seeds:
     yield b"ML\xefR\x0dx\0" + dialects + tables + section(4, numbers(1 << 1) + module) + strings + properties
 
 
+def kept_observations() -> Seeds:
+    """A run with a function, its road and an error; a task; nothing."""
+    place = Place("a.py:1", "https://example.org/a.py#L1", "exact")
+    road = Road("main", "python", place, 2, 1, (Road("put", "native", Place("a.so", None, ""), 2, 0, ()),))
+    run = Run("jax", "a.py", "jax", "0.12", "the mock TPU", "0.112", (("jax", "0.12"),), 2, "")
+    seen, example = SeenError("INTERNAL", "no", 1), Example((("client", "client#1"),), place)
+    counted = (Counted("PJRT_Event_Destroy", 1),)
+    lists = (((place, 2),), (road,), 0, (example,), (seen,), *(counted,) * 7)
+    function = Observed("jax", "PJRT_Client_Create", "pjrt", 2, 5, None, 9, *lists)
+    life = LifeCycle("jax", "client", 1, *(counted,) * 4, 0)
+    call = StepCall("PJRT_Client_Create", 0, "main", None, "", (road,), 0)
+    task = Task("jax", "a", "A", "", (Step("One", "", "x()", (call,), 0),))
+    for observations in (
+        Observations((run,), (function,), (life,), (task,)),
+        Observations((run,), (), (), ()),
+        Observations((), (), (), ()),
+    ):
+        yield kept(observations).encode()
+
+
 def settings() -> Seeds:
     """Every key, in each of the three places."""
     own = """sources = ["../xla", "~/jax"]
@@ -437,11 +472,81 @@ def compile_options() -> Seeds:
     yield json.dumps(told).encode()
 
 
+def imported_files() -> Seeds:
+    """A stack of two frames, as each kind of recorder writes it."""
+    yield b"# mode: full\nP1;T0:2;a.py:f:3;a.py:g:4 20,0,16\n"
+    yield b"thread (0x7f);f (a.py:3);g (lib.so) 12\nf;std::sort<int> 3\n"
+    yield b"allocator,num_allocations,size,tid,thread_name,stack_trace\nMALLOC,2,64,1,0x1,g;a.py;4|f;a.py;3\n"
+    yield (
+        b"python 7 1.5:  50000000 cpu-clock: \n\t          1ceff0 f+0x70 (/lib/a.so)\n"
+        b"\t               0 [unknown] ([unknown])\n\n"
+    )
+    cost = {"version": 0, "costs": [{"description": "Memory", "unit": "bytes"}]}
+    events = {"events": [{"callchain": [0], "cost": [7]}], "functions": [{"name": "f", "module": "a.py"}]}
+    yield json.dumps(cost | events).encode()
+    frames = {"shared": {"frames": [{"name": "f", "file": "a.py", "line": 3}, {"name": "g"}]}}
+    sampled = {"type": "sampled", "name": "t", "unit": "seconds", "samples": [[0, 1]], "weights": [0.5]}
+    opened = [{"type": "O", "at": 0, "frame": 0}, {"type": "C", "at": 2, "frame": 0}]
+    yield json.dumps(
+        frames | {"profiles": [sampled, {"type": "evented", "unit": "seconds", "events": opened}]}
+    ).encode()
+    told = [
+        {"ph": "X", "name": "f (a.py:3)", "pid": 1, "tid": 2, "ts": 0, "dur": 9, "sf": 1},
+        {"ph": "B", "name": "g", "ts": 1},
+    ]
+    yield json.dumps({"stackFrames": {"1": {"name": "main"}}, "traceEvents": told}).encode()
+    types = message(1, integer(1, 1) + integer(2, 2)) + message(2, message(1, bytes([1])) + message(2, bytes([5])))
+    location = message(4, integer(1, 1) + message(4, integer(1, 1) + integer(2, 3))) + message(
+        5, integer(1, 1) + integer(2, 3)
+    )
+    yield types + location + b"".join(message(6, text) for text in (b"", b"cpu", b"ns", b"f"))
+    stack = integer(1, 1) + integer(2, 1)
+    interned = message(5, integer(1, 1) + message(2, b"f")) + message(6, stack) + message(7, stack)
+    begins = message(11, integer(9, 1) + message(23, b"step") + integer(56, 1)) + integer(13, 1)
+    ends = integer(8, 9) + integer(10, 1) + message(11, integer(9, 2)) + message(66, integer(3, 7) + integer(4, 1))
+    yield message(1, integer(8, 5) + integer(10, 1) + begins + message(12, interned)) + message(1, ends)
+    line = message(3, message(2, b"python") + message(4, integer(1, 1) + integer(2, 5000) + integer(3, 9000)))
+    name = message(4, integer(1, 1) + message(2, integer(1, 1) + message(2, b"$a.py:3 f")))
+    yield message(1, message(2, b"/host:CPU") + line + name)
+
+
+def shared_files() -> Seeds:
+    """A capture of two calls on one stack, with a text of its file; and the same without a call."""
+    frame = [[0, 7, 0, [0, 3, "exact"], None, False, 3]]
+    function = ["python", "f", "f", "", 0, "", 1]
+    program = [9, "jit_f", [["sine", "jit(f)/sin", [[0, 3, "f"]], 1]], "", None]
+    rest = [[], [["ffi_site", '{"site": "a"}']], [], [], [], {"a-1": program}, {"b-1": "{}"}]
+    note = {"c-1": ["jit_f", "f", "a.py:3", [["x", "f32", False]], [["mode", "1"]]]}
+    stops = [[], 0, 0, False]
+    for calls in (2, 0):
+        told = [
+            *('{"argv": ["shared", "a.py"]}', ["/p/a.py"], [function], [frame], [[[0], [], "merged", False]]),
+            *([["pjrt", "PJRT_Execute"]], [[1, "main"]], calls, [], stops, rest[1], *rest[2:4], [], *rest[5:], note),
+            [[0, "sources/000000", False]],
+        ]
+        definitions = json.dumps(told).encode()
+        yield len(definitions).to_bytes(2, "little") + definitions + _shared_batch(calls)
+
+
+def _shared_batch(calls: int) -> bytes:
+    """A batch of calls of one kind, with nothing that they made."""
+    columns = [[0] * calls, [0] * calls, [5] * calls, [2] * calls, [0] * calls]
+    totals = [[0], [calls], [2 * calls], [2 * calls], [2], [0], [0], [max(calls - 1, 0)]] if calls else [[]] * 8
+    tables = [[0, 0], [0, 0, calls - 1], [0, 0, 2, calls], [], [], [], []] if calls else [[]] * 7
+    every = [*columns, *totals, *tables, *([[]] * 14)]
+    head = {
+        **{"first": 0, "kinds": [[0, 0, 0, 0]] if calls else [], "arguments": ["{}"] if calls else []},
+        **{"types": ["buffer"], "chains": [], "columns": [[1, len(column)] for column in every]},
+    }
+    told = json.dumps(head).encode()
+    return len(told).to_bytes(4, "little") + told + bytes(value for column in every for value in column)
+
+
 SEEDS = (
     captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
     topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, release_maps,
     hlo_protos, compiled_programs, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines,
-    capture_metadata, recorded_values, compile_options,
+    capture_metadata, recorded_values, compile_options, kept_observations, imported_files, shared_files,
 )  # fmt: skip
 
 

@@ -61,3 +61,8 @@ def test_packages_that_make_no_sense_count_as_none(packages: object) -> None:
 def test_what_is_no_json_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         Metadata.parse(text)
+
+
+def test_a_cell_of_a_notebook_is_named_by_its_launcher() -> None:
+    metadata = Metadata.parse(json.dumps({"launcher": json.dumps({"run": "7", "cell": "train.ipynb:In[3]"})}))
+    assert metadata.launch == Launch(run="7", cell="train.ipynb:In[3]")

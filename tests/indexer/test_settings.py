@@ -81,7 +81,8 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
     file = tmp_path / "framedex.toml"
     assert problems == [
         f"{file}: source is no setting; did you mean sources?",
-        f"{file}: zzz is no setting; the keys are budgets, captures, editor, index, links, mirrors, path-map, sources.",
+        f"{file}: zzz is no setting; the keys are budgets, captures, editor, guidebook, index, links, mirrors,"
+        " path-map, sources.",
         f"{file}: path-map.t is no setting; did you mean to?",
     ]
 
@@ -107,6 +108,12 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
         ("links", {"xla": "javascript:{path}"}),
         ("index", 7),
         ("index", "~nobody-of-this-name/x"),
+        ("guidebook", 7),
+        ("guidebook", ""),
+        ("guidebook", "javascript://alert(1)"),
+        ("guidebook", "file:///etc"),
+        ("guidebook", "https://example.org/a b"),
+        ("guidebook", "https://example.org/\u202e"),
         ("editor", True),
     ],
 )
@@ -221,6 +228,32 @@ def test_an_index_of_a_project_is_inside_it_or_among_the_users_data(
     # What a user has set in the editor counts.
     settings, problems = Settings.from_mapping({"index": index}, project, "The editor's settings")
     assert settings.index is not None and problems == []
+
+
+@pytest.mark.parametrize(
+    ("guidebook", "read"),
+    [
+        ("https://example.org/guidebook/", "https://example.org/guidebook"),
+        ("http://localhost:8000", "http://localhost:8000"),
+        ("site", "{project}/site"),
+        ("deep/../site", "{project}/site"),
+        ("../site", ""),
+        ("/usr/share/doc", ""),
+        ("~/site", ""),
+        ("out/site", ""),
+    ],
+)
+def test_a_guidebook_of_a_project_is_on_the_web_or_inside_it(tmp_path: Path, guidebook: str, read: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "out").symlink_to(tmp_path)
+    (project / "framedex.toml").write_text(f'guidebook = "{guidebook}"')
+    settings, problems = Settings.load(project)
+    assert settings.guidebook == read.format(project=project)
+    assert len(problems) == (not read)
+    # What a user has set in the editor counts.
+    settings, problems = Settings.from_mapping({"guidebook": guidebook}, project, "The editor's settings")
+    assert settings.guidebook and problems == []
 
 
 @pytest.mark.parametrize("scheme", ["file", "vscode", "command", "FILE", "javascript", "ssh"])

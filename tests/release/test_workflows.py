@@ -15,7 +15,11 @@ GITHUB = REPOSITORY / ".github"
 WORKFLOWS = {file.name: yaml.safe_load(file.read_text()) for file in sorted((GITHUB / "workflows").glob("*.yml"))}
 JOBS = {f"{name} {job}": what for name, workflow in WORKFLOWS.items() for job, what in workflow["jobs"].items()}
 # What a job may do beside reading the sources.
-MAY = {"release.yml pypi": {"id-token": "write"}, "release.yml github": {"contents": "write"}}
+MAY = {
+    "guidebook.yml publish": {"pages": "write", "id-token": "write"},
+    "release.yml pypi": {"id-token": "write"},
+    "release.yml github": {"contents": "write"},
+}
 
 
 def steps() -> Iterator[dict[str, Any]]:
@@ -78,10 +82,11 @@ def test_what_is_fetched_was_handed_over_by_a_job_that_is_waited_for() -> None:
 
 def test_only_a_tag_of_a_release_publishes() -> None:
     # YAML 1.1 reads `on` as true.
-    assert WORKFLOWS["release.yml"][True] == {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}}
-    assert not any(
-        "id-token" in job["permissions"] for name, job in JOBS.items() if not name.startswith("release.yml ")
-    )
+    release = {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}}
+    assert WORKFLOWS["release.yml"][True] == release
+    assert WORKFLOWS["guidebook.yml"][True] == release | {"workflow_dispatch": None}
+    proving = {name for name, job in JOBS.items() if "id-token" in job["permissions"]}
+    assert proving == {"guidebook.yml publish", "release.yml pypi"}
 
 
 def _artifacts(job: dict[str, Any], action: str) -> list[str]:

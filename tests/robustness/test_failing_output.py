@@ -65,11 +65,16 @@ ARGUMENTS = {
     "callers": ["put"],
     "callees": ["main"],
     "explain": ["crash.txt"],
+    "import": ["stacks.txt"],
+    "share": ["2"],  # what was imported
     "resolve": ["demo.py"],
     "sources fetch": ["--list"],
     "cmake": [".", "-o", "ide"],
     "completion show": ["bash"],
+    "diff": ["latest"],
     "report": ["-o", "-"],
+    "export": ["--format", "csv", "-o", "-"],
+    "fleet query": ["--store", "store"],
 }
 SILENT = {
     "sources",
@@ -85,8 +90,12 @@ SILENT = {
     "captures keep",
     "completion",
     "completion install",
+    "fleet",
+    "fleet add",  # tells of real captures
     "completion remove",
     "cmake",
+    "guidebook",
+    "mcp",
 }
 
 
@@ -108,6 +117,9 @@ def test_output_of_every_verb(redirected: str, project: Project, tmp_path_factor
     project.ingest().close()
     names = [name for command in COMMANDS[1:] if (name := " ".join(command)) not in SILENT]
     (project.folder / "crash.txt").write_text("#0  0x0000000000401136 in runtime::allocate (size=4) at runtime.cc:11\n")
+    (project.folder / "stacks.txt").write_text("main;put 3\n")
+    (project.folder / "store").mkdir()
+    (project.folder / "store" / "framedex-fleet.json").write_text('{"format": "framedex-fleet", "version": 1}')
     asked = [[*name.split(), *ARGUMENTS.get(name, [])] for name in names]
     ended = _each(asked, redirected, project.folder, tmp_path_factory.mktemp("told"))
     for name, (status, told) in zip(names, ended, strict=True):

@@ -31,6 +31,7 @@ def test_indexers_and_readers_of_one_index(tmp_path: Path, captures: Path) -> No
     with Index.open(tmp_path / ".framedex" / "index.db") as index:
         assert {Path(row.path) for row in index.captures()} == {small, large}
         assert not index.was_changed
+    assert _start(tmp_path, "index").wait(timeout=60) == 0  # the last of them is kept from sealing by who still reads
     assert seal_path(tmp_path / ".framedex" / "index.db").read_text()
 
 

@@ -285,7 +285,18 @@ async def test_a_flame_graph_of_a_boundary_function_without_glue(recording: Reco
     assert graph["hidden"] == 1
 
 
-@pytest.mark.parametrize("method", ["boundaries", "calls", "frames", "frame", "flameGraph", "traceMarkdown"])
+async def test_the_flame_graph_of_two_captures_says_what_each_has(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    graph = await answer(client, "flameGraphOfDifferences", before=1, after=2)
+    assert (graph["calls"], len(graph["nodes"])) == (16, len((await answer(client, "flameGraph", capture=2))["nodes"]))
+    ends = {node["name"]: node for node in graph["nodes"] if node["kind"] == "boundary"}
+    assert (ends[PUT]["before"]["calls"], ends[PUT]["after"]["calls"], ends[PUT]["calls"]) == (5, 9, 14)
+    assert ends[DEVICES]["changed"] == {"duration": "same", "calls": "same"}
+
+
+@pytest.mark.parametrize(
+    "method", ["boundaries", "calls", "frames", "frame", "flameGraph", "flameGraphOfDifferences", "traceMarkdown"]
+)
 async def test_malformed_parameters_are_refused(recording: Recording, connect: Connect, method: str) -> None:
     client = await connect(recording.root)
     for params in ({}, {"capture": "1"}, {"call": True}, {"capture": 1, "boundary": "x", "filter": 3}, None):

@@ -114,11 +114,16 @@ def test_an_index_that_another_process_has_written_is_shown_anew(client: RawClie
 @pytest.mark.parametrize("method", ["textDocument/didSave", "workspace/didChangeWatchedFiles"])
 def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recording: Recording, method: str) -> None:
     """Given an indexed C++ source, when a function in it has moved down a line, then the index knows at once."""
+
+    def lines() -> dict[str, int]:
+        with Store(recording.index) as store:
+            return {each.name: each.line for each in store.sources.definitions_in(str(recording.client))}
+
     with Store(recording.index) as store:
         with store.transaction():
             store.sources.add_root(str(recording.root))
         find_sources(store, Silence())
-        before = {each.name: each.line for each in store.sources.definitions_in(str(recording.client))}
+    before = lines()
     client.initialize(recording.root, capabilities=PROGRESS)
     assert hover_text(client, recording.client, recording.client_definition)
     recording.client.write_text("// moved\n" + recording.client.read_text())
@@ -127,10 +132,9 @@ def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recordin
         client.send({"method": method, "params": {"textDocument": {"uri": uri}}})
     else:
         client.send({"method": method, "params": {"changes": [{"uri": uri, "type": 2}]}})
-    client.wait_for("workspace/codeLens/refresh")
-    with Store(recording.index) as store:
-        after = {each.name: each.line for each in store.sources.definitions_in(str(recording.client))}
-    assert before and after == {name: line + 1 for name, line in before.items()}
+    while lines() == before:  # on a busy machine the first time is for the index that was just opened
+        client.wait_for("workspace/codeLens/refresh")
+    assert before and lines() == {name: line + 1 for name, line in before.items()}
 
 
 def test_the_command_indexes_all_and_can_be_cancelled(client: RawClient, recording: Recording) -> None:

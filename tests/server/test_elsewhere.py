@@ -197,7 +197,7 @@ async def test_the_page_is_shown_outside_of_the_editor_or_told(
     shown = [(each.uri, each.external) for each in client.shown_documents]
     told = [each.message for each in client.messages]
     quoted = url.replace("'", "%27")
-    assert shown == [(quoted, True)] or told == [f"framedex: The public page is {quoted}"]
+    assert shown == [(quoted, True)] or told == [f"framedex: The page is {quoted}"]
 
 
 @pytest.mark.parametrize("given", [[], [7], ["file:///etc/passwd"], ["javascript:alert(1)"], ["https://" + "x" * 9000]])

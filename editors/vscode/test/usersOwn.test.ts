@@ -3,15 +3,25 @@ import { test } from "node:test";
 
 import { withUsersOwn } from "../src/server/usersOwn";
 
-test("an index and links of a workspace's settings are not handed on, the user's are", () => {
-  const merged = { index: "/home/me/.profile", links: { xla: "command://x/{path}" }, editor: { limit: 7 } };
-  assert.deepEqual(withUsersOwn(merged, () => undefined), { index: null, links: null, editor: { limit: 7 } });
+test("an index, links and a guidebook of a workspace's settings are not handed on, the user's are", () => {
+  const merged = { index: "/home/me/.profile", links: { xla: "command://x/{path}" }, guidebook: "/etc", editor: { limit: 7 } };
+  assert.deepEqual(withUsersOwn(merged, () => undefined), {
+    index: null,
+    links: null,
+    guidebook: null,
+    editor: { limit: 7 },
+  });
   const users = (key: string): unknown => (key === "index" ? "/data/my.db" : undefined);
-  assert.deepEqual(withUsersOwn(merged, users), { index: "/data/my.db", links: null, editor: { limit: 7 } });
+  assert.deepEqual(withUsersOwn(merged, users), {
+    index: "/data/my.db",
+    links: null,
+    guidebook: null,
+    editor: { limit: 7 },
+  });
 });
 
 test("what is no table of settings is an empty one", () => {
   for (const odd of [null, undefined, 3, "x", []]) {
-    assert.deepEqual(withUsersOwn(odd, () => undefined), { index: null, links: null });
+    assert.deepEqual(withUsersOwn(odd, () => undefined), { index: null, links: null, guidebook: null });
   }
 });

@@ -106,6 +106,10 @@ class Binary:
                 seen[address] = self._resolve(address)
         return [seen[address] for address in addresses]
 
+    def address_of(self, offset: int) -> int | None:
+        """The ELF virtual address at which a byte of the file is loaded; None where it is not."""
+        return None if self._elf is None else self._elf.address_of(offset)
+
     def function_start(self, address: int) -> int | None:
         """Where the function begins that holds an address, by the unwind tables: also where it has no name."""
         extents = self._contents.extents

@@ -83,6 +83,11 @@ class Elf:
                 return begin, self._data[at : at + size]
         return address, self._data[:0]
 
+    def address_of(self, offset: int) -> int | None:
+        """The address at which a byte of the file is loaded; None where it is not."""
+        found = (begin + offset - at for begin, size, at in self._loaded if at <= offset < at + size)
+        return next(found, None)
+
     def content(self, start: int, end: int) -> bytes:
         """The bytes loaded at the addresses from `start` to `end`, as far as they are in the file."""
         address, loaded = self.loaded_around(start)

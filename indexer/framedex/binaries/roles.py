@@ -57,3 +57,14 @@ def role_of(module_path: str, name: str) -> Role:
     if _GLUE.match(name):
         return Role.GLUE
     return Role.CODE
+
+
+def python_role(filename: str, qualname: str) -> Role:
+    """The role of a frame of Python."""
+    if filename.startswith("<frozen "):
+        return Role.INTERPRETER
+    # What ffi_call returns: the one frame of JAX's between a program's line and the custom call that it stands for.
+    is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
+    # What framedex put between a program and JAX to follow its programs (`framedex_native/ffi/programs.py`).
+    is_own = "/framedex_native/ffi/" in filename
+    return Role.GLUE if is_bridge or is_own else Role.CODE

@@ -1,5 +1,6 @@
 """Captures on disk: finding them, decoding them. Nothing outside this package knows their format."""
 
+from framedex.captures.cells import Cell, read_cells, write_cells
 from framedex.captures.contents import write_contents
 from framedex.captures.folders import (
     capture_folders,
@@ -8,6 +9,7 @@ from framedex.captures.folders import (
     captures_pattern,
     captures_within,
 )
+from framedex.captures.foreign import foreign_file, write_foreign, write_foreign_metadata
 from framedex.captures.metadata import read_metadata
 from framedex.captures.programs import read_kept_program
 from framedex.captures.reader import (
@@ -23,6 +25,7 @@ from framedex.captures.state import CaptureState, capture_identity, capture_stat
 __all__ = [
     "CaptureState",
     "CaptureStream",
+    "Cell",
     "RecordCounts",
     "capture_folders",
     "capture_identity",
@@ -33,11 +36,16 @@ __all__ = [
     "captures_within",
     "count_records",
     "fingerprint_of",
+    "foreign_file",
     "is_being_written",
     "is_over",
     "read_capture",
+    "read_cells",
     "read_kept_program",
     "read_metadata",
     "recorded_modules",
+    "write_cells",
     "write_contents",
+    "write_foreign",
+    "write_foreign_metadata",
 ]

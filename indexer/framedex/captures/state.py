@@ -31,13 +31,26 @@ def capture_state(path: Path) -> CaptureState:
 
     Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
     """
-    return CaptureState(path, capture_identity(path, read_metadata(path)), _signature(path))
+    metadata = read_metadata(path)
+    foreign = metadata.foreign
+    signature = _signature(path) if foreign is None else f"{foreign.content} {foreign.value or ''}"
+    return CaptureState(path, capture_identity(path, metadata), signature)
 
 
 def capture_identity(path: Path, metadata: Metadata) -> str:
-    """When, by which process and on which host a capture was begun, as a text; its path where that is not known."""
+    """When, by which process and on which host a capture was begun, as a text; its path where that is not known.
+
+    What was imported is known by where its file was: another file there takes its place.
+    """
+    if metadata.foreign is not None:
+        return identity_of_import(metadata.foreign.origin)
     parts = [metadata.started_unix_ns, metadata.pid, metadata.host]
     return str(path) if None in parts else "/".join(map(str, parts))
+
+
+def identity_of_import(origin: str) -> str:
+    """The identity of the capture that is made of the file of another recorder at a path."""
+    return f"imported {origin}"
 
 
 def is_being_written(path: Path, metadata: Metadata) -> bool:

@@ -45,6 +45,14 @@ _VERBS = {
         "framedex.commands.verbs.index:index_captures",
         "Bring the index up to date: name frames, and find sources.",
     ),
+    "import": Verb(
+        "framedex.commands.verbs.import_files:import_files",
+        "Take stacks that other recorders wrote into the index.",
+    ),
+    "share": Verb(
+        "framedex.commands.verbs.share:share",
+        "Write a capture into one file, to be looked at elsewhere: that of the latest run, or of an id.",
+    ),
     "sources": Verb(
         "framedex.commands.verbs.sources:sources",
         "Show where the lines of recorded frames come from.",
@@ -70,6 +78,15 @@ _VERBS = {
         "framedex.commands.verbs.captures_keep:keep_captures",
         "Mark captures so that `framedex captures rm` leaves them.",
     ),
+    "fleet": Verb("framedex.commands.verbs.fleet:fleet", "Gather captures of many processes, and ask all of them."),
+    "fleet add": Verb(
+        "framedex.commands.verbs.fleet_add:add_to_fleet",
+        "Put captures into a store, each once however often it is added.",
+    ),
+    "fleet query": Verb(
+        "framedex.commands.verbs.fleet_query:query_fleet",
+        "Ask all captures of a store, by a question or by SQL.",
+    ),
     "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
     "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
     "compiles": Verb(
@@ -78,7 +95,13 @@ _VERBS = {
     "transfers": Verb("framedex.commands.verbs.transfers:transfers", "Show which lines move data to and from devices."),
     "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
     "waits": Verb("framedex.commands.verbs.waits:waits", "Show which lines wait for the device, and loops' steps."),
+    "diff": Verb("framedex.commands.verbs.diff:diff", "Show what two recordings differ in."),
     "report": Verb("framedex.commands.verbs.report:report", "Write one HTML file of what captures hold."),
+    "export": Verb("framedex.commands.verbs.export:export", "Write recorded calls for another viewer."),
+    "guidebook": Verb(
+        "framedex.commands.verbs.guidebook:guidebook",
+        "Write a site of the API's functions: what captures tell.",
+    ),
     "ffi": Verb(
         "framedex.commands.verbs.ffi:ffi",
         "Show FFI targets: handlers, Python lines, and times.",
@@ -113,6 +136,10 @@ _VERBS = {
     "completion": Verb(
         "framedex.commands.verbs.completion:completion",
         "Have a TAB in your shell complete verbs, options and names.",
+    ),
+    "mcp": Verb(
+        "framedex.commands.verbs.mcp:mcp",
+        "Answer agents that speak MCP, over stdin and stdout.",
     ),
     "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
 }
@@ -242,11 +269,16 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="The index to use. Default: the nearest .framedex/index.db upwards from here.",
 )
+@click.option("--read-only", is_flag=True, hidden=True, help="For verbs that are run for others: write nothing.")
 @click.pass_context
-def cli(ctx: click.Context, index_path: Path | None) -> None:
+def cli(ctx: click.Context, index_path: Path | None, read_only: bool) -> None:
     """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source.
 
     The status is 0 for an answer, 1 where nothing of what was asked for is found, or something failed (stderr says
     what, and what helps), and 2 for a command line that is not understood. `run` ends as its program does.
     """
     ctx.obj = index_path
+    if read_only:
+        from framedex.commands.reading.known import READ_ONLY
+
+        ctx.meta[READ_ONLY] = True

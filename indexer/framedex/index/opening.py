@@ -35,7 +35,7 @@ def open_index(
         raise FramedexError(f"{captures!r} names no captures.", 'Give "latest", "all", or ids: [3, 5].')
     index = Index.open(_index_of(Path(path)))
     try:
-        chosen = _of_latest_run(index) if captures == "latest" else captures
+        chosen = [row.id for row in latest_run(index)] if captures == "latest" else captures
         if isinstance(chosen, str) or {*chosen} == {row.id for row in index.captures()}:
             return index
         known_captures(index, chosen)
@@ -59,6 +59,12 @@ def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
     return [captures[capture] for capture in dict.fromkeys(ids)]
 
 
+def latest_run(index: Index) -> list[CaptureRow]:
+    """The captures of the latest run that has calls."""
+    with_calls = [row for row in index.captures() if row.calls]
+    return [row for row in with_calls if row.run == with_calls[-1].run]
+
+
 def _index_of(path: Path) -> Path:
     if not path.is_dir():
         return path
@@ -69,8 +75,3 @@ def _index_of(path: Path) -> Path:
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
     return found
-
-
-def _of_latest_run(index: Index) -> list[int]:
-    with_calls = [capture for capture in index.captures() if capture.calls]
-    return [capture.id for capture in with_calls if capture.run == with_calls[-1].run]

@@ -23,9 +23,12 @@ from framedex.model import Counted
 
 if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
+    from framedex.index.ask.call.exported import Exported
     from framedex.index.ask.call.objects import Objects
     from framedex.index.ask.capture.capture import CaptureContents
+    from framedex.index.ask.costs.programs import CompiledProgram
     from framedex.index.ask.ffi import Ffi
+    from framedex.index.ask.guidebook.capture import ObservedCapture
     from framedex.index.ask.line.line import File, Line
     from framedex.index.ask.name.beginnings import Beginnings
     from framedex.index.ask.name.functions import Functions
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.sources import Sources
     from framedex.model import (
         AnswerOf,
+        CallFilter,
         CaptureRow,
         Compiles,
         DeviceMemory,
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
         Transfers,
         Waiting,
     )
+    from framedex.model.below_lines import BelowLine
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -58,10 +63,11 @@ class Index:
     turns out to be damaged or locked.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, *, may_write: bool = True) -> None:
         self._reader = reader
+        self._may_write = may_write
         self._opened = self._identity()
-        self.was_changed = was_changed(reader.path)
+        self.was_changed = was_changed(reader.path, may_seal=may_write)
         """Whether something else than framedex had changed the file when it was opened: answers may be wrong."""
         self._attention = Attention(reader.connection) if self.was_changed else None
 
@@ -73,7 +79,7 @@ class Index:
         links: Mapping[str, str] | None = None,
         *,
         counted: Counted = Counted.ALL,
-        follow: bool = True,
+        may_write: bool = True,
     ) -> Index:
         """Open the index at `path`; every question waits at most `patience` seconds for a lock.
 
@@ -81,16 +87,18 @@ class Index:
         whether a question about a file, a line or a function is answered of all captures, or of the latest run alone
         in which that was recorded.
 
-        One whose project was moved is led to where that is now, if it can be written and that is to be followed.
+        One whose project was moved is led to where that is now, and the seal of a copy is made good, where they can be
+        written and `may_write` allows it.
 
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
         connection = connect_reading(path, patience)
-        if follow and _has_moved(connection, path):
+        if may_write and _has_moved(connection, path):
             connection.close()
             _follow_project(path)
             connection = connect_reading(path, patience)
-        return cls(Reader(connection, path, links or {}, scope=Scope(is_latest=counted is Counted.LATEST)))
+        scope = Scope(is_latest=counted is Counted.LATEST)
+        return cls(Reader(connection, path, links or {}, scope=scope), may_write=may_write)
 
     def within(self, captures: Collection[int]) -> Index:
         """The index as it is of these captures alone, by their ids: another one, to be closed by itself.
@@ -103,7 +111,7 @@ class Index:
         reader = Reader(connect_reading(self.path, PATIENCE), self.path, self.links, scope=Scope(is_within=True))
         with translated(self.path):
             narrow(reader.connection, captures)
-        return Index(reader)
+        return Index(reader, may_write=self._may_write)
 
     def __enter__(self) -> Index:
         return self
@@ -186,6 +194,12 @@ class Index:
 
         return CaptureContents(self._reader, capture)
 
+    def observed(self, capture: int) -> ObservedCapture:
+        """What the capture with this id tells the guidebook."""
+        from framedex.index.ask.guidebook.capture import ObservedCapture
+
+        return ObservedCapture(self._reader, capture)
+
     def file(self, path: str) -> File:
         """What was recorded in a file."""
         from framedex.index.ask.line.line import File
@@ -224,6 +238,12 @@ class Index:
 
         return compiles(self._reader, all_lines=all_lines)
 
+    def compiled_programs(self, calls: Collection[int]) -> dict[int, CompiledProgram]:
+        """What calls compiled, by the calls: to be compared with what those of another index did."""
+        from framedex.index.ask.costs.programs import compiled_programs
+
+        return compiled_programs(self._reader, calls)
+
     def captures_with_compiles(self) -> list[int]:
         """The ids of the captures in which something was compiled."""
         from framedex.index.ask.costs.compiles import captures_with_compiles
@@ -240,6 +260,12 @@ class Index:
         from framedex.index.ask.call.calls import Calls
 
         return Calls(self._reader)
+
+    def exported(self, wanted: CallFilter) -> Exported:
+        """The calls that pass a filter, as exports need them."""
+        from framedex.index.ask.call.exported import Exported
+
+        return Exported(self._reader, wanted)
 
     @cached_property
     def functions(self) -> Functions:
@@ -275,6 +301,13 @@ class Index:
         from framedex.index.ask.sources import Sources
 
         return Sources(self._reader)
+
+    def below_lines(self) -> Iterator[BelowLine]:
+        """The calls of all captures by the line of the program that led to them, and the ways from it to them."""
+        from framedex.index.ask.below_lines import below_lines
+
+        for capture in self.captures():
+            yield from below_lines(self._reader, capture.id)
 
     def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
         """What lines of the program had moved between host and devices, most bytes first; durations in ns.

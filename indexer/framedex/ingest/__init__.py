@@ -3,7 +3,7 @@
 from framedex.ingest.naming import Namer
 from framedex.ingest.rebuild import rebuild_index
 from framedex.ingest.report import Report, TreeReport
-from framedex.ingest.run import find_needed_sources, find_sources, ingest_captures, refresh_files
+from framedex.ingest.run import find_needed_sources, find_sources, ingest_captures, no_sources, refresh_files
 from framedex.progress import Progress, Silence
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "find_needed_sources",
     "find_sources",
     "ingest_captures",
+    "no_sources",
     "rebuild_index",
     "refresh_files",
 ]

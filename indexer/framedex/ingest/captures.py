@@ -6,29 +6,43 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from framedex import words
-from framedex.captures import CaptureState, CaptureStream, capture_identity, capture_state, is_being_written
+from framedex.captures import (
+    CaptureState,
+    CaptureStream,
+    capture_identity,
+    capture_state,
+    is_being_written,
+    read_metadata,
+)
 from framedex.errors import FramedexError
+from framedex.imports.stream import ForeignStream
 from framedex.index import Store
 from framedex.index.file.values import storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
-from framedex.ingest.naming import Namer, moves_of
-from framedex.ingest.programs import kept_note, kept_options, kept_program
+from framedex.ingest.naming import Namer
+from framedex.ingest.paths import moves_of
+from framedex.ingest.programs import KeptPrograms
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
+from framedex.ingest.shared import shared_record
 from framedex.missing import all_problems
-from framedex.model import Capture
+from framedex.model import Capture, Metadata
+from framedex.model.metadata import SHARED
 from framedex.progress import Advance, Progress
 from framedex.releases import Origins, find_builds
+from framedex.shared.reading import SharedStream
 
 CALLS_AT_ONCE = 1 << 18
 """Calls that are committed together: an interrupted run loses no more, in some tenths of a second."""
+
+
+AnyStream = CaptureStream | ForeignStream | SharedStream
 
 
 def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
@@ -70,7 +84,7 @@ def read_captures(
             # Meanwhile another process may have done it.
             if is_due(store, state):
                 try:
-                    stream = CaptureStream(state.path)
+                    stream = stream_of(state.path)
                 except FramedexError as error:
                     refused[state.path] = error
                     continue
@@ -81,8 +95,16 @@ def read_captures(
     return added
 
 
+def stream_of(path: Path) -> AnyStream:
+    """The calls of a capture, or what was imported. Raises FramedexError where it cannot be read."""
+    foreign = read_metadata(path).foreign
+    if foreign is None:
+        return CaptureStream(path)
+    return SharedStream(path) if foreign.format == SHARED else ForeignStream(path)
+
+
 def _read_capture(
-    store: Store, state: CaptureState, stream: CaptureStream, namer: Namer, advance: Advance
+    store: Store, state: CaptureState, stream: AnyStream, namer: Namer, advance: Advance
 ) -> CaptureReport:
     reading = CaptureReading(store, stream, namer, state.signature)
     weight, told = _weight(state), 0
@@ -102,12 +124,16 @@ class CaptureReading:
     `signature` is the capture's when its reading began: whatever comes later makes another one.
     """
 
-    def __init__(self, store: Store, stream: CaptureStream, namer: Namer, signature: str = "") -> None:
+    def __init__(self, store: Store, stream: AnyStream, namer: Namer, signature: str = "") -> None:
         self._store = store
         self._stream = stream
         self._writer: CaptureWriter | None = None
         self.is_done = False
-        self.record, self._naming_problems = record_of(stream.capture, namer, signature)
+        if isinstance(stream, SharedStream):
+            self.record: CaptureRecord = shared_record(stream, signature)
+            self._naming_problems: tuple[str, ...] = ()
+        else:
+            self.record, self._naming_problems = record_of(stream.capture, namer, signature)
         known = store.known_capture(self.record.identity)
         self._has_grown = known is not None and known.signature != ""
 
@@ -147,10 +173,11 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
     builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
     origins = Origins(builds)
     frames, problems = namer.name_frames(capture, origins)
+    kept = KeptPrograms(capture)
     record = CaptureRecord(
         capture,
         _started_unix_seconds(capture),
-        shlex.join(capture.metadata.argv),
+        _command(capture.metadata),
         frames,
         (*capture.problems, *problems),
         identity=capture_identity(capture.path, capture.metadata),
@@ -159,11 +186,17 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         builds=builds,
         began=capture.metadata.started_unix_ns,
         binaries=namer.binaries(capture),
-        program=partial(kept_program, capture),
-        options=partial(kept_options, capture),
-        note=partial(kept_note, capture),
+        program=kept.program,
+        options=kept.options,
+        note=kept.note,
     )
     return record, tuple(problems)
+
+
+def _command(metadata: Metadata) -> str:
+    """What was recorded, as somebody would type it: the program, or the cell of a notebook."""
+    cell = metadata.launch.cell if metadata.launch is not None else None
+    return cell or shlex.join(metadata.argv)
 
 
 def _weight(state: CaptureState) -> int:

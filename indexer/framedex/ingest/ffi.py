@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from framedex.ffi import Site, follow_ffi
+from framedex.ffi import FfiJoins, Site, follow_ffi
 from framedex.ffi.joins import PlainFrame
 from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
-from framedex.ingest.naming import Namer, Paths, python_record
+from framedex.ingest.naming import Namer
+from framedex.ingest.paths import Paths
+from framedex.ingest.python_frames import python_record
 from framedex.model import Capture, NativeFrame
 from framedex.regularfile import read_regular
 from framedex.releases import Origins
@@ -28,12 +30,17 @@ _UNKNOWN_INSTRUCTION = 0
 def name_ffi(capture: Capture, namer: Namer, origins: Origins) -> FfiRecords:
     """Follow what a capture tells of FFI, and name the frames of its sites; its handlers are named when met."""
     joins = follow_ffi(capture)
-    naming = _SiteNaming(capture)
     return FfiRecords(
         joins=joins,
-        sites=tuple(naming.record(site) for site in joins.sites.values()),
+        sites=named_sites(capture, joins),
         name_handler=partial(_handler, capture, namer, origins),
     )
+
+
+def named_sites(capture: Capture, joins: FfiJoins) -> tuple[SiteRecord, ...]:
+    """The sites that a capture describes, with their frames named."""
+    naming = _SiteNaming(capture)
+    return tuple(naming.record(site) for site in joins.sites.values())
 
 
 def _handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> HandlerRecord | None:

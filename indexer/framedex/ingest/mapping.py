@@ -22,7 +22,8 @@ from framedex.index.write.records import FramePlacement, RecordedPlace
 from framedex.ingest.trees import Trees
 from framedex.model import Definition, How, Language, Location
 from framedex.regularfile import read_regular_text
-from framedex.whereabouts.files import found_file
+from framedex.shared.keeping import kept_excerpts
+from framedex.whereabouts.files import found_file, is_here
 from framedex.whereabouts.precedence import Here, find_here
 from framedex.whereabouts.rules import PathMap
 from framedex.whereabouts.tails import TreeFiles
@@ -34,11 +35,15 @@ _UNNAMED = re.compile(r"(?:(?:\.<locals>)?\.|^)<(?:lambda|listcomp|dictcomp|setc
 
 
 def find_mapped(store: Store, trees: Trees) -> dict[str, Here]:
-    """The files here for the recorded paths that mean others; they are added to the files of the trees."""
+    """The files here for the recorded paths that mean others; they are added to the files of the trees.
+
+    What is not here may be among the texts of a shared capture.
+    """
     rules, files = PathMap(store.sources.path_rules()), TreeFiles(trees.files)
+    shared = _shared_texts(store)
     mapped = {}
     for recorded in store.sources.recorded_files():
-        if here := find_here(recorded, rules, files):
+        if here := find_here(recorded, rules, files) or _shared(recorded, shared):
             mapped[recorded] = here
             if here.path not in trees.files and (found := found_file(here.path)):
                 trees.files[here.path] = found
@@ -57,6 +62,16 @@ def place_mapped(store: Store, mapped: dict[str, Here]) -> None:
     placed = [found for path, places in by_path.items() for found in _place(places, mapped[path], definitions)]
     store.sources.place_recorded(placed)
     store.sources.place_programs({recorded: here.path for recorded, here in mapped.items()})
+
+
+def _shared_texts(store: Store) -> dict[str, str]:
+    """The texts of shared captures, by the paths that they were recorded with."""
+    return {path: text for capture in store.captures() for path, text in kept_excerpts(capture.path).items()}
+
+
+def _shared(recorded: str, texts: Mapping[str, str]) -> Here | None:
+    text = texts.get(recorded)
+    return Here(text, by_rule=True) if text is not None and not is_here(recorded) and is_here(text) else None
 
 
 class _Verdict(Enum):

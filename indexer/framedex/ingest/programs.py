@@ -10,30 +10,37 @@ from functools import partial
 
 from framedex.captures import read_kept_program
 from framedex.index.write.records import KeptProgram
-from framedex.ingest.naming import Paths
+from framedex.ingest.paths import Paths
 from framedex.model import Capture, Program, ProgramFrame, ProgramOp
 from framedex.programs import read_note, read_options, read_program
 
 
-def kept_program(capture: Capture, name: str) -> KeptProgram | None:
-    """A program that a capture keeps under a name; None where it is not there as it was kept."""
-    data = read_kept_program(capture.path, name)
-    if data is None:
-        return None
-    return KeptProgram(hashlib.sha256(data).hexdigest(), len(data), partial(_read, data, Paths.of(capture)))
+class KeptPrograms:
+    """What a capture keeps beside its calls, by the names that these have for it; None for what is not there as it was.
 
+    The face is that of a shared capture's stream.
+    """
 
-def kept_options(capture: Capture, name: str) -> str | None:
-    """The options that a capture keeps under a name, as JSON by their names; None where they are not there."""
-    data = read_kept_program(capture.path, name)
-    return None if data is None else json.dumps(read_options(data))
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
 
+    def program(self, name: str) -> KeptProgram | None:
+        """A program."""
+        data = read_kept_program(self._capture.path, name)
+        if data is None:
+            return None
+        return KeptProgram(hashlib.sha256(data).hexdigest(), len(data), partial(_read, data, Paths.of(self._capture)))
 
-def kept_note(capture: Capture, name: str) -> str | None:
-    """What a capture keeps under a name of what JAX knew of a program, as JSON; None where it is not there."""
-    data = read_kept_program(capture.path, name)
-    noted = None if data is None else read_note(data)
-    return None if noted is None else json.dumps(asdict(noted))
+    def options(self, name: str) -> str | None:
+        """The options of a compilation, as JSON by their names."""
+        data = read_kept_program(self._capture.path, name)
+        return None if data is None else json.dumps(read_options(data))
+
+    def note(self, name: str) -> str | None:
+        """What JAX knew of a program, as JSON."""
+        data = read_kept_program(self._capture.path, name)
+        noted = None if data is None else read_note(data)
+        return None if noted is None else json.dumps(asdict(noted))
 
 
 def _read(data: bytes, paths: Paths) -> Program:

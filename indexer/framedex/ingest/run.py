@@ -113,6 +113,11 @@ def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBina
     return report
 
 
+def no_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
+    """Read no sources: no answer about lines of Python needs those of native functions, and another run finds them."""
+    return TreeReport()
+
+
 def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> TreeReport:
     """Bring a few files up to date at once, without a look at the rest of their trees: for what an editor has saved.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         PythonFrame,
         Stack,
         Thread,
+        ToldFrame,
     )
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Step,
     )
-    from framedex.model.metadata import Launch, Metadata
+    from framedex.model.metadata import Foreign, Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import (
         FileState,
@@ -139,6 +140,7 @@ __all__ = [
     "FlameGraph",
     "FlameKind",
     "FlameNode",
+    "Foreign",
     "FoundSymbol",
     "FrameRow",
     "Function",
@@ -211,6 +213,7 @@ __all__ = [
     "Thread",
     "ThreadTime",
     "Timeline",
+    "ToldFrame",
     "Trace",
     "Transfers",
     "WaitHow",
@@ -238,6 +241,7 @@ __getattr__ = exports(
             "PythonFrame",
             "Stack",
             "Thread",
+            "ToldFrame",
         ),
         "checks": (
             "Check",
@@ -270,6 +274,7 @@ __getattr__ = exports(
             "Step",
         ),
         "metadata": (
+            "Foreign",
             "Launch",
             "Metadata",
         ),

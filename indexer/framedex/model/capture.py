@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from framedex.model.metadata import Metadata
 from framedex.model.missing import MergeOutcome, Stops
+from framedex.model.places import Language
 
 if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
     import numpy as np
@@ -94,6 +95,23 @@ class PythonFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldFrame:
+    """One frame as another recorder names it, with nothing that it could be looked up by.
+
+    `function` may be mangled; `file` and `module` (the binary) are empty where they are not told, `line` and
+    `first_line` (of the function) are 0 then. `is_inlined`: into the next frame outward.
+    """
+
+    language: Language
+    function: str
+    file: str = ""
+    line: int = 0
+    first_line: int = 0
+    module: str = ""
+    is_inlined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Stack:
     """A recorded stack: indices into `Capture.frames`, innermost first.
 
@@ -174,7 +192,7 @@ class Capture:
     metadata: Metadata
     modules: tuple[Module, ...]
     codes: tuple[CodeObject, ...]
-    frames: tuple[NativeFrame | PythonFrame, ...]
+    frames: tuple[NativeFrame | PythonFrame | ToldFrame, ...]
     stacks: tuple[Stack, ...]
     functions: tuple[Function, ...]
     threads: tuple[Thread, ...]

@@ -17,12 +17,35 @@ from typing import Any
 class Launch:
     """What `framedex run` wrote into the capture: an id of this run of it, and the program's arguments.
 
-    `packages` has the versions that the program found: of Python, jax, jaxlib and torch_xla, where it has them.
+    `cell` is the one of a notebook that was recorded, None for a program. `packages` has the versions that the program
+    found: of Python, jax, jaxlib and torch_xla, where it has them.
     """
 
     run: str | None = None
     arguments: tuple[str, ...] = ()
     packages: Mapping[str, str] = field(default_factory=dict)
+    cell: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """What another recorder wrote, or what somebody shared, and `framedex import` has kept.
+
+    `format` is the name of the file's format, `origin` where the file was, `content` its SHA-256 in hex, and `value`
+    the name of the value that the profile is weighed by where somebody chose one. `folders` are those in which relative
+    names of files may begin. `is_of_samples`: what counts as calls are samples, as everywhere but in shared captures.
+    """
+
+    format: str
+    origin: str
+    content: str
+    value: str | None = None
+    folders: tuple[str, ...] = ()
+    is_of_samples: bool = field(default=True, compare=False)
+
+
+SHARED = "framedex share"
+"""The format of what `framedex share` writes: a capture of framedex's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +55,9 @@ class Metadata:
     `started_unix_ns` and `started_clock_ns` are the moment at which the recording began, on the wall clock and on
     CLOCK_MONOTONIC. `folder` is where the capture was made, None where an earlier recorder made it. `python_problem`
     says in a sentence why no Python frames were recorded; `selected_by` has the variables by which calls were selected,
-    and is empty where all are there. `launch` is None for a program that was started without `framedex run`.
+    and is empty where all are there. `launch` is None for a program that was started without `framedex run`, `foreign`
+    for what framedex recorded itself. `job` has what the environment said of the job that the process was part of, by
+    the names of its variables.
     """
 
     format: str | None = None
@@ -48,6 +73,8 @@ class Metadata:
     python_problem: str | None = None
     launch: Launch | None = None
     selected_by: tuple[str, ...] = ()
+    foreign: Foreign | None = None
+    job: Mapping[str, str] = field(default_factory=dict)
     text: str = field(default="{}", repr=False)
 
     @classmethod
@@ -68,6 +95,8 @@ class Metadata:
             python_problem=_text(told.get("python_problem")),
             launch=_launch(told.get("launcher")),
             selected_by=_texts(told.get("selected_by")),
+            foreign=_foreign(told.get("foreign")),
+            job=_by_name(told.get("job")),
             text=text,
         )
 
@@ -79,12 +108,21 @@ def _launch(value: object) -> Launch | None:
         told = _members(value) if isinstance(value, str) else {}
     if not told:
         return None
-    packages = told.get("packages")
     return Launch(
         run=_text(told.get("run")),
         arguments=_texts(told.get("arguments")),
-        packages={str(k): str(v) for k, v in packages.items()} if isinstance(packages, dict) else {},
+        cell=_text(told.get("cell")),
+        packages=_by_name(told.get("packages")),
     )
+
+
+def _foreign(value: object) -> Foreign | None:
+    told = value if isinstance(value, dict) else {}
+    form, origin, content = (_text(told.get(key)) for key in ("format", "origin", "content"))
+    if form is None or origin is None or content is None:
+        return None
+    is_of_samples = told.get("is_of_samples") is not False
+    return Foreign(form, origin, content, _text(told.get("value")), _texts(told.get("folders")), is_of_samples)
 
 
 def _members(text: str) -> dict[str, Any]:
@@ -107,3 +145,7 @@ def _text(value: object) -> str | None:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _by_name(value: object) -> dict[str, str]:
+    return {str(name): str(told) for name, told in value.items()} if isinstance(value, dict) else {}

@@ -28,8 +28,8 @@ def arranged(item: pytest.Item, typed: Sequence[str], variable: str) -> Iterator
     """
     try:
         # They need the native part, and who has none is to be told of the test.
+        from framedex.inprocess import can_record_here
         from framedex.pytesting.recorded import Recorded
-        from framedex.pytesting.recorder import can_record_here
 
         asked = asked_of(item)
         apart = None if can_record_here() else Apart(item, typed, variable)

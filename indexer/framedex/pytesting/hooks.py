@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = "framedex_arguments"
 _REPORTS = "FRAMEDEX_PYTEST_REPORTS"
+_FIXTURES = ("recorded", "tpu_behaviour")
 _IS_ARRANGED = pytest.StashKey[bool]()
 
 
@@ -33,7 +35,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Have a test that is to be recorded run where it can be."""
-    if item.get_closest_marker("framedex") is None and not _has_recorded(item):
+    if item.get_closest_marker("framedex") is None and not any(_has_ours(item, each) for each in _FIXTURES):
         return (yield)
     from framedex.pytesting.arranging import arranged
 
@@ -75,13 +77,22 @@ def recorded(request: pytest.FixtureRequest) -> Recorded:
     return recorded_of(request.node)
 
 
-def _has_recorded(item: pytest.Item) -> bool:
-    """Whether a test asks for `recorded`, itself or by another fixture, and not for one of its own of this name."""
+@pytest.fixture
+def tpu_behaviour() -> Generator[ModuleType]:
+    """`framedex_native.behaviour`: what the test puts on functions of the TPU runtime is taken away at its end."""
+    from framedex.nativepart import behaviour
+
+    with behaviour.active():
+        yield behaviour
+
+
+def _has_ours(item: pytest.Item, fixture: str) -> bool:
+    """Whether a test asks for our fixture, itself or by another one, and not for one of its own of this name."""
     fixtures = getattr(item, "_fixtureinfo", None)
-    found = () if fixtures is None else fixtures.name2fixturedefs.get("recorded", ())
+    found = () if fixtures is None else fixtures.name2fixturedefs.get(fixture, ())
     for each in reversed(found):
         if each.func.__module__ == __name__:
             return True
-        if "recorded" not in each.argnames:
+        if fixture not in each.argnames:
             return False  # what it overrides is never made
     return False

@@ -15,8 +15,8 @@ import pytest
 from framedex.budgets.model import Budget
 from framedex.budgets.reading import budgets_named
 from framedex.errors import FramedexError
+from framedex.inprocess import Recorder
 from framedex.plaintext import shell_word
-from framedex.pytesting.recorder import Recorder
 from framedex.pytesting.recording import Recording
 
 

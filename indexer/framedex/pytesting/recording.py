@@ -15,19 +15,16 @@ from framedex.budgets.judging import judge
 from framedex.budgets.telling import budget_findings, finding_texts
 from framedex.errors import FramedexError
 from framedex.index import Index
+from framedex.index.answered import Answered
 from framedex.model import CallFilter, Metadata
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget
-    from framedex.index import Store
     from framedex.index.ask.call.calls import Calls
-    from framedex.ingest import TreeReport
-    from framedex.ingest.recorded import RecordedBinaries
-    from framedex.model import CaptureRow, Compiles, DeviceMemory, Table, Transfers, Waiting
-    from framedex.progress import Progress
+    from framedex.model import CaptureRow
 
 
-class Recording:
+class Recording(Answered):
     """What was recorded in a block: ask when the block has ended. Durations are in ns, sizes in bytes."""
 
     def __init__(self, folder: Path) -> None:
@@ -37,22 +34,6 @@ class Recording:
     def ended(self, captures: Sequence[Path]) -> None:
         """Note that the block has ended, and left these captures."""
         self._captures = captures
-
-    def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
-        """What lines compiled, what took longest first."""
-        return self.index.compiles(all_lines=all_lines)
-
-    def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
-        """What lines moved between host and devices, most bytes first."""
-        return self.index.transfers(all_lines=all_lines)
-
-    def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
-        """What was alive on each device, of what was made in the block."""
-        return self.index.memory(all_lines=all_lines)
-
-    def waits(self, *, all_lines: bool = False) -> Waiting:
-        """Where Python waited for the runtime, and the steps of its loops."""
-        return self.index.waits(all_lines=all_lines)
 
     @property
     def calls(self) -> Calls:
@@ -95,18 +76,12 @@ class Recording:
 def _write_index(path: Path, captures: Sequence[Path]) -> None:
     """Index captures without the sources of native functions, which no answer about lines of Python needs."""
     from framedex.index import Store
-    from framedex.ingest import Silence, ingest_captures
+    from framedex.ingest import Silence, ingest_captures, no_sources
 
     with Store(path) as store:
-        report = ingest_captures(store, captures, [], Silence(), _no_sources)
+        report = ingest_captures(store, captures, [], Silence(), no_sources)
     for capture, error in report.refused:
         raise FramedexError(f"{capture} cannot be read: {error.message}", error.remedy)
-
-
-def _no_sources(store: Store, progress: Progress, binaries: RecordedBinaries) -> TreeReport:
-    from framedex.ingest import TreeReport
-
-    return TreeReport()
 
 
 def _check_that_it_tells(index: Index) -> None:

@@ -67,7 +67,7 @@ def find_builds(capture: Capture) -> list[Build]:
     told = launch.packages if launch else {}
     builds: dict[Build, None] = {}
     for site, package in _packages(paths):
-        version = told.get(package) or _installed(Path(site), package, capture.metadata.started_unix_ns)
+        version = told.get(package) or installed_version(Path(site), package, capture.metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_builds_of(site, package, version))
     builds |= dict.fromkeys(_gpu_builds(paths, capture.metadata.started_unix_ns))
@@ -107,7 +107,7 @@ def _packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:
 def _gpu_builds(paths: Mapping[str, None], started_unix_ns: int | None) -> Iterator[Build]:
     for match in filter(None, map(_GPU.match, paths)):
         package = f"jax_{match['runtime']}_pjrt" if match["runtime"] else f"jax_{match['kernels']}_plugin"
-        if version := _installed(Path(match["site"]), package, started_unix_ns):
+        if version := installed_version(Path(match["site"]), package, started_unix_ns):
             commit = release_commits(version).get("xla", "")
             yield Build("xla", version, commit, f"{match['site']}/{match['folder']}")
 
@@ -121,7 +121,7 @@ def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:
         yield Build("xla", version, known.get("xla", ""), folder)
 
 
-def _installed(site: Path, package: str, started_unix_ns: int | None) -> str | None:
+def installed_version(site: Path, package: str, started_unix_ns: int | None) -> str | None:
     """The version that is installed at the recorded place; None if it came there after the recording."""
     try:
         for info in site.glob(f"{package}-*.dist-info"):

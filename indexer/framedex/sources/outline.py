@@ -114,6 +114,15 @@ class Outline:
         wanted = _short(function)
         return [each for short, each in definitions if short == wanted and each.kind in _BODIES]
 
+    def around(self, function: str, line: int) -> tuple[str, int] | None:
+        """The whole name of the Python function of this name around a line, and the line of its first decorator."""
+        path = _path(function)
+        bodies = [each for each in self.extents if each.definition.kind in _BODIES]
+        inside = [each for each in bodies if each.begin <= line <= each.definition.end_line]
+        named = [each for each in inside if _same(path, _path(each.definition.name))]
+        innermost = max(named, key=lambda each: each.begin, default=None)
+        return None if innermost is None else (innermost.definition.name, innermost.begin)
+
     def _fit_of_python(self, function: str, line: int) -> Fit:
         if line in self.silent and line > 1:  # where a module begins, whatever stands there
             return Fit.CONTRADICTS

@@ -14,7 +14,7 @@ from jaxlib import _jax, xla_client
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .hlo_proto import donations, module_with_config
+from .hlo_proto import module_with_config
 from .main_function import (
     Place,
     Signature,
@@ -27,7 +27,11 @@ from .program import DEVICE_MEMORY, Program, Value
 from .rewriting import rewrite
 
 if TYPE_CHECKING:
+    from framedex_native.ffi.donations import donations
+
     from .client import Client
+else:
+    from .donations import donations  # of ffi/, by this package's __init__.py
 
 _MEMORY_STATISTICS = (
     "generated_code_size_in_bytes",
@@ -62,20 +66,17 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     device_ids = _device_ids(given) if given is not None else client.default_ids(shape[0] * shape[1])
     assignment = xla_client.DeviceAssignment.create(np.array(device_ids).reshape(shape))
     settings.device_assignment = xla_client.DeviceAssignment.create(np.array(client.cpu_ids(device_ids)).reshape(shape))
-    if code_format == "mlir":
-        with mlir.make_ir_context():
-            module = _parse(code)
-            signature = signature_of(module)
-            has_transfers = rewrite(module, key)
-            remove_memory_kinds(module)
-            if signature.leaves_layouts_open:
-                signature = _with_chosen_layouts(signature, client.load(module, device_ids, settings))
-            remove_layouts(module)
-            remove_impossible_donations(module, signature)
-            loaded = client.load(module, device_ids, settings)
-    else:
-        signature, has_transfers = None, False
-        loaded = client.load(xla_client.XlaComputation(code), device_ids, settings)
+    with mlir.make_ir_context():
+        # PyTorch/XLA hands over HLO, which jaxlib's client no longer takes.
+        module = _parse(_jax.mlir.hlo_to_stablehlo(code) if code_format == "hlo" else code)
+        signature = signature_of(module)
+        has_transfers = rewrite(module, key)
+        remove_memory_kinds(module)
+        if signature.leaves_layouts_open:
+            signature = _with_chosen_layouts(signature, client.load(module, device_ids, settings))
+        remove_layouts(module)
+        remove_impossible_donations(module, signature)
+        loaded = client.load(module, device_ids, settings)
     return _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
 
 
@@ -106,7 +107,7 @@ def _device_ids(assignment: xla_client.DeviceAssignment) -> list[int]:
 def _program(
     client: Client,
     loaded: Any,
-    signature: Signature | None,
+    signature: Signature,
     device_ids: Sequence[int],
     assignment: xla_client.DeviceAssignment,
     has_transfers: bool,
@@ -117,8 +118,6 @@ def _program(
     program_shape = xla_client.XlaComputation(proto).program_shape()
     parameters = _flat(program_shape.parameter_shapes())
     results = _flat([program_shape.result_shape()])
-    if signature is None:
-        signature = Signature.plain(len(parameters), len(results))
     sharding = client.sharding(device_ids)
     parameter_values = [_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)]
     result_values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]

@@ -1,8 +1,7 @@
 """An HLO module together with its configuration, as protocol buffers.
 
-The field numbers are of xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig, HloInputOutputAliasProto),
-xla/xla.proto (HloModuleConfigProto) and xla/xla_data.proto (ProgramShapeProto, ShapeProto,
-LayoutProto, TileProto).
+The field numbers are of xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig), xla/xla.proto
+(HloModuleConfigProto) and xla/xla_data.proto (ProgramShapeProto, ShapeProto, LayoutProto, TileProto).
 
 What is no such module raises ValueError.
 """
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 else:
     from . import protobuf  # that of ffi/, by this package's __init__.py
 
-_HOST_PROGRAM_SHAPE, _INPUT_OUTPUT_ALIAS = 4, 8
-_ALIAS_ENTRIES = 1
-_OUTPUT_INDEX, _PARAMETER_NUMBER, _PARAMETER_INDEX = 1, 2, 3
+_HOST_PROGRAM_SHAPE = 4
 _HLO_MODULE, _CONFIG = 1, 2
 _ENTRY_COMPUTATION_LAYOUT, _REPLICA_COUNT, _NUM_PARTITIONS = 1, 4, 5
 _PARAMETERS, _RESULT = 1, 2
@@ -45,32 +42,6 @@ def module_with_config(
     config = protobuf.message_field(_ENTRY_COMPUTATION_LAYOUT, layout)
     config += protobuf.integer_field(_REPLICA_COUNT, replicas) + protobuf.integer_field(_NUM_PARTITIONS, partitions)
     return protobuf.message_field(_HLO_MODULE, module) + protobuf.message_field(_CONFIG, config)
-
-
-def donations(module: bytes) -> list[tuple[int, int]]:
-    """The parameters whose memory a compiled HloModuleProto gives to a result, with that result.
-
-    Parameters and results are numbered as if they never came as a tuple.
-    """
-    entries = [
-        list(_fields(entry.content))
-        for alias in _fields(module)
-        if alias.number == _INPUT_OUTPUT_ALIAS
-        for entry in _fields(alias.content)
-        if entry.number == _ALIAS_ENTRIES
-    ]
-    return sorted((_parameter(entry), _element(entry, _OUTPUT_INDEX, 0)) for entry in entries)
-
-
-def _parameter(entry: Sequence[_Field]) -> int:
-    number = next((field.integer for field in entry if field.number == _PARAMETER_NUMBER), 0)
-    return _element(entry, _PARAMETER_INDEX, number)
-
-
-def _element(entry: Sequence[_Field], field_number: int, alone: int) -> int:
-    """The number of an array within a tuple; `alone` where there is no tuple."""
-    path = next((field.content for field in entry if field.number == field_number), b"")
-    return next(protobuf.packed(path)) if path else alone
 
 
 def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[Value]) -> bytes:

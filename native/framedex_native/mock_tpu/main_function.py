@@ -42,11 +42,6 @@ class Signature:
     parameters: Sequence[Place]
     results: Sequence[Place]
 
-    @staticmethod
-    def plain(parameters: int, results: int) -> Signature:
-        """The signature of a program that says nothing of itself."""
-        return Signature([Place()] * parameters, [Place()] * results)
-
     @property
     def leaves_layouts_open(self) -> bool:
         """Whether the compiler is to choose a layout."""

@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "pjrt/behaviours/loading.h"
+#include "pjrt/behaviours/table.h"
+#include "pjrt/behaviours/wrapping.h"
 #include "pjrt/interposer.h"
 #include "pjrt/mock/base/error.h"
 #include "pjrt/mock/base/event.h"
@@ -14,6 +17,7 @@
 #include "pjrt/mock/buffers/transfer_manager.h"
 #include "pjrt/mock/delegate/host_transfers.h"
 #include "pjrt/mock/devices/client.h"
+#include "pjrt/mock/devices/device_memory.h"
 #include "pjrt/mock/executables/executable.h"
 #include "pjrt/mock/extensions/layouts.h"
 #include "pjrt/mock/extensions/memory_descriptions.h"
@@ -92,12 +96,16 @@ void require_gil() {
   throw std::runtime_error("the mock TPU does not run under free-threaded Python: this is " + version);
 }
 
-const PJRT_Api* traced() {
+const PJRT_Api* traced(const std::string& refusal_of_behaviours) {
   try {
+    if (!refusal_of_behaviours.empty()) throw std::runtime_error(refusal_of_behaviours);
     pjrt::Plugin plugin = pjrt::plugin_from_environment();
     if (plugin.path.empty()) require_gil();
     recorder::start_from_environment();
-    return pjrt::interpose(plugin.path.empty() ? pjrt::Plugin{with_faults(mock()), "the mock TPU"} : plugin);
+    static constexpr AllocationGate kGate{&behaviours::allocate, &behaviours::why_refused};
+    set_allocation_gate(&kGate);
+    if (plugin.path.empty()) plugin = {with_faults(mock()), "the mock TPU"};
+    return pjrt::interpose(plugin, &behaviours::layered);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "framedex: %s\n", error.what());
     return refuse(error.what());
@@ -109,7 +117,9 @@ const PJRT_Api* traced() {
 
 // The entry point of every PJRT plug-in.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
-  static const PJRT_Api* api = framedex::mock::traced();
+  // Before the table is made: files of behaviours may ask JAX for devices, and come here again.
+  std::string refusal = framedex::behaviours::load_from_environment();
+  static const PJRT_Api* api = framedex::mock::traced(refusal);
   return api;
 }
 
@@ -117,7 +127,9 @@ extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* table, const char* path) {
   try {
     framedex::recorder::start_from_environment();
-    return framedex::pjrt::interpose({table, path});
+    std::string refusal = framedex::behaviours::load_from_environment();
+    if (!refusal.empty()) std::fprintf(stderr, "framedex: %s\n", refusal.c_str());
+    return framedex::pjrt::interpose({table, path}, &framedex::behaviours::layered);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
     return table;

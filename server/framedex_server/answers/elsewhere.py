@@ -82,10 +82,10 @@ def public_ways_on(session: Session, index: Index, place: Place) -> list[tuple[s
     return [(printable(road.target.function.name), there) for road in roads for there in public(road.target)]
 
 
-def open_public(server: LanguageServer, url: str) -> None:
-    """Have the client show a page of the web in the browser; one that cannot is told the address."""
+def open_outside(server: LanguageServer, url: str) -> None:
+    """Have the client show a page in the browser; one that cannot is told the address."""
     window = server.client_capabilities.window
     if window is not None and window.show_document is not None and window.show_document.support:
         server.window_show_document(types.ShowDocumentParams(url, external=True))
     else:
-        tell(server, f"framedex: The public page is {url}")
+        tell(server, f"framedex: The page is {url}")

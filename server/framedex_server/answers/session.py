@@ -12,6 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -224,9 +225,24 @@ class Session:
 
     def word_at(self, place: Place) -> str:
         """The identifier at a place; empty if there is none."""
-        text = self.documents.line(place.path, place.line)
-        column = self.column_in(text, place.character)
-        return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
+        word = self._word_in(self.documents.line(place.path, place.line), place.character)
+        return word[0] if word else ""
+
+    def shown_word(
+        self, document: types.TextDocumentIdentifier, position: types.Position
+    ) -> tuple[str, types.Range] | None:
+        """The identifier at a position of a document as it is shown, be it saved or not, and its range."""
+        line = next(islice(self.documents.text(document.uri).split("\n"), position.line, None), "")
+        word = self._word_in(line, position.character)
+        if word is None:
+            return None
+        ends = (self.position_in(line, position.line, column) for column in word.span())
+        return word[0], types.Range(*ends)
+
+    def _word_in(self, text: str, character: int) -> re.Match[str] | None:
+        """The identifier of a line at a client's character."""
+        column = self.column_in(text, character)
+        return next((word for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), None)
 
     def checkouts(self, folders: Sequence[str]) -> Checkouts:
         """The checkouts that these folders are; what git said of them is kept until the index or settings change."""

@@ -1,4 +1,7 @@
-"""`framedex/flameGraph`: the stacks of a capture, or of a boundary function in it, as one tree with calls and times."""
+"""`framedex/flameGraph`: the stacks of a capture, or of a boundary function in it, as one tree with calls and times.
+
+`framedex/flameGraphOfDifferences` is that of two captures, with what each of them has of every node.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from framedex_server.inward import place_name
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FlameNode
+    from framedex.model import FlameGraph, FlameNode
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -26,9 +29,31 @@ def register(server: LanguageServer, session: Session) -> None:
         with_glue = about.get("glue") is not False
         return await ask_contents(session, about, lambda index: _graph(index, capture, boundary, with_glue))
 
+    @server.feature("framedex/flameGraphOfDifferences")
+    async def flame_graph_of_differences(params: Any) -> Json | None:
+        about = given(params)
+        before, after = integer_in(about, "before"), integer_in(about, "after")
+        with_glue = about.get("glue") is not False
+        return await ask_contents(session, about, lambda index: _graph_of_both(index, before, after, with_glue))
+
+
+def _graph_of_both(index: Index, before: int, after: int, with_glue: bool) -> Json:
+    from framedex.diff.flames import changed, flames_of_both
+
+    graphs = [[index.capture(capture).flame_graph(with_glue=with_glue)] for capture in (before, after)]
+    both = flames_of_both(*graphs)
+    document = _document(both.graph)
+    for node, one, other in zip(document["nodes"], both.before, both.after, strict=True):
+        node["before"], node["after"] = ({"calls": each.calls, **duration_json(each.duration)} for each in (one, other))
+        node["changed"] = {"duration": changed(one.duration, other.duration), "calls": changed(one.calls, other.calls)}
+    return document
+
 
 def _graph(index: Index, capture: int, boundary: int | None, with_glue: bool) -> Json:
-    graph = index.capture(capture).flame_graph(boundary, with_glue=with_glue)
+    return _document(index.capture(capture).flame_graph(boundary, with_glue=with_glue))
+
+
+def _document(graph: FlameGraph) -> Json:
     return {
         "calls": graph.calls,
         **duration_json(graph.duration),

@@ -22,6 +22,7 @@ from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.ffi_text import ffi_lines
+from framedex_server.answers.guidebook import with_page
 from framedex_server.answers.programs import run_lines, use_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
@@ -51,12 +52,16 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        if session.texts.may_hold(params.text_document.uri):
-            return await frame_lines.hover(session, params.text_document.uri, params.position)
-        place = session.place(params.text_document, params.position)
-        if place is None:
-            return None
-        return await session.ask_at(place, lambda index: on_source_line(session, place, index))
+        return await with_page(session, params, await _of_recordings(session, params))
+
+
+async def _of_recordings(session: Session, params: types.HoverParams) -> types.Hover | None:
+    if session.texts.may_hold(params.text_document.uri):
+        return await frame_lines.hover(session, params.text_document.uri, params.position)
+    place = session.place(params.text_document, params.position)
+    if place is None:
+        return None
+    return await session.ask_at(place, lambda index: on_source_line(session, place, index))
 
 
 def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:

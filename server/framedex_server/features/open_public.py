@@ -10,7 +10,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.answers.elsewhere import open_public
+from framedex_server.answers.elsewhere import open_outside
 from framedex_server.answers.session import Session
 from framedex_server.markup import quoted_address
 from framedex_server.protocol import OPEN_PUBLIC
@@ -26,4 +26,4 @@ def register(server: LanguageServer, session: Session) -> None:
     async def command(url: Any = None) -> None:
         if not isinstance(url, str) or len(url) > LONGEST or not url.startswith(("http://", "https://")):
             raise JsonRpcInvalidParams(f"{OPEN_PUBLIC} takes an address that begins with https:// or http://.")
-        open_public(server, quoted_address(url))
+        open_outside(server, quoted_address(url))

@@ -43,6 +43,14 @@ def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window
     window.expect_captures("2 captures")
 
 
+def answer_which_two(window: Workbench) -> None:
+    """Take what is proposed as the captures to compare."""
+    asked = window.page.locator(".quick-input-widget input.input")
+    for question in (r"^Compare this capture$", r" with$"):
+        expect(asked).to_have_attribute("placeholder", re.compile(question))
+        window.press("Enter")
+
+
 def test_from_an_editor_captures_are_compared_at_its_line_too(
     two: Project, new_window: Callable[[Path], Workbench]
 ) -> None:
@@ -57,10 +65,7 @@ def test_from_an_editor_captures_are_compared_at_its_line_too(
     window.press("ArrowUp", "ArrowUp")
     expect(window.page.get_by_role("menuitem", name="Compare captures…")).to_be_focused()
     window.press("Enter")
-    asked = window.page.locator(".quick-input-widget input.input")
-    for question in (r"^Compare this capture$", r" with$"):
-        expect(asked).to_have_attribute("placeholder", re.compile(question))
-        window.press("Enter")
+    answer_which_two(window)
     expect(window.text).to_contain_text("/first.py:2")
 
 
@@ -80,3 +85,19 @@ def test_a_capture_has_the_name_of_its_script(two: Project, new_window: Callable
     window.show_view("framedex")
     names = window.tree("Recorded calls").locator(".label-name")
     expect(names).to_have_text(["second.py --size 'a b'", "first.py --size 'a b'"])
+
+
+def test_what_two_captures_differ_in_is_a_flame_graph(two: Project, new_window: Callable[[Path], Workbench]) -> None:
+    window = new_window(two.folder)
+    window.load()
+    window.show_view("framedex")
+    window.expect_captures("2 captures")
+    window.run("Flame graph of differences…")
+    answer_which_two(window)
+    page = window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+    page.locator("g.frame").first.wait_for()
+    expect(page.locator("#legend > span")).to_have_text(["went", "less", "same", "more", "came"])
+    colours = page.locator("g.frame rect").evaluate_all("all => all.map((each) => each.getAttribute('fill'))")
+    assert set(colours) & {f"var(--flame-{change})" for change in ("went", "less", "same", "more", "came")}
+    page.locator("g.frame", has_text="PJRT_Client_Create").first.hover()
+    expect(page.locator("#details")).to_contain_text("1 → 1 call")

@@ -8,6 +8,7 @@ import types
 from pathlib import Path
 
 import framedex_native
+from framedex_native.ffi.donations import donations
 from framedex_native.ffi.hlo import read_program
 
 LONGEST = 1 << 14
@@ -34,7 +35,7 @@ def run(data: bytes) -> None:
         assert isinstance(call.target, str) and len(call.frames) <= 500
     value = program.Value(11, [2, 3], [1, 0], [[8, 128]], "pinned_host")
     try:
-        hlo_proto.donations(data)
+        donations(data)
         hlo_proto.module_with_config(data, [value] * 3, [value], (1, 1))
     except ValueError:
         pass  # refused

@@ -87,7 +87,7 @@ def test_a_capture_is_removed_with_what_the_index_has_of_it(recorded: Recorded) 
 
 
 def test_an_id_that_somebody_has_written_down_is_never_of_another_capture(recorded: Recorded, made: Path) -> None:
-    assert recorded.run("captures", "rm", "1", "2").exit_code == 0
+    assert recorded.run("captures", "rm", "1,2").exit_code == 0
     shutil.copytree(made, recorded.folder / ".framedex" / "captures", dirs_exist_ok=True)
     assert recorded.run("index").exit_code == 0
     assert recorded.ids() == [3, 4]

@@ -129,7 +129,7 @@ def test_a_machine_without_anything_is_told_line_by_line(tmp_path: Path, monkeyp
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     found = {each["subject"]: each for each in json.loads(done.stdout)["installation"]}
     for subject in ("native part", "mock TPU", "FFI kernels", "symbolic", "git", "cache"):
-        assert not found[subject]["is_well"] and found[subject]["remedy"], (subject, found)
+        assert not found[subject]["is_well"] and found[subject]["remedy"], found[subject]
 
 
 def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

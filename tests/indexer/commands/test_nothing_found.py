@@ -24,14 +24,15 @@ FOUND_AND_NOT = {
     "find": (("transfer",), ("no_such",)),
     "callers": (("transfer",), ("no_such",)),
     "callees": (("transfer",), ("no_such",)),
+    "export": (("--format", "csv", "-o", "-"), ("--format", "csv", "-o", "-", "--function", "no_such")),
     "explain": (("stack.txt",), ("demo.py",)),
 }
 # These list what there is, make or remove something, or pass on what they get; `ffi` and
 # `memory` need what no fixture here has.
 LOOK_FOR_NOTHING = {
-    *("demo", "run", "index", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
-    *("report", "cmake", "doctor", "completion", "serve"),
-    *(verb for verb in _VERBS if verb.startswith(("captures", "sources"))),
+    *("demo", "run", "index", "import", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
+    *("diff", "share", "report", "guidebook", "cmake", "doctor", "completion", "serve", "mcp"),
+    *(verb for verb in _VERBS if verb.startswith(("captures", "fleet", "sources"))),
 }
 WITH_JSON = ("calls", "summary", "where", "find", "explain")
 
@@ -96,3 +97,9 @@ def test_captures_without_calls_are_named(project: Project, run: Run, verb: str,
     project.ingest(capture=project.again("silent", calls=none)).close()
     done = run(verb, "--capture", "2", *options)
     assert done.exit_code == 1 and "Capture 2 has no calls." in done.stderr
+
+
+def test_a_thread_without_calls_is_told_with_those_that_have_some(run: Run) -> None:
+    done = run("calls", "--thread", "nobody")
+    assert done.exit_code == 1
+    assert "No call was made on a thread nobody. There are calls on MainThread (100), " in done.stderr

@@ -18,6 +18,7 @@ import pytest
 import framedex_server
 from framedex.commands.main import _VERBS, cli
 from framedex.commands.output.proposals import PROPOSAL
+from framedex.commands.reading.scope import CaptureChoice
 from framedex.plaintext import shell_word
 from tests.indexer.recorded import Project
 from tests.pythons import ROOT
@@ -27,7 +28,7 @@ SOURCES = sorted((ROOT / "indexer" / "framedex").rglob("*.py")) + sorted(
     Path(framedex_server.__path__[0]).rglob("*.py")
 )
 # Texts that are no proposals: names of formats, marks, what prints a heading.
-NAMES = {"framedex trace, format 1", "framedex trace", "# Written by `framedex cmake`"}
+NAMES = {"framedex share", "framedex trace, format 1", "framedex trace", "# Written by `framedex cmake`"}
 # A verb outside backquotes, and no part of a path, of a name or of a message's beginning.
 BARE = re.compile(rf"(?<![`/\w.-])(?<!a )(?<!no )framedex (?:{'|'.join(verb for verb in _VERBS if ' ' not in verb)})\b")
 
@@ -99,7 +100,8 @@ def test_no_command_is_proposed_without_backquotes() -> None:
 def _is_accepted(words: str) -> bool:
     """Whether the command line knows the verb and the options, and asks for no more arguments."""
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (click.Path, click.types.IntParamType, click.Choice):  # `X` stands for what is put in
+        # `X` stands for what is put in.
+        for kind in (click.Path, click.types.IntParamType, click.Choice, CaptureChoice):
             patch.setattr(kind, "convert", lambda _self, value, _parameter, _context: value)
         try:
             context = cli.make_context("framedex", shlex.split(words.replace("...", "")))

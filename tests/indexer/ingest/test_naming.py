@@ -10,7 +10,8 @@ import pytest
 
 from framedex.captures import fingerprint_of
 from framedex.ingest import Namer
-from framedex.ingest.naming import Paths, python_record
+from framedex.ingest.paths import Paths
+from framedex.ingest.python_frames import python_record
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame, Role
 from tests.indexer.privileges import run_without_privileges
 

@@ -76,23 +76,24 @@ def read_in(store: Store, capture: Path) -> None:
         reading.add_batch()
 
 
-def expected(capture: Path, index: Path) -> Rows:
-    with Store(index) as store:
+@pytest.fixture(scope="module")
+def wanted(capture: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """The rows that the oracle makes of the whole capture."""
+    with Store(tmp_path_factory.mktemp("wanted") / "index.db") as store:
         add_capture(store, read_capture(capture), Namer())
         return rows_of(store, without=LEFT_OUT)
 
 
-@pytest.mark.parametrize("at_once", [1 << 18, 256, 100])
-def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
-    capture: Path, at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", at_once)
-    with Store(tmp_path / "index.db") as store:
-        read_in(store, capture)
-        found = rows_of(store, without=LEFT_OUT)
+@pytest.fixture
+def at_once(capture: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """So many calls are read at once that a capture takes several goes, and a large one not thousands."""
+    calls = max(10, CaptureStream(capture).calls // 60)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", calls)
+    return calls
 
-    wanted = expected(capture, tmp_path / "expected.db")
 
+def assert_as_wanted(found: Rows, wanted: Rows) -> None:
+    """Every table has the rows that it is to have."""
     assert found.keys() == wanted.keys()
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
@@ -103,17 +104,26 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
     return sorted((row[1:] for row in rows), key=repr) if table == "violations" else rows
 
 
-def test_an_interrupted_capture_goes_on_where_it_stopped(
-    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("calls", [1 << 18, 256, 100])
+def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
+    capture: Path, wanted: Rows, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", calls)
+    with Store(tmp_path / "index.db") as store:
+        read_in(store, capture)
+        assert_as_wanted(rows_of(store, without=LEFT_OUT), wanted)
+
+
+def test_an_interrupted_capture_goes_on_where_it_stopped(
+    capture: Path, wanted: Rows, at_once: int, tmp_path: Path
+) -> None:
     index = tmp_path / "index.db"
     with Store(index) as store:
         reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
         for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
-        assert read == (30, 30)
+        assert read == (3 * at_once, 3 * at_once)
     written = []
     with Store(index) as store:
         store._connection.set_trace_callback(
@@ -125,10 +135,8 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
         found = rows_of(store, without=LEFT_OUT)
         calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
 
-    assert len(written) == -(-(calls - 30) // 10), "the calls that are there are not written again"
-    wanted = expected(capture, tmp_path / "expected.db")
-    for table, rows in wanted.items():
-        assert comparable(table, found[table]) == comparable(table, rows), table
+    assert len(written) == -(-(calls - 3 * at_once) // at_once), "the calls that are there are not written again"
+    assert_as_wanted(found, wanted)
 
 
 def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
@@ -148,10 +156,8 @@ def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
         assert totals_kept(store) == totals_counted(store)
 
 
-def test_of_two_readers_of_one_capture_the_later_one_goes_on(
-    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
+@pytest.mark.usefixtures("at_once")
+def test_of_two_readers_of_one_capture_the_later_one_goes_on(capture: Path, wanted: Rows, tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
         one = CaptureReading(first, CaptureStream(capture), Namer(), "as it is")
@@ -164,9 +170,7 @@ def test_of_two_readers_of_one_capture_the_later_one_goes_on(
         while not other.is_done:
             other.add_batch()
         found = rows_of(second, without=LEFT_OUT)
-    wanted = expected(capture, tmp_path / "expected.db")
-    for table, rows in wanted.items():
-        assert comparable(table, found[table]) == comparable(table, rows), table
+    assert_as_wanted(found, wanted)
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

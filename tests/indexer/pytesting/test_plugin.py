@@ -77,6 +77,15 @@ def test_compiles():
     train([3, 4, 5])
 
 
+def test_under_a_behaviour(tpu_behaviour):
+    @tpu_behaviour.on("PJRT_Client_BufferFromHostBuffer")
+    def full(call):
+        call.fail("RESOURCE_EXHAUSTED", "the device is full")
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match="the device is full"):
+        train([3])
+
+
 @pytest.mark.framedex(implicit_transfers=0)
 def test_moves():
     float(train([3])[0])
@@ -240,6 +249,7 @@ RECORDED = {
     "test_kept": "passed",
     "test_what_fixtures_do_is_not_the_body": "passed",
     "test_compiles": "failed",
+    "test_under_a_behaviour": "passed",
     "test_moves": "failed",
     "test_holds": "failed",
     "test_typo_of_a_function": "failed",

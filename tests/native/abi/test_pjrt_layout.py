@@ -94,4 +94,4 @@ def test_generating_again_touches_no_file(tmp_path: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     subprocess.run(generate, check=True)
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
-    assert len(before) == 11
+    assert len(before) == 12

@@ -20,6 +20,7 @@ from framedex.model import (
     PythonFrame,
     Stack,
     Thread,
+    ToldFrame,
 )
 from tests.native.call_stream.encoded import encoded
 from tests.native.call_stream.linked import linked
@@ -84,6 +85,7 @@ class Script:
 def links_of(capture: Capture) -> list[tuple[int, int, Frames, LinkHow]]:
     def named(frame: int) -> str | int:
         found = capture.frames[frame]
+        assert not isinstance(found, ToldFrame)
         return capture.codes[found.code].qualname if isinstance(found, PythonFrame) else found.offset
 
     found = linked(capture, encoded(capture))

@@ -87,9 +87,9 @@ def test_a_ring_of_a_program_killed_at_any_moment_has_the_newest_calls_and_no_pr
             reports = [process.stdout.readline() for _ in range(random.Random(seed).randrange(800, 4000))]
             process.kill()
             completed = int((reports + process.stdout.readlines())[-1])
-        (capture,) = capture_folders(folder / "captures")
-        sent = sizes([call for call in calls_of(capture, PUT) if call.duration >= 0])
-        assert read_capture(capture).problems == (), seed
+        read = read_capture(*capture_folders(folder / "captures"))
+        sent = sizes([call for call in calls_of(read, PUT) if call.duration >= 0])
+        assert read.problems == (), seed
         assert sent == list(range(sent[0], sent[-1] + 1)), seed
         assert sent[-1] >= completed, seed
 
@@ -104,16 +104,16 @@ def calls_lost_in_a_kill(folder: Path, seed: int) -> list[str]:
         process.kill()
         completed = int((reports + process.stdout.readlines())[-1])
     (capture,) = capture_folders(folder / "captures")
-    calls = calls_of(capture, PUT)
-    returned = sizes([call for call in calls if call.duration >= 0])
-    lost = [f"size {size}" for size in range(1, completed + 1) if size not in set(returned)]
+    read = read_capture(capture)
+    returned = sizes([call for call in calls_of(read, PUT) if call.duration >= 0])
+    lost = [f"size {size}" for size in sorted(set(range(1, completed + 1)).difference(returned))]
     if returned != list(range(1, len(returned) + 1)):
         lost.append("order")
-    open_calls = [call.function for call in calls_of(capture) if call.duration < 0]
+    open_calls = [read.functions[function].name for function in read.calls.function[read.calls.duration < 0]]
     # The boundary nests: an allocation may be under way within a transfer.
     if len(open_calls) > 2:
         lost.append(f"open: {open_calls}")
-    return lost + list(read_capture(capture).problems)
+    return lost + list(read.problems)
 
 
 def test_parent_and_child_of_a_fork_have_a_capture_each(tmp_path: Path) -> None:

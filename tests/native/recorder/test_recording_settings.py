@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import capture_folders, read_capture
-from framedex.model import MergeOutcome, StopReason
+from framedex.model import Capture, MergeOutcome, StopReason
 from framedex_native import _native
 from tests.reading import calls_of
 from tests.running import PROGRAMS, mock_environment, run
@@ -19,7 +19,7 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 SEGMENT = 256 << 10
 
 
-def sizes(capture: Path) -> list[int]:
+def sizes(capture: Path | Capture) -> list[int]:
     """The sizes of the arrays sent, in order."""
     return [call.arguments["dims"][0] for call in calls_of(capture, PUT)]
 
@@ -95,8 +95,9 @@ def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
             while int(process.stdout.readline()) < reported * 200:
                 pass
             (capture,) = (tmp_path / "captures").iterdir()
-            sent = sizes(capture)
-            assert read_capture(capture).problems == ()
+            read = read_capture(capture)
+            sent = sizes(read)
+            assert read.problems == ()
             assert sent == list(range(1, len(sent) + 1))
             assert len(sent) >= reported * 200
             assert len(sent) >= seen
@@ -115,7 +116,7 @@ def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
                 read = read_capture(capture)
                 assert read.problems == ()
                 assert {stack.outcome for stack in read.stacks} <= {MergeOutcome.MERGED}
-                sent = sizes(capture)
+                sent = sizes(read)
                 assert sent == sorted(set(sent))
                 turned.add(sent[0] if sent else 0)
     assert len(turned) > 5

@@ -13,16 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.index import Index
 from tests.indexer.commands.report.pages import Page as Parsed
 from tests.once import made_once
-from tests.running import PROGRAMS, run
+from tests.run.costs.trained import PROGRAM, index_of_training, line_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-PROGRAM = PROGRAMS / "costs" / "training.py"
 HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
     os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
 )
@@ -32,23 +30,15 @@ in_browser = pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwr
 @pytest.fixture(scope="module")
 def report() -> Path:
     """The report of a training loop, beside its index."""
-    return made_once("costs-report", _record)
+    return made_once("costs-report", _write)
 
 
-def _record(folder: Path) -> Path:
-    ran = run("costs/training.py", folder=folder)
-    assert ran.status == 0, ran.stderr
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence())
-    written = folder / "report.html"
-    result = CliRunner().invoke(cli, ["--index", str(folder / "index.db"), "report", "-o", str(written)])
+def _write(folder: Path) -> Path:
+    index, written = folder / "index.db", folder / "report.html"
+    shutil.copy(index_of_training(), index)
+    result = CliRunner().invoke(cli, ["--index", str(index), "report", "-o", str(written)])
     assert result.exit_code == 0, result.output
     return written
-
-
-def line_of(text: str) -> int:
-    """The number of the first line of the program that has the text."""
-    return next(number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line)
 
 
 def section(report: Path, name: str) -> Parsed:

@@ -3,10 +3,10 @@
 import * as vscode from "vscode";
 
 import { CaptureNode } from "../activity/nodes";
-import { captureItem } from "../captureItems";
+import { choosePair, knownCaptures } from "../capturePair";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
-import { Capture, Captures, Compared, ListedIndex } from "../server/protocol";
+import { Capture, Compared } from "../server/protocol";
 import { Server } from "../server/server";
 import { cursor, Place } from "../show";
 import { clock, count } from "../words";
@@ -25,8 +25,8 @@ export function register({ server }: Framedex): vscode.Disposable {
       const node = given instanceof vscode.Uri ? undefined : given;
       const place = node === undefined ? cursor() : undefined;
       const about = node !== undefined ? { folder: node.folder } : place === undefined ? {} : { textDocument: place.textDocument };
-      const captures = await known(server, node?.folder, about);
-      const pair = captures && (await choose(captures, node?.capture));
+      const captures = await knownCaptures(server, node?.folder, about);
+      const pair = captures && (await choosePair(captures, node?.capture));
       if (pair === undefined) {
         return;
       }
@@ -35,32 +35,6 @@ export function register({ server }: Framedex): vscode.Disposable {
       await vscode.window.showTextDocument(uri, { preview: true });
     }),
   );
-}
-
-async function known(server: Server, folder: string | undefined, about: object): Promise<readonly Capture[] | undefined> {
-  if (folder === undefined) {
-    return (await server.request<Captures | null>("framedex/captures", about))?.captures;
-  }
-  const listed = await server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
-  return listed?.indexes.find((index) => index.folder === folder)?.captures;
-}
-
-/** The capture before and the one after: what was begun earlier comes first. */
-async function choose(captures: readonly Capture[], given: Capture | undefined): Promise<[Capture, Capture] | undefined> {
-  if (captures.length < 2) {
-    void vscode.window.showInformationMessage("framedex: Two captures are needed to compare: record the program again.");
-    return undefined;
-  }
-  const first = given ?? (await pick("Compare this capture", captures));
-  const second = first && (await pick(`Compare “${plain(first.name)}” with`, captures.filter(({ id }) => id !== first.id)));
-  if (first === undefined || second === undefined) {
-    return undefined;
-  }
-  return first.started <= second.started ? [first, second] : [second, first];
-}
-
-async function pick(placeHolder: string, captures: readonly Capture[]): Promise<Capture | undefined> {
-  return (await vscode.window.showQuickPick(captures.map(captureItem), { title: "framedex: compare captures", placeHolder }))?.capture;
 }
 
 async function compared(server: Server, about: object, place: Place | undefined, [before, after]: [Capture, Capture]): Promise<string> {

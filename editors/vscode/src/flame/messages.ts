@@ -1,10 +1,11 @@
 // What the extension and the page of a flame graph tell each other.
 
-/** Of which capture, or of which boundary function in it (its id), a graph is. */
+/** Of which capture, or of which boundary function in it (its id), a graph is; with `before`, what has changed since that. */
 export interface Subject {
   readonly folder: string;
   readonly capture: number;
   readonly boundary: number | null;
+  readonly before?: number;
   readonly title: string;
 }
 
@@ -29,7 +30,19 @@ export interface GraphNode {
   readonly place: string | null;
   readonly how: string | null;
   readonly merged: number;
+  /** Of a graph of differences: what each capture has of the node, and how that compares. */
+  readonly before?: Share;
+  readonly after?: Share;
+  readonly changed?: Readonly<Record<Weight, Changed>>;
 }
+
+export interface Share {
+  readonly calls: number;
+  readonly duration: number;
+  readonly durationText: string;
+}
+
+export type Changed = "went" | "less" | "same" | "more" | "came";
 
 /** What the page keeps while it is hidden, and over a reload of the window. */
 export interface PageState {

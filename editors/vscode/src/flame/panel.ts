@@ -29,9 +29,12 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, { context, se
   }
 
   async function answer(): Promise<ToPage> {
-    const { folder, capture, boundary } = subject;
+    const { folder, capture, boundary, before } = subject;
     try {
-      const graph = await server.request<Graph | null>("framedex/flameGraph", { folder, capture, boundary, glue });
+      const graph =
+        before === undefined
+          ? await server.request<Graph | null>("framedex/flameGraph", { folder, capture, boundary, glue })
+          : await server.request<Graph | null>("framedex/flameGraphOfDifferences", { folder, before, after: capture, glue });
       if (graph && graph.nodes.length > 0) {
         return { kind: "graph", subject, graph };
       }
@@ -101,9 +104,7 @@ function page(webview: vscode.Webview, dist: vscode.Uri, subject: Subject): stri
     <input id="search" type="search" placeholder="Search" aria-label="Search functions">
     <span id="found" role="status"></span>
     <span id="legend">
-      <span><span class="legend python"></span>Python</span>
-      <span><span class="legend native"></span>C++</span>
-      <span><span class="legend boundary"></span>boundary</span>
+${legend(subject)}
     </span>
   </header>
   <p id="nothing" hidden></p>
@@ -116,6 +117,15 @@ function page(webview: vscode.Webview, dist: vscode.Uri, subject: Subject): stri
   <script nonce="${nonce}" src="${file("flame.js")}"></script>
 </body>
 </html>`;
+}
+
+const KINDS = { python: "Python", native: "C++", boundary: "boundary" };
+const CHANGES = { went: "went", less: "less", same: "same", more: "more", came: "came" };
+
+function legend({ before }: Subject): string {
+  return Object.entries(before === undefined ? KINDS : CHANGES)
+    .map(([kind, name]) => `      <span><span class="legend ${kind}"></span>${name}</span>`)
+    .join("\n");
 }
 
 function escaped(text: string): string {

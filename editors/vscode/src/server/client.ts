@@ -18,7 +18,7 @@ import { ServerCommand } from "./locate";
 import { settingsOfTheUser } from "./settings";
 
 /** The commands that hovers of the server may link to; no others are run from Markdown of its. */
-const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls", "framedex.showCosts"];
+const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls", "framedex.showCosts", "framedex.openGuidebook"];
 
 const SOURCES = ["python", "c", "cpp", "cuda-cpp"];
 // Texts in which stacks are looked for: also pasted into a new document, or made by the server.

@@ -65,7 +65,7 @@ def _from_index(context: click.Context, incomplete: str, look: Callable[[Index, 
     with suppress(FramedexError, OSError):
         path = given or Settings.load(Path.cwd())[0].index or find_index(Path.cwd())
         if path is not None:
-            with Index.open(path, _PATIENCE, follow=False) as index:
+            with Index.open(path, _PATIENCE, may_write=False) as index:
                 return look(index, incomplete)
     return []
 
@@ -114,6 +114,7 @@ def _recorded_files(index: Index, incomplete: str) -> Items:
 
 _OF_OPTIONS: dict[str, Callable[[Index, str], Items]] = {"--capture": _chosen, "--function": _called}
 _OF_ARGUMENTS: dict[str, Callable[[Index, str], Items]] = {
+    "diff": _chosen,
     "keep": _captures,
     "rm": _captures,
     "callers": _functions,

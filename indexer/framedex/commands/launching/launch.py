@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -154,41 +154,56 @@ def _keep_binaries(captures: Iterable[Path]) -> None:
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
-    try:
-        library = framedex_native.library_path()
-        check_library(library)
-        loading = _loading(what.plugin, library)
-        ffi_startup = framedex_native.ffi_startup_path()
-    except FileNotFoundError as error:
-        raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
-    environment = dict(os.environ)
-    environment |= loading
+    environment = os.environ | {name: value for name, value in what.settings.items() if value}
+    environment |= loading_variables(what.plugin, what.runtime, environment)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     # Python starts with what it finds there, and only FFI tracing stands there.
     theirs = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
-    python_path = [os.fspath(ffi_startup), *filter(None, [theirs])]
+    with _wanting_all():
+        python_path = [os.fspath(framedex_native.ffi_startup_path()), *filter(None, [theirs])]
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
-    environment |= {name: value for name, value in what.settings.items() if value}
-    if what.plugin is None:
-        environment |= what.runtime.variables(environment)
-        check_mock(library, environment, what.runtime)
+    return environment | metadata_variable(run_id, what.python, what.arguments)
+
+
+def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: str = "") -> dict[str, str]:
+    """The variable that tells a recorder what its capture says of the run, or of a cell of a notebook.
+
+    Raises FramedexError without a Python.
+    """
     metadata = {
         "run": run_id,
         "framedex": VERSION,
-        "arguments": what.arguments,
-        "packages": _versions(what.python),
+        "arguments": arguments,
+        "packages": _versions(python),
+        **({"cell": cell} if cell else {}),
     }
-    environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
-    return environment
+    return {"FRAMEDEX_METADATA": json.dumps(metadata)}
 
 
-def _loading(plugin: Plugin | None, library: Path) -> dict[str, str]:
-    """The variables that have the program load its plug-in through framedex. Raises FileNotFoundError."""
-    if plugin is None:
-        return {"TPU_LIBRARY_PATH": os.fspath(library)}
-    if plugin.name is None:
-        return plugin.met_by(framedex_native.preload_path(), os.environ)
-    return plugin.loaded_by(library, os.environ)
+def loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that have JAX load the mock TPU, or a plug-in, through framedex; `environment` has all others.
+
+    Raises FramedexError where JAX could not load it, and would go on without a word.
+    """
+    with _wanting_all():
+        library = framedex_native.library_path()
+        check_library(library)
+        if plugin is None:
+            variables = {"TPU_LIBRARY_PATH": os.fspath(library)} | runtime.variables(environment)
+            check_mock(library, {**environment, **variables}, runtime)
+            return variables
+        if plugin.name is None:
+            return plugin.met_by(framedex_native.preload_path(), environment)
+        return plugin.loaded_by(library, environment)
+
+
+@contextmanager
+def _wanting_all() -> Iterator[None]:
+    """Raise FramedexError where a file of the native part is missing."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
 
 
 def check_library(library: Path) -> None:

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from framedex.capturefolder import CaptureFolder
     from framedex.ffi.model import FfiRegistration, FfiTarget
     from framedex.ingest import Report
+    from framedex.ingest.importing import Imported
     from framedex.model import (
         AnswerOf,
         CallRow,
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
         Transfers,
         Waiting,
     )
+    from framedex.model.profiled import ProfiledRun
 
 Document = dict[str, Any]
 
@@ -137,6 +139,21 @@ def answer_document(answer: AnswerOf) -> Document:
     """The captures that an answer is of, and why of those."""
     captures = [capture_document(each) for each in answer.captures]
     return {"captures": captures, "capture": captures[-1] if captures else None, "counted": answer.counted.value}
+
+
+def imports_document(path: Path, imported: Sequence[Imported]) -> Document:
+    """The files that were imported, each with its capture; `report` is null where it was there already."""
+    return {
+        "index": str(path),
+        "imported": [
+            {
+                "capture": each.capture,
+                **asdict(each.foreign),
+                "report": None if each.report is None else asdict(each.report) | {"path": str(each.report.path)},
+            }
+            for each in imported
+        ],
+    }
 
 
 def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals]) -> Document:
@@ -206,9 +223,10 @@ def check_document(
     }
 
 
-def trace_document(trace: Trace) -> Document:
-    """A trace with every frame, outermost first."""
+def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
+    """A trace with every frame, outermost first, and what an imported profile has of the call."""
     return asdict(trace) | {
+        "profiled": None if profiled is None else asdict(profiled),
         "call": _call(trace.call),
         "capture": capture_document(trace.capture),
         "reason": why_unmerged(trace),

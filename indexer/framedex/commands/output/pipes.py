@@ -69,6 +69,21 @@ class _Watched:
         except OSError as error:
             raise self._failed(error) from None
 
+    @property
+    def buffer(self) -> _WatchedBytes:
+        """The same for bytes. Raises AttributeError where the stream takes text alone, as a `StringIO`."""
+        if self._stream is not None:
+            self._stream.buffer  # noqa: B018 - asked for whether it has one
+        return _WatchedBytes(self)
+
+    def write_bytes(self, data: bytes) -> int:
+        """Write bytes, or keep why not and raise OSError."""
+        assert self._stream is not None  # `standard_output` says before that it is closed
+        try:
+            return self._stream.buffer.write(data)
+        except OSError as error:
+            raise self._failed(error) from None
+
     def isatty(self) -> bool:
         """Whether it is a terminal."""
         return self._stream is not None and self._stream.isatty()
@@ -78,6 +93,24 @@ class _Watched:
             self.failure = error
             _drop_output()
         return error
+
+
+class _WatchedBytes:
+    """What takes the bytes for a watched stdout."""
+
+    def __init__(self, watched: _Watched) -> None:
+        self._watched = watched
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._watched._stream.buffer if self._watched._stream is not None else None, name)
+
+    def write(self, data: bytes) -> int:
+        """Write, or keep why not and raise OSError."""
+        return self._watched.write_bytes(data)
+
+    def flush(self) -> None:
+        """Write what is still to be written, or keep why not and raise OSError."""
+        self._watched.flush()
 
 
 def _drop_output() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.commands.output.proposals import command, proposing
 from framedex.commands.output.terminal import Span, place_line, text_line
-from framedex.missing import all_problems
+from framedex.missing import all_problems, is_of_samples
 from framedex.model import How
 from framedex.placetext import doubt_of_caller, release_labels, stale_labels
 from framedex.plaintext import printable
@@ -34,9 +34,10 @@ def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureF
     for capture in captures:
         folder = folders[capture.id]
         state = f"{words.size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
+        noun = "sample" if is_of_samples(capture.metadata_text) else "call"
         yield (
             Span(f"{capture.id:>3}  {words.clock(capture.started)}  ", "head"),
-            Span(f"{words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}, {state}  "),
+            Span(f"{words.count(capture.calls, noun)}, {words.count(capture.stacks, 'stack')}, {state}  "),
             Span(f"{printable(capture.command)}  "),
             Span(printable(capture.path), "dim"),
         )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.proposals import proposing
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
+from framedex.model.metadata import SHARED
 
 if TYPE_CHECKING:
     from framedex.index.write.totals import Totals
     from framedex.ingest import Report
+    from framedex.ingest.importing import Imported
 
 _MOST_PROBLEMS = 10
 
@@ -53,6 +55,19 @@ def report_lines(report: Report) -> Iterator[Line]:
         )
     yield from _problems(tuple(sources.problems))
     yield from _totals(report.totals)
+
+
+def import_lines(imported: Sequence[Imported]) -> Iterator[Line]:
+    """The files that were imported, what they hold, and what was left out."""
+    for each in imported:
+        told = f"{each.foreign.origin}: {each.foreign.format}, capture {each.capture}"
+        if each.report is None:
+            yield text_line(f"{told}, known already", "head")
+            continue
+        noun = "call" if each.foreign.format == SHARED else "sample"
+        held = f"{words.count(each.report.calls, noun)}, {words.count(each.report.stacks, 'stack')}"
+        yield text_line(f"{told}: {held}{' (read again: it has changed)' if each.report.grown else ''}", "head")
+        yield from _problems(each.report.problems)
 
 
 def _totals(totals: Totals) -> Iterator[Line]:

@@ -16,10 +16,12 @@ from framedex.tracetext import frame_labels, section_title
 
 if TYPE_CHECKING:
     from framedex.model import FfiSite, Trace
+    from framedex.model.profiled import ProfiledRun
 
 Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 
 _WIDEST_NAME = 72
+_MOST_OPS = 10
 _BECAUSE = {
     LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to be given what was made",
     LinkHow.BETWEEN: "the only thread that made no calls meanwhile, but just before and just after from these frames",
@@ -104,6 +106,23 @@ def header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     )
     yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
     yield text_line(f"  stack      {_quality(trace, shown)}")
+
+
+def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
+    """The ops that an imported profile has of a call, as many as fit below its heading unless all are asked for."""
+    ops = profiled.ops if show_all else profiled.ops[:_MOST_OPS]
+    time = words.duration(sum(op.duration for op in profiled.ops))
+    yield (
+        Span(f"  ran        {words.count(len(profiled.ops), 'op')} of {printable(profiled.program)}, {time}"),
+        Span(f" [by program and time, from capture {profiled.capture}]", "dim"),
+    )
+    for op in ops:
+        yield (
+            Span(f"{'':13}{words.duration(op.duration):>9}  {printable(op.name)}"),
+            Span(f"  call {op.sample}", "dim"),
+        )
+    if left := len(profiled.ops) - len(ops):
+        yield text_line(f"{'':13}and {words.count(left, 'more op')}: `--all` shows them", "dim")
 
 
 def _origin_line(join: Join, site: FfiSite) -> Line:

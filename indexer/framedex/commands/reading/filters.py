@@ -12,6 +12,7 @@ import click
 from framedex.commands.reading.scope import capture_option
 from framedex.commands.reading.unrecorded import did_you_mean
 from framedex.model import CallFilter
+from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -43,6 +44,7 @@ class Moment(click.ParamType[int]):
 
 
 _PATTERN = re.compile(r"[*?[]")
+_MOST_THREADS = 20  # that are named where none has the name that was given
 
 _OPTIONS = (
     click.option(
@@ -77,7 +79,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def nothing_passes(index: Index, wanted: CallFilter) -> str:
-    """That no call passes a filter, and which function that it names was never called.
+    """That no call passes a filter, and which function or thread that it names has no calls.
 
     Of an index of captures that were chosen: that these have no calls at all, if so.
     """
@@ -90,4 +92,9 @@ def nothing_passes(index: Index, wanted: CallFilter) -> str:
         if name.strip() and not _PATTERN.search(name) and not index.calls.is_called(name.strip()):
             near = did_you_mean(index.calls.likely(name.strip()))
             return f"No function that was called has {name.strip()} in its name.{near}"
+    if wanted.thread is not None and not index.calls.totals(CallFilter(thread=wanted.thread), by_thread=False):
+        threads = {each.thread: None for each in index.calls.totals(CallFilter(), by_thread=True) if each.thread}
+        named = ", ".join(map(printable, list(threads)[:_MOST_THREADS]))
+        rest = f", and {len(threads) - _MOST_THREADS} more" if len(threads) > _MOST_THREADS else ""
+        return f"No call was made on a thread {printable(wanted.thread)}. There are calls on {named}{rest}."
     return "No call passes the filter."

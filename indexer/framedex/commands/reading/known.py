@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex import words
 from framedex.commands.output.bars import progress_of_questions
 from framedex.commands.output.console import note, print_error
 from framedex.commands.reading.files import working_folder
@@ -20,6 +21,8 @@ from framedex.model.scopes import Counted
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from framedex.index import Index
     from framedex.model import CaptureRow
 
@@ -28,16 +31,34 @@ INDEX_FOLDER = ".framedex"
 INDEX = "framedex.index"
 """Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
 
+READ_ONLY = "framedex.read-only"
+"""What a verb's context has where the verb may write nothing: an index is asked as it is, or refused."""
+
 
 def note_what_is_missing(*captures: CaptureRow) -> None:
-    """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole."""
-    from framedex.missing import doubts, stopped_early
+    """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole.
 
+    Of those that were imported it is noted what their numbers are, and which were shared.
+    """
+    from framedex.missing import doubts, is_of_samples, is_shared, stopped_early
+
+    _note_of(
+        (capture for capture in captures if is_of_samples(capture.metadata_text)),
+        "imported: what counts as calls are samples, in the unit that stands in place of a function's name",
+    )
+    _note_of((capture for capture in captures if is_shared(capture.metadata_text)), "recorded elsewhere, and shared")
     for capture in captures:
         if capture.stops:
             note(f"Capture {capture.id} is not whole. {stopped_early(capture.stops)}")
         if doubts(capture.problems):
             note(f"Capture {capture.id} is not whole, or not as it was recorded: `framedex captures` says why.")
+
+
+def _note_of(captures: Iterable[CaptureRow], what: str) -> None:
+    ids = sorted(capture.id for capture in captures)
+    if ids:
+        were = "was" if len(ids) == 1 else "were"
+        note(f"{words.count(len(ids), 'capture')} ({', '.join(map(str, ids))}) {were} {what}.")
 
 
 def settings_here() -> tuple[Settings, list[str]]:
@@ -70,6 +91,17 @@ def known_index(given: Path | None, settings: Settings) -> Path | None:
     return found
 
 
+def needed_index(given: Path | None, settings: Settings) -> Path:
+    """The same. Raises FramedexError where there is none, too."""
+    found = known_index(given, settings)
+    if found is None:
+        raise FramedexError(
+            "There is no index here or in a folder above (.framedex/index.db).",
+            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
+        )
+    return found
+
+
 def index_path_here(given: Path | None, settings: Settings) -> Path:
     """Where to write the index: the known one, else below this folder.
 
@@ -94,16 +126,22 @@ def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
     from framedex.index import Index
 
     settings = load_settings_here()
-    found = known_index(path, settings)
-    if found is None:
-        raise FramedexError(
-            "There is no index here or in a folder above (.framedex/index.db).",
-            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
-        )
-    index = with_current_index(found, path, settings, lambda: Index.open(found, links=settings.links, counted=counted))
+    found = needed_index(path, settings)
+    may_write = not is_read_only()
+
+    def opened() -> Index:
+        return Index.open(found, links=settings.links, counted=counted, may_write=may_write)
+
+    index = with_current_index(found, path, settings, opened) if may_write else opened()
     index.tell(progress_of_questions())
     note_if_changed(index)
     return index
+
+
+def is_read_only() -> bool:
+    """Whether the verb that runs may write nothing."""
+    context = click.get_current_context(silent=True)
+    return context is not None and READ_ONLY in context.meta
 
 
 def note_if_changed(index: Index) -> None:

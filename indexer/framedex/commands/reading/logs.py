@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from framedex.commands.output.console import print_error
-from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
+from framedex.commands.reading.known import is_read_only, known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.interchange.placing.binaries import Binaries
@@ -59,7 +59,8 @@ def opened_resolver(
     except FramedexError as error:  # without a working folder there still are the files with absolute paths
         print_error(error)
         path = None
-    with nullcontext() if path is None else Index.open(path, links=settings.links) as index:
+    may_write = not is_read_only()
+    with nullcontext() if path is None else Index.open(path, links=settings.links, may_write=may_write) as index:
         if index is not None:
             note_if_changed(index)
         yield resolver_by(settings, file, index, releases), index

@@ -24,26 +24,46 @@ Chosen = Counted | tuple[int, ...]
 _BY_RULE = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
 
 
-class _Choice(click.ParamType[Chosen]):
+class CaptureChoice(click.ParamType[Chosen]):
     """`latest`, `all`, or ids with commas between."""
 
     name = "captures"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Chosen:
         """The rule, or the ids."""
-        text = str(value).strip()
-        if text in _BY_RULE:
-            return _BY_RULE[text]
-        ids = [part.strip() for part in text.split(",")]
-        if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in ids):
+        chosen = captures_named(str(value).strip())
+        if chosen is None:
             self.fail(f"'{value}' names no captures; write an id, several (3,5), latest or all.", param, ctx)
-        return tuple(dict.fromkeys(map(int, ids)))
+        return chosen
+
+
+class CaptureIds(click.ParamType[tuple[int, ...]]):
+    """Ids with commas between; several such words are the ids of all."""
+
+    name = "ids"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """The ids."""
+        chosen = captures_named(str(value).strip())
+        if not isinstance(chosen, tuple):
+            self.fail(f"'{value}' is no id of a capture; write an id, or several: 3,5.", param, ctx)
+        return chosen
+
+
+def captures_named(text: str) -> Chosen | None:
+    """The captures that a text names: `latest`, `all`, or ids with commas between. None for any other text."""
+    if text in _BY_RULE:
+        return _BY_RULE[text]
+    ids = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in ids):
+        return None
+    return tuple(dict.fromkeys(map(int, ids)))
 
 
 capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--capture",
     "chosen",
-    type=_Choice(),
+    type=CaptureChoice(),
     metavar="ID|latest|all",
     help="Of which captures: ids of `framedex captures` (3 or 3,5), all, or the latest run that has what is asked for,"
     " which is the default.",

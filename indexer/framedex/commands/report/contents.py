@@ -62,8 +62,11 @@ class Contents:
         return {location.path for location in _locations(self)}
 
 
-def contents_of(index: Index, answer: AnswerOf) -> Contents:
-    """Ask an index, which holds the captures of an answer and no others, for all that a report tells."""
+def contents_of(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAMES) -> Contents:
+    """Ask an index, which holds the captures of an answer and no others, for all that a report tells.
+
+    A flame graph has at most `most_flames` functions.
+    """
     largest = sorted(answer.captures, key=lambda each: (-each.calls, each.id))[:MOST_CAPTURES]
     return Contents(
         answer=answer,
@@ -72,19 +75,21 @@ def contents_of(index: Index, answer: AnswerOf) -> Contents:
         transfers=index.transfers(),
         memory=index.memory(),
         waits=index.waits(),
-        captures=tuple(_of_capture(index, capture) for capture in sorted(largest, key=lambda each: each.id)),
+        captures=tuple(
+            _of_capture(index, capture, most_flames) for capture in sorted(largest, key=lambda each: each.id)
+        ),
         left_out=len(answer.captures) - len(largest),
     )
 
 
-def _of_capture(index: Index, capture: CaptureRow) -> OfCapture:
+def _of_capture(index: Index, capture: CaptureRow, most_flames: int) -> OfCapture:
     held = index.capture(capture.id)
     return OfCapture(
         capture=capture,
         metadata=Metadata.parse(capture.metadata_text),
         lacks=tuple(all_problems(capture.stops, capture.problems)),
         timeline=held.timeline(),
-        flames=held.flame_graph(with_glue=False, most=_MOST_FLAMES),
+        flames=held.flame_graph(with_glue=False, most=most_flames),
         check=held.check(),
     )
 

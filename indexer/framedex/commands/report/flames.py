@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from framedex.model import FlameKind
+from framedex.model import FlameGraph, FlameKind, FlameNode
+from framedex.placetext import cell_name
 
 if TYPE_CHECKING:
-    from framedex.model import FlameGraph, FlameNode, Location
+    from framedex.model import Location
 
 HEIGHT = 18
 """Of a box, in pixels."""
@@ -20,7 +21,10 @@ _LEADING = (FlameKind.PYTHON, FlameKind.NATIVE)
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A function in the context of its callers; `left` and `width` in percent, `top` in pixels."""
+    """A function in the context of its callers; `left` and `width` in percent, `top` in pixels.
+
+    `node` is the position of its node in the graph.
+    """
 
     name: str
     kind: FlameKind
@@ -30,6 +34,7 @@ class Box:
     calls: int
     duration: int
     location: Location | None
+    node: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ def boxes(graph: FlameGraph) -> Iterator[Box]:
     whole = graph.duration or graph.calls or 1
     placed: list[tuple[float, int]] = []  # left and depth of each node
     ends: dict[int, float] = {}
-    for node in graph.nodes:
+    for position, node in enumerate(graph.nodes):
         left, depth = placed[node.parent] if node.parent >= 0 else (0.0, -1)
         left = ends.get(node.parent, left)
         width = 100 * (node.duration if graph.duration else node.calls) / whole
@@ -55,7 +60,37 @@ def boxes(graph: FlameGraph) -> Iterator[Box]:
         placed.append((left, depth + 1))
         if width >= _NARROWEST:
             name = node.name or f"{node.merged:,} smaller functions"
-            yield Box(name, node.kind, left, width, (depth + 1) * HEIGHT, node.calls, node.duration, node.location)
+            yield Box(
+                name, node.kind, left, width, (depth + 1) * HEIGHT, node.calls, node.duration, node.location, position
+            )
+
+
+def within_cells(graph: FlameGraph) -> FlameGraph:
+    """The graph without what calls the cells of a notebook, which have their own names, where it has any."""
+    outermost: set[int] = set()
+    inside: list[bool] = []  # whether a node is in a cell, or below one
+    for number, node in enumerate(graph.nodes):
+        is_below = node.parent >= 0 and inside[node.parent]
+        is_cell = node.location is not None and bool(cell_name(node.location.path))
+        inside.append(is_below or is_cell)
+        if is_cell and not is_below:
+            outermost.add(number)
+    around: set[int] = set()
+    for number in outermost:
+        at = graph.nodes[number].parent
+        while at >= 0 and at not in around:
+            around.add(at)
+            at = graph.nodes[at].parent
+    places = {-1: -1}
+    kept: list[FlameNode] = []
+    for number, node in enumerate(graph.nodes):
+        if number not in around:
+            places[number] = len(kept)
+            name = node.name
+            if number in outermost and name == "<module>" and node.location is not None:
+                name = cell_name(node.location.path)
+            kept.append(replace(node, name=name, parent=places.get(node.parent, -1)))
+    return replace(graph, nodes=tuple(kept))
 
 
 def by_time(graph: FlameGraph) -> list[FunctionTime]:

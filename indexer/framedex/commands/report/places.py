@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from framedex.commands.editor.browser import is_page
 from framedex.commands.output.terminal import source_is_here
 from framedex.model.places import path_in_repository
-from framedex.placetext import location_labels
+from framedex.placetext import cell_name, location_labels
+from framedex.regularfile import read_regular_text
 
 if TYPE_CHECKING:
     from framedex.model import Location
@@ -29,12 +31,16 @@ EDITORS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place: what is shown, the whole path, where a click leads (empty: nowhere), and labels of how it is known."""
+    """A place: what is shown, the whole path, where a click leads (empty: nowhere), and labels of how it is known.
+
+    `source` is the line itself, in a cell of a notebook.
+    """
 
     text: str
     path: str
     link: str
     labels: str
+    source: str = ""
 
 
 class Places:
@@ -48,6 +54,11 @@ class Places:
 
     def of(self, location: Location) -> Place:
         """How a place is shown."""
+        if cell := cell_name(location.path):
+            text = f"{cell} line {location.line}"
+            return Place(
+                text, location.path, self._link(location), ", ".join(location_labels(location)), _source(location)
+            )
         name = self._names.get(location.path, location.path)
         self._shown.add(location.path)
         link = self._link(location)
@@ -70,6 +81,15 @@ class Places:
         if location.path not in self._here:
             self._here[location.path] = source_is_here(location)
         return self._here[location.path]
+
+
+def _source(location: Location) -> str:
+    """The line at a place without its indentation; empty where it cannot be read."""
+    try:
+        lines = read_regular_text(Path(location.path)).splitlines()
+    except OSError:
+        return ""
+    return lines[location.line - 1].strip() if 0 < location.line <= len(lines) else ""
 
 
 def _short_names(paths: Collection[str]) -> dict[str, str]:

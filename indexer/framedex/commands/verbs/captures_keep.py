@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -10,14 +11,15 @@ from framedex import words
 from framedex.capturefolder import folder_now, mark_kept
 from framedex.commands.output.console import note
 from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import CaptureIds
 from framedex.errors import FramedexError
 
 
 @click.command("keep")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, type=click.IntRange(min=1))
+@click.argument("named", metavar="ID...", nargs=-1, required=True, type=CaptureIds())
 @click.option("--not", "is_over", is_flag=True, help="No longer keep them.")
 @click.pass_obj
-def keep_captures(index_path: Path | None, ids: tuple[int, ...], is_over: bool) -> None:
+def keep_captures(index_path: Path | None, named: tuple[tuple[int, ...], ...], is_over: bool) -> None:
     """Mark captures so that `framedex captures rm` leaves them.
 
     Given their ids, it removes them all the same. The mark is a file in the capture's folder.
@@ -25,7 +27,7 @@ def keep_captures(index_path: Path | None, ids: tuple[int, ...], is_over: bool) 
     from framedex.index.opening import known_captures
 
     with open_index(index_path) as index:
-        chosen = known_captures(index, ids)
+        chosen = known_captures(index, tuple(chain.from_iterable(named)))
     for capture in chosen:
         if not folder_now(capture.path).is_here:
             raise FramedexError(

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import capture_lines
 from framedex.commands.reading.indexing import patience
 from framedex.commands.reading.known import checked_index_place, open_index, settings_here
+from framedex.commands.reading.scope import CaptureIds
 
 if TYPE_CHECKING:
     from framedex.model import CaptureRow
@@ -38,20 +40,26 @@ class _Age(click.ParamType[int]):
 
 
 @click.command("rm")
-@click.argument("ids", metavar="[ID...]", nargs=-1, type=click.IntRange(min=1))
+@click.argument("named", metavar="[ID...]", nargs=-1, type=CaptureIds())
 @click.option("--older-than", "age", type=_Age(), help="Those that began longer ago than this: 7d, 12h, 30m, 2w.")
 @click.option("--all-but", type=click.IntRange(min=0), metavar="N", help="All but the latest N runs.")
 @click.option("--yes", "is_meant", is_flag=True, help="Remove those that --older-than or --all-but choose.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed.")
 @click.pass_obj
 def remove_captures(
-    index_path: Path | None, ids: tuple[int, ...], age: int | None, all_but: int | None, is_meant: bool, dry_run: bool
+    index_path: Path | None,
+    named: tuple[tuple[int, ...], ...],
+    age: int | None,
+    all_but: int | None,
+    is_meant: bool,
+    dry_run: bool,
 ) -> None:
     """Remove captures: their folders, and what the index has of them.
 
     By their ids; or by age or number with --yes, without which this only shows which ones that would be. These leave
     what `framedex captures keep` has marked, and what does not lie beside the index.
     """
+    ids = tuple(chain.from_iterable(named))
     is_range = age is not None or all_but is not None
     if bool(ids) == is_range:
         raise click.UsageError("Give the ids of captures, or --older-than or --all-but.")

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
 _BUDGETS = ("compiles", "implicit-transfers", "memory")
 _KINDS = [
-    *("error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)),
+    *(
+        "error",
+        "behaviour",
+        "never-returned",
+        "unimplemented",
+        "leak",
+        "alive",
+        *(kind.value for kind in ViolationKind),
+    ),
     *_BUDGETS,
 ]
 

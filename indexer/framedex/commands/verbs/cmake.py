@@ -171,7 +171,7 @@ def _write_if_changed(path: Path, text: str) -> bool:
             return False
     except OSError:
         pass
-    write_whole(path, text)
+    write_whole(path, text, through_links=False)
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -14,10 +13,7 @@ from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
 from framedex.commands.report.places import EDITORS
-from framedex.errors import FramedexError
-from framedex.regularfile import open_regular
-
-_BEGINNING = 1024  # bytes, in which a report says what wrote it
+from framedex.commands.report.writing import open_in_browser, refuse_foreign, usual_editor
 
 
 @click.command()
@@ -53,49 +49,16 @@ def report(
     if to_stdout and is_opened:
         raise click.UsageError("--open needs a file: name one with -o.")
     if not (to_stdout or force):
-        _refuse_foreign(output)
+        refuse_foreign(output)
     with index_of_whole_runs(index_path, chosen) as (index, answer):
         from framedex.commands.report.contents import contents_of
         from framedex.commands.report.page import page
 
-        text = page(contents_of(index, answer), editor or _usual_editor())
+        text = page(contents_of(index, answer), editor or usual_editor())
     if to_stdout:
         click.echo(text, standard_output(), nl=False)
         return
     write_whole(output, text)
     note(f"Written: {output} ({words.size(len(text))})")
     if is_opened:
-        _open(output)
-
-
-def _usual_editor() -> str:
-    return "framedex" if os.environ.get("FRAMEDEX_LINK_SCHEME") == "framedex" else "vscode"
-
-
-def _refuse_foreign(path: Path) -> None:
-    """Raise FramedexError where a file is there that is no report."""
-    from framedex.commands.report.page import GENERATOR
-
-    try:
-        with open_regular(path) as file:
-            is_own = f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(_BEGINNING)
-    except FileNotFoundError:
-        return
-    except OSError:
-        is_own = False
-    if not is_own:
-        raise FramedexError(
-            f"{path} is there already, and is no report of framedex.",
-            "Write elsewhere with -o, or replace it with --force.",
-        )
-
-
-def _open(path: Path) -> None:
-    """Raises FramedexError where there is no browser, or it fails."""
-    from framedex.commands.editor.browser import chosen_browser, open_page
-
-    address = path.absolute().as_uri()
-    browser = chosen_browser(os.environ)
-    if browser is None:
-        raise FramedexError("No browser is known here.", f"The page is {address}")
-    open_page(address, browser)
+        open_in_browser(output)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from framedex.commands.launching.behaviour_files import behaviour_variables
 from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, interpreter, launch
 from framedex.commands.launching.mock_settings import machine_options, machine_variables
 from framedex.commands.launching.plugins import find_plugin
 from framedex.commands.launching.program import Program, program_of
-from framedex.commands.launching.quantities import Bytes
+from framedex.commands.launching.recording_options import RECORDING, recording_options, recording_variables
 from framedex.commands.launching.runtimes import Runtime
 from framedex.errors import FramedexError
 
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
     help="Record this PJRT plug-in in place of the mock: libtpu, or another installed one, or [NAME:]PATH.",
 )
 @machine_options
+@click.option(
+    "--behaviour",
+    "behaviours",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Run the Python functions of this file in place of functions of the TPU runtime.",
+)
 @click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
 @click.option("-c", "is_code", is_flag=True, help="The program is given as code: run it as `python -c` does.")
 @click.option(
@@ -39,16 +48,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="The Python that runs the program. Default: the one framedex runs under.",
 )
-@click.option("--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread.")
-@click.option(
-    "--limit",
-    type=Bytes(),
-    metavar="BYTES",
-    help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.",
-)
-@click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest.")
+@recording_options
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|COMMAND|-m MODULE|-c CODE|- [ARGS]...")
 @click.pass_context
 def run(
@@ -56,16 +56,12 @@ def run(
     /,
     output: Path | None,
     plugin: str | None,
+    behaviours: tuple[Path, ...],
     is_module: bool,
     is_code: bool,
     python: str,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    sample: int | None,
-    limit: int | None,
-    ring: bool,
     program: tuple[str, ...],
-    **machine: Any,
+    **others: Any,
 ) -> None:
     """Run a program, and record every call into its runtime.
 
@@ -77,7 +73,8 @@ def run(
 
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
-    docs/mock-tpu.md says which machines can be simulated and what can be made to fail. jaxlib 0.4.13 is recorded at
+    docs/mock-tpu.md says which machines can be simulated and what can be made to fail, docs/behaviours.md what stands
+    in a file of behaviours; of several, the first is the outermost. jaxlib 0.4.13 is recorded at
     the TPU C API that JAX used before PJRT (docs/tpu-executor-allocate.md).
     """
     if not program:
@@ -86,26 +83,24 @@ def run(
         )
     if is_module and is_code:
         raise click.UsageError("-m names a module, -c gives code: choose one.")
-    if ring and limit is None:
-        raise click.UsageError("--ring needs a size: --limit BYTES.")
     if plugin == "":
         raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
-    variables = machine_variables(machine)
+    recording = recording_variables({name: others.pop(name) for name in RECORDING})
+    variables = machine_variables(others)
     if plugin and variables:
         raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")
-    settings = variables | {
-        "FRAMEDEX_INCLUDE": ",".join(include),
-        "FRAMEDEX_EXCLUDE": ",".join(exclude),
-        "FRAMEDEX_SAMPLE": _number(sample),
-        "FRAMEDEX_LIMIT": _number(limit),
-        "FRAMEDEX_RING": "1" if ring else "",
-    }
+    settings = variables | recording
     named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
     if is_module or is_code:
         started = Program(interpreter(python), ("-m" if is_module else "-c", *program))
     else:
         started = program_of(program, interpreter(python), is_named=named)
     runtime, found = _checked(started, plugin)
+    if behaviours and runtime is Runtime.TPU_EXECUTOR:
+        raise click.UsageError("--behaviour is about functions of the PJRT table, which jaxlib 0.4.13 does not use.")
+    if behaviours:
+        platform = found.name if found else "tpu"
+        settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)
     outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime))
     for line in outcome.summary().splitlines():
         with suppress(OSError):  # nobody reads it; the program's status is still to be passed on
@@ -127,11 +122,6 @@ def _checked(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | No
         if not program.why:
             raise
         raise FramedexError(f"{error.message}\n{program.why}", error.remedy) from error
-
-
-def _number(value: int | None) -> str:
-    """A number as text for an environment variable; empty if none was given."""
-    return "" if value is None else str(value)
 
 
 def _end_like(ctx: click.Context, outcome: Outcome) -> None:

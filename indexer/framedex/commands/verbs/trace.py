@@ -19,6 +19,7 @@ from framedex.commands.output.render_trace import (
     dispatch_lines,
     folded_frames,
     header,
+    profiled_lines,
     public_only,
     stack_lines,
 )
@@ -74,12 +75,13 @@ def trace(
     with asked_index(index_path, chosen) as index:
         found = _find(index, call, chosen)
         answer = None if _is_id(call) else index.calls.answer_of(found.call)
+        profiled = index.calls.profiled(found.call)
         capture = next((row for row in index.captures() if row.id == found.call.capture), None)
     if output is not None:
         write_whole(output, format_trace(found))
         note(f"Wrote {output}. Open it in an editor with framedex's language server to follow its frames.")
     elif as_json:
-        print_json(trace_document(found))
+        print_json(trace_document(found, profiled))
     else:
         frames = (*found.frames, *found.python)
         code = [frame for frame in frames if frame.function.role is Role.CODE]
@@ -87,6 +89,7 @@ def trace(
             [
                 *([heading(answer)] if answer is not None and answer.among > 1 else []),
                 *header(found, frames if show_all else code),
+                *(profiled_lines(profiled, show_all) if profiled is not None else []),
                 (),
                 *_stacks(found, all_frames if show_all else folded_frames, -1 if first else 1),
             ]

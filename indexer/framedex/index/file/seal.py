@@ -65,8 +65,8 @@ def seal_path(index: Path) -> Path:
     return Path(f"{os.path.realpath(index)}.seal")
 
 
-def was_changed(index: Path) -> bool:
-    """Whether an index is surely not as framedex left it."""
+def was_changed(index: Path, *, may_seal: bool = True) -> bool:
+    """Whether an index is surely not as framedex left it; what summing it has told is kept where that is allowed."""
     for _ in range(_ATTEMPTS):
         text = _text(index)
         seal = _Seal.read(text)
@@ -76,7 +76,7 @@ def was_changed(index: Path) -> bool:
             before = index.stat()
             if seal.is_of(before):
                 return False
-            if before.st_size > _MOST_UNSEALED and not os.access(seal_path(index), os.W_OK):
+            if before.st_size > _MOST_UNSEALED and not (may_seal and os.access(seal_path(index), os.W_OK)):
                 return False
             is_same = seal.size == before.st_size and seal.checksum == _checksum_elsewhere(index)
             after = index.stat()
@@ -85,7 +85,8 @@ def was_changed(index: Path) -> bool:
         # A writer that began meanwhile has emptied the seal first.
         if _text(index) == text and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
             found = _Seal(after.st_size, after.st_mtime_ns, after.st_ctime_ns, seal.checksum)
-            _replace(index, text, str(found) if is_same else _CHANGED)
+            if may_seal:
+                _replace(index, text, str(found) if is_same else _CHANGED)
             return not is_same
     return False
 

@@ -34,7 +34,7 @@ def blaming_damage(path: Path) -> Iterator[None]:
     except (FramedexError, OSError):
         raise
     except Exception as error:
-        if was_changed(path) or _is_broken(path):
+        if was_changed(path, may_seal=False) or _is_broken(path):
             raise damaged(path, f"{type(error).__name__}: {error}") from error
         raise
 

@@ -84,13 +84,14 @@ def calls_in(
     parameters: Sequence[object] = (),
     *,
     backwards: bool,
+    tables: str = CALL_TABLES,
 ) -> Iterator[Row]:
     """Rows of columns, the first of which is `c.id`, of the calls of these kinds of a capture, in the order of ids.
 
-    The condition continues a WHERE clause over `call_rows c` and `call_kinds k`.
+    The condition continues a WHERE clause over `call_rows c` and `call_kinds k`, which are among the tables.
     """
     query = (
-        f"SELECT {columns} FROM json_each(?) s CROSS JOIN {CALL_TABLES}"
+        f"SELECT {columns} FROM json_each(?) s CROSS JOIN {tables}"
         f" WHERE c.id BETWEEN {json_item(0)} AND {json_item(1)} AND c.kind {IN_JSON}{condition}"
     )
     wanted = json_list(kinds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.model import is_local
 from framedex.model.places import prefix_in
@@ -15,46 +15,61 @@ if TYPE_CHECKING:
     from framedex.releases import Build
 
 
-def builds(reader: Reader) -> list[Build]:
-    """The components of the captures, those of the capture that began last first."""
+def builds(reader: Reader, capture: int | None = None) -> list[Build]:
+    """The components of the captures, those of the capture that began last first; or those of one capture."""
     from framedex.releases import Build
 
     rows = reader.rows(
-        "SELECT b.component, b.version, b.revision, b.folder FROM builds b"
-        " JOIN captures p ON p.id = b.capture ORDER BY p.started DESC, p.id DESC, b.id"
+        "SELECT b.component, b.version, b.revision, b.folder FROM builds b JOIN captures p ON p.id = b.capture"
+        " WHERE ?1 IS NULL OR p.id = ?1 ORDER BY p.started DESC, p.id DESC, b.id",
+        capture,
     )
     return list(dict.fromkeys(Build(*row) for row in rows))
 
 
-class Urls:
-    """Gives locations their URLs. For one answer: what is recorded may change until the next."""
+class PublicPlace(NamedTuple):
+    """A path within its component's repository, and the address of a line of it, where there is one."""
 
-    def __init__(self, reader: Reader) -> None:
+    path: str
+    url: str | None
+
+
+class Urls:
+    """Gives locations their URLs. For one answer: what is recorded may change until the next.
+
+    With a capture by the components of that one alone.
+    """
+
+    def __init__(self, reader: Reader, capture: int | None = None) -> None:
         self._reader = reader
+        self._capture = capture
 
     def added(self, location: Location) -> Location:
         """The location with its public URL, if its file is not here and the URL is known."""
         if self._reader.memory.file(location.path) is not None:
             return location
-        url = self._url(location)
-        return location if url is None else replace(location, url=url)
+        public = self.public(location.path, location.line)
+        return location if public is None or public.url is None else replace(location, url=public.url)
 
-    def _url(self, location: Location) -> str | None:
+    def public(self, path: str, line: int) -> PublicPlace | None:
+        """A line as the public knows it, be its file here or not; None for a file of no public component."""
         from framedex.releases import public_url, published, url_template  # most places that are shown are here
 
         links = self._reader.links
-        root = next((root for root in links if location.path.startswith(f"{root}/")), None)
+        root = next((root for root in links if path.startswith(f"{root}/")), None)
         if root is not None:
-            return public_url(root, location.path[len(root) + 1 :], location.line, "HEAD", links)
-        if source_map := self._map(location.path):
+            inside = path[len(root) + 1 :]
+            return PublicPlace(inside, public_url(root, inside, line, "HEAD", links))
+        if source_map := self._map(path):
             component, repository, revision, is_dirty, prefix = source_map
             templates = {component: url_template(repository)} if repository else {}
-            path = location.path[len(prefix) :]
-            return None if is_dirty else public_url(component, path, location.line, revision, {**templates, **links})
-        found = published(location.path, self._builds)
+            inside = path[len(prefix) :]
+            url = None if is_dirty else public_url(component, inside, line, revision, {**templates, **links})
+            return PublicPlace(inside, url)
+        found = published(path, self._builds)
         if found is None:
             return None
-        return public_url(found.component, found.path, location.line, found.revision, links)
+        return PublicPlace(found.path, public_url(found.component, found.path, line, found.revision, links))
 
     def _map(self, path: str) -> tuple[str, str | None, str, int, str] | None:
         """The source map that a path is of: component, repository, commit, whether it was changed, prefix."""
@@ -68,4 +83,4 @@ class Urls:
 
     @cached_property
     def _builds(self) -> list[Build]:
-        return self._reader.memory.recall("builds", lambda: builds(self._reader))
+        return self._reader.memory.recall(("builds", self._capture), lambda: builds(self._reader, self._capture))

@@ -351,14 +351,14 @@ def _thread_ids(connection: sqlite3.Connection, capture_id: int, capture: Captur
     query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
     main = capture.metadata.pid
     for thread in capture.threads[len(ids) :]:
-        row = (capture_id, thread.tid, storable(thread.name), _label(thread, main))
+        row = (capture_id, thread.tid, storable(thread.name), thread_label(thread, main))
         added = connection.execute(query, row).lastrowid
         assert added is not None
         ids.append(added)
     return ids
 
 
-def _label(thread: Thread, main: object) -> str:
+def thread_label(thread: Thread, main: object) -> str:
     """What tells a thread from the others: those of a pool have one name, and often that of the main one."""
     if thread.tid == main:
         return "main"

@@ -29,7 +29,8 @@ def frame_ids(
     Known frames of binaries that are `renamed` become what these records say.
     """
     distinct = dict.fromkeys(records)
-    places = [record.location for record in distinct] + [record.function.location for record in distinct]
+    places = [record.location or record.found for record in distinct]
+    places += [record.function.location for record in distinct]
     files = file_ids(connection, {place.path for place in places if place is not None})
     modules = _module_ids(connection, dict.fromkeys(record.module for record in distinct if record.module is not None))
     functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files)
@@ -134,7 +135,7 @@ def _frame_id(
 ) -> int:
     function = functions[record.function]
     module = None if record.module is None else modules[record.module]
-    file, line, how = place(record.location, files)
+    file, line, _ = place(record.location, files)
     recorded_line = line if line is not None else record.line or None
     offset = signed(record.offset)
     if module is None:
@@ -149,10 +150,11 @@ def _frame_id(
     # Whatever an earlier run found for the function, its new frame has to be given too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
     what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
+    stands = place(record.location or record.found, files)
     inserted = connection.execute(
         "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how,"
         " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*what, file, line, how, file, recorded_line),
+        (*what, *stands, file, recorded_line),
     ).lastrowid
     assert inserted is not None
     return inserted

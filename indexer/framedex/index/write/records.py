@@ -43,7 +43,8 @@ class FrameRecord:
     `module` is the binary, None for Python frames; `depth` is 0 for the physical function and
     counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
     `location` is None unless the very line is known, and is as recorded. `returning` is a Python frame that has ended;
-    `line` is that of a Python frame also where it is of no file (`<string>`), 0 where it is not known.
+    `line` is that of a Python frame also where it is of no file (`<string>`), 0 where it is not known. `found` is what
+    another index knew of a frame without such a location.
     """
 
     function: FunctionRecord
@@ -53,6 +54,7 @@ class FrameRecord:
     location: Location | None
     returning: bool = False
     line: int = 0
+    found: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

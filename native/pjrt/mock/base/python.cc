@@ -1,6 +1,7 @@
 #include "pjrt/mock/base/python.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -251,6 +252,8 @@ bool is_usable() {
   return found_functions().has_value() && api().Py_IsInitialized() != 0 && api().Py_IsFinalizing() == 0;
 }
 
+bool has_gil() { return api().PyGILState_Check() != 0; }
+
 Gil::Gil() : state_(api().PyGILState_Ensure()) { release_dropped(); }
 Gil::~Gil() { api().PyGILState_Release(state_); }
 
@@ -258,7 +261,10 @@ WithoutGil::WithoutGil() {
   if (is_usable() && api().PyGILState_Check() != 0) thread_ = api().PyEval_SaveThread();
 }
 WithoutGil::~WithoutGil() {
-  if (thread_ != nullptr) api().PyEval_RestoreThread(thread_);
+  if (thread_ == nullptr) return;
+  // Python ends a thread that asks for the GIL then, from within this destructor. It goes with the process instead.
+  while (!is_usable()) pause();
+  api().PyEval_RestoreThread(thread_);
 }
 
 Reference::~Reference() {

@@ -19,6 +19,9 @@ struct Object;  // a PyObject
 // Whether this process has an interpreter that can be entered: it is initialised, and not being torn down.
 bool is_usable();
 
+// Whether this thread holds the GIL. Only while is_usable().
+bool has_gil();
+
 // Holds the GIL; may be nested. Only while is_usable(). What was released without it is released now.
 class Gil {
  public:

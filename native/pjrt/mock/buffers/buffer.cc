@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "pjrt/behaviours/wrapping.h"
 #include "pjrt/mock/arrays/strided_copy.h"
 #include "pjrt/mock/base/error.h"
 #include "pjrt/mock/base/event.h"
@@ -12,6 +13,7 @@ namespace framedex::mock {
 namespace {
 
 PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
+  if (const char* said = behaviours::why_refused()) return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED, said);
   MemoryStatistics statistics = memory.pool->statistics();
   return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
                     "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
@@ -226,7 +228,7 @@ void add_buffer_properties(PJRT_Api& api) {
 
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
   *allocated = memory.allocate(bytes);
-  if (*allocated == nullptr) {
+  if (*allocated == nullptr && behaviours::why_refused() == nullptr) {
     release_memory_of_dropped_arrays();  // they may hold what is missing
     *allocated = memory.allocate(bytes);
   }
@@ -235,7 +237,7 @@ PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>*
 
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) {
   std::optional<Reservation> found = memory.reserve(bytes);
-  if (!found) {
+  if (!found && behaviours::why_refused() == nullptr) {
     release_memory_of_dropped_arrays();
     found = memory.reserve(bytes);
   }

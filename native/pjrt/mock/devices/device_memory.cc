@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <new>
 
@@ -29,7 +30,16 @@ uint64_t rounded(int64_t bytes) {
   return (size + DeviceMemory::kAlignment - 1) / DeviceMemory::kAlignment * DeviceMemory::kAlignment;
 }
 
+std::atomic<const AllocationGate*> allocation_gate{nullptr};
+
+const char* why_refused(const AllocationGate* gate) {
+  const char* said = gate == nullptr ? nullptr : gate->why_refused();
+  return said != nullptr ? said : "no free block is large enough";
+}
+
 }  // namespace
+
+void set_allocation_gate(const AllocationGate* gate) { allocation_gate = gate; }
 
 AddressRange::AddressRange(uint64_t size) : size_(size) {
   void* range = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -53,10 +63,11 @@ void* DeviceMemory::Allocate(int64_t bytes) {
     call.arguments().integer(1, bytes);
     call.enter();
   }
-  void* address = bytes <= statistics_.limit ? take(rounded(bytes)) : nullptr;
+  const AllocationGate* gate = allocation_gate.load(std::memory_order_acquire);
+  void* address = gate == nullptr ? take_if_there(bytes) : take_through(*gate, bytes);
   if (call.is_recording()) {
     call.arguments().address(2, address);
-    call.leave(address != nullptr ? 0 : kResourceExhausted, address != nullptr ? "" : "no free block is large enough");
+    call.leave(address != nullptr ? 0 : kResourceExhausted, address != nullptr ? "" : why_refused(gate));
   }
   return address;
 }
@@ -98,6 +109,14 @@ void DeviceMemory::clear_statistics() {
   statistics_.allocations = 0;
   statistics_.largest_allocation = 0;
 }
+
+void* DeviceMemory::take_through(const AllocationGate& gate, int64_t bytes) {
+  auto take = [](void* memory, int64_t wanted) { return static_cast<DeviceMemory*>(memory)->take_if_there(wanted); };
+  auto give_back = [](void* memory, void* address) { static_cast<DeviceMemory*>(memory)->give_back(address); };
+  return gate.allocate(device_, bytes, this, take, give_back);
+}
+
+void* DeviceMemory::take_if_there(int64_t bytes) { return bytes <= statistics_.limit ? take(rounded(bytes)) : nullptr; }
 
 void* DeviceMemory::take(uint64_t size) {
   std::lock_guard lock(mutex_);

@@ -35,6 +35,17 @@ class AddressRange {
   char* start_;
 };
 
+// What stands before every allocation of the process. Of `allocate`, `take(memory, bytes)` is what happens otherwise,
+// and `give_back(memory, address)` undoes that; null: it fails. `why_refused` tells what was said of the thread's
+// latest allocation, null where it failed for want of memory.
+struct AllocationGate {
+  void* (*allocate)(int device, int64_t bytes, void* memory, void* (*take)(void* memory, int64_t bytes),
+                    void (*give_back)(void* memory, void* address));
+  const char* (*why_refused)();
+};
+// `gate` has to stay.
+void set_allocation_gate(const AllocationGate* gate);
+
 // Best fit over the free blocks of the range; neighbours are joined. Small blocks are kept aside by their size when
 // they are freed, and joined once no free block is large enough or somebody asks for statistics: a program's outputs
 // come and go in the same sizes. Thread-safe. Every allocation, every release and every change of owner is a call of
@@ -62,6 +73,8 @@ class DeviceMemory {
   // Blocks of so many bytes and more are handed back to the host when freed, smaller ones are kept aside.
   static constexpr uint64_t kSmall = (uint64_t{1} << 20) + kAlignment;
 
+  void* take_through(const AllocationGate& gate, int64_t bytes);
+  void* take_if_there(int64_t bytes);
   void* take(uint64_t size);
   bool take_best_fit(uint64_t size, uint64_t& offset);
   uint64_t give_back(void* address);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-_VOID = {"br", "meta", "rect", "path"}
+_VOID = {"br", "hr", "img", "input", "link", "meta", "path", "rect", "source"}
 
 
 @dataclass

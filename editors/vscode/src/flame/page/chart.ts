@@ -57,7 +57,7 @@ export class FlameChart {
       .inverted(true)
       .resetHeightOnZoom(true)
       .sort((a, b) => b.data.value - a.data.value)
-      .setColorMapper((node) => `var(--flame-${node.highlight ? "found" : node.data.kind})`)
+      .setColorMapper((node) => `var(--flame-${node.highlight ? "found" : node.data.colour})`)
       .setLabelHandler((node) => label(node.data))
       .setDetailsHandler(() => undefined)
       .setSearchMatch((node, term) => node.data.position >= 0 && node.data.name.toLowerCase().includes(term))

@@ -1,6 +1,6 @@
 // A click on a function of a flame graph shows it alone, as wide as the page, below its callers; and says what it is.
 "use strict";
-for (const graph of document.querySelectorAll(".flames")) {
+for (const graph of document.querySelectorAll(".flames:not(.zooms)")) {
   const picked = graph.nextElementSibling;
   const boxes = [...graph.querySelectorAll("svg svg")].map((element) => ({
     element,

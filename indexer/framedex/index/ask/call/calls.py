@@ -12,7 +12,7 @@ from framedex.errors import FramedexError
 from framedex.index.ask.answers import answer_of_boundary
 from framedex.index.ask.call.causal_links import dispatches
 from framedex.index.ask.call.filters import boundaries_like, boundaries_that_work, call_ranges, passing, stacks_through
-from framedex.index.ask.call.objects import name_objects
+from framedex.index.ask.call.objects import name_objects, object_names
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
 from framedex.index.read.rows import (
@@ -30,7 +30,9 @@ from framedex.model import Role
 
 if TYPE_CHECKING:
     from framedex.index.ask.call.filters import Passing
+    from framedex.index.ask.call.objects import ObjectNames
     from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model.profiled import ProfiledRun
 
 
 _MOST_LISTED = 20  # names that may be meant
@@ -116,6 +118,10 @@ class Calls:
     def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
         """The calls, with the names of the objects that are their arguments."""
         return name_objects(self.reader, calls)
+
+    def object_names(self, calls: Sequence[CallRow]) -> list[ObjectNames]:
+        """The names of the objects that are the arguments of each call."""
+        return object_names(self.reader, calls)
 
     def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
         """The line of Python that led to each call, by its id: of the program itself where there is one.
@@ -231,6 +237,12 @@ class Calls:
             origin=origin(self.reader, found.id),
             dispatched=dispatches(self.reader, found),
         )
+
+    def profiled(self, call: CallRow) -> ProfiledRun | None:
+        """What an imported profile has of a call; None where that is nothing, or not sure."""
+        from framedex.index.ask.call.profiled import profiled_run
+
+        return profiled_run(self, call)
 
     def trace_of_stack(self, stack_id: int) -> Trace | None:
         """The trace of the latest call with this stack."""

@@ -44,15 +44,25 @@ class Passing:
     condition: str
     parameters: tuple[object, ...]
 
-    def rows(self, reader: Reader, columns: str, *, backwards: bool) -> Iterator[Row]:
-        """Rows of columns of these calls, the first of which is `c.id`, in the order of ids."""
+    def rows(self, reader: Reader, columns: str, *, backwards: bool, tables: str = CALL_TABLES) -> Iterator[Row]:
+        """Rows of columns of these calls, the first of which is `c.id`, in the order of ids.
+
+        The tables are those that the columns are of, `call_rows c` and `call_kinds k` among them.
+        """
         if self.kinds is not None:
             yield from calls_in(
-                reader, columns, self.kinds, self.ids, self.condition, self.parameters, backwards=backwards
+                reader,
+                columns,
+                self.kinds,
+                self.ids,
+                self.condition,
+                self.parameters,
+                backwards=backwards,
+                tables=tables,
             )
             return
         order = "DESC" if backwards else "ASC"
-        query = f"SELECT {columns} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}"
+        query = f"SELECT {columns} FROM {tables} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}"
         way = Way(reader, self.ids, backwards=backwards)
         for ranges in way.portions(slices(self.ids, backwards=backwards)):
             for first, last in ranges:
@@ -73,6 +83,25 @@ class Passing:
         )
         for ranges in Way(reader, self.ids, backwards=False).portions(all_ranges):
             yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
+
+    def with_nested(self, reader: Reader) -> Ids:
+        """The ids that have all calls made in these: each comes after the one in which it was made."""
+        rows = reader.rows("SELECT last_call FROM captures WHERE id = ?", self.capture)
+        return Ids(self.ids.base, self.ids.first, rows[0][0])
+
+    def nested(self, reader: Reader, columns: str, grouping: str) -> Iterator[Row]:
+        """Rows of aggregates of the calls `n` that were made in these, `c` and `k`: several for one group."""
+        of_kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
+        query = (
+            f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows n"
+            f" ON n.id BETWEEN {json_item(0)} AND {json_item(1)}"
+            " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
+            f" WHERE c.id BETWEEN ? AND ?{of_kinds}{self.condition}{grouping}"
+        )
+        wanted = () if self.kinds is None else (json_list(self.kinds),)
+        within = self.with_nested(reader)
+        for ranges in Way(reader, within, backwards=False).portions(slices(within, backwards=False)):
+            yield from reader.rows(query, json_list(ranges), self.ids.first, self.ids.last, *wanted, *self.parameters)
 
 
 def slices(ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
@@ -141,9 +170,9 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
 def boundaries_that_work(reader: Reader) -> list[int]:
     """The boundary functions that compile, load or run programs or move data, and those of other boundaries.
 
-    What the mock TPU does inside of those is none of them.
+    What the mock TPU and behaviours do inside of those is none of them.
     """
-    rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary <> 'mock_tpu'")
+    rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary NOT IN ('mock_tpu', 'behaviour')")
     return [identifier for identifier, name, kind in rows if kind != "pjrt" or function_named(name).works]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from framedex.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, Row, json_list
@@ -16,6 +18,10 @@ from framedex.objects.table import address_of, elements, functions_with
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
 _AT_ONCE = 5_000  # calls
+_MOST_BIRTHS = 50_000  # that are held at once
+
+ObjectNames = dict[str, str | list[str | None]]
+"""The names of a call's objects by its fields; in a list, None where an element is no object."""
 
 _COLUMNS = (
     "o.id, t.capture, t.name, o.number, o.address, o.size, o.uses, o.created_call, o.first_call, o.last_call,"
@@ -60,7 +66,7 @@ class Objects:
         )
         for type_id, of_capture in types:
             passed = 0
-            ranges = _ranges(self.reader, of_capture)
+            ranges = object_ranges(self.reader, of_capture)
             for first, last in ranges:
                 # Where objects are numbered in the order of their birth, so many are born before this one.
                 begin = first + max(number - 1 - passed, 0)
@@ -85,7 +91,7 @@ class Objects:
         )
 
 
-def _ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
+def object_ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
     """The ids of a capture's objects, in the order of their birth."""
     query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ? ORDER BY first_object"
     return [(first, last) for first, last in reader.rows(query, capture)]
@@ -144,77 +150,118 @@ def calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCal
 
 def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
     """The calls, with the names of the objects that are their arguments."""
-    named: list[CallRow] = []
+    named = zip(calls, object_names(reader, calls), strict=True)
+    return [replace(call, objects=names) if names else call for call, names in named]
+
+
+def object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:
+    """The names of the objects that are the arguments of each call."""
+    names: list[ObjectNames] = [{} for _ in calls]
     for first in range(0, len(calls), _AT_ONCE):
-        some = calls[first : first + _AT_ONCE]
-        for capture in dict.fromkeys(call.capture for call in some):
-            named += _named(reader, capture, [call for call in some if call.capture == capture])
-    return named
+        places = range(first, min(first + _AT_ONCE, len(calls)))
+        for capture in dict.fromkeys(calls[place].capture for place in places):
+            _find_names(reader, capture, {at: calls[at] for at in places if calls[at].capture == capture}, names)
+    return names
 
 
-def _named(reader: Reader, capture: int, calls: Sequence[CallRow]) -> Iterator[CallRow]:
-    sightings = [(place, *each) for place, call in enumerate(calls) for each in _sightings(call)]
-    at = _ObjectsAt(reader, capture) if sightings else None
-    objects: list[dict[str, str | list[str | None]]] = [{} for _ in calls]
+def _find_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: list[ObjectNames]) -> None:
+    """Fill in the names for calls of a capture, by their places."""
+    sightings = [(place, *each) for place, call in calls.items() for each in _sightings(call)]
+    at = _ObjectsAt(reader, capture, [time for *_, time in sightings]) if sightings else None
     for place, known, address, time in sightings:
         number = at.number(known.type, address, time) if at is not None else None
         name = None if number is None else f"{known.type}#{number}"
         if known.is_list:
-            listed = objects[place].setdefault(known.name, [])
+            listed = names[place].setdefault(known.name, [])
             assert isinstance(listed, list)
             listed.append(name)
         elif name is not None:
-            objects[place][known.name] = name
-    return (replace(call, objects=names) if names else call for call, names in zip(calls, objects, strict=True))
+            names[place][known.name] = name
 
 
 class _ObjectsAt:
     """Which object of a capture an address was at a time: the last of those that were born by then.
 
     Objects are numbered in the order of their birth, so a time is an id, and an index has those of an address by id:
-    however many objects were at one address, each costs two searches.
+    however many objects were at one address, each costs two searches. Both are done in memory, among the births between
+    the first and the last of the times that are asked for, where those are no more than a few.
     """
 
-    def __init__(self, reader: Reader, capture: int) -> None:
-        self._reader = reader
-        self._ranges = _ranges(reader, capture)
+    def __init__(self, reader: Reader, capture: int, times: Sequence[int]) -> None:
         query = "SELECT name, id FROM object_types WHERE capture = ?"
         self._types: dict[str, int] = dict(reader.rows(query, capture))
-        self._born_by: dict[int, list[tuple[int, int]]] = {}
+        first, last = min(times), max(times)
+        self._ranges = [
+            _Births(reader, *ids, born_before=first, born_by=last) for ids in reversed(object_ranges(reader, capture))
+        ]
 
     def number(self, kind: str, address: int, time: int) -> int | None:
         """The number of the object of this type; None where there was none."""
         type_id = self._types.get(kind)
         if type_id is None or not address:
             return None
-        if time not in self._born_by:
-            self._born_by[time] = list(self._ids_born_by(time))
-        for first, last in self._born_by[time]:
-            row = self._reader.row(
-                "SELECT number FROM object_rows WHERE address = ? AND id BETWEEN ? AND ? AND +type = ?"
-                " ORDER BY id DESC LIMIT 1",
-                signed(address),
-                first,
-                last,
-                type_id,
-            )
-            if row is not None:
-                return int(row[0])
-        return None
+        numbers = (births.number(signed(address), type_id, time) for births in self._ranges)
+        return next((number for number in numbers if number is not None), None)
 
-    def _ids_born_by(self, time: int) -> Iterator[tuple[int, int]]:
-        """The ranges of ids of the objects that were born by this time, the latest first."""
-        for first, last in reversed(self._ranges):
-            begin, end = first, last + 1
-            while begin < end:
-                middle = (begin + end) // 2
-                row = self._reader.row("SELECT born FROM object_rows WHERE id = ?", middle)
-                if row is None or row[0] > time:
-                    end = middle
-                else:
-                    begin = middle + 1
-            if begin > first:
-                yield first, begin - 1
+
+class _Births:
+    """The objects with ids from `first` to `last`, as far as it matters for times between two."""
+
+    def __init__(self, reader: Reader, first: int, last: int, *, born_before: int, born_by: int) -> None:
+        self._reader = reader
+        self._first = first
+        self._begin = self._search(first, last + 1, born_before)
+        self._end = self._search(self._begin, last + 1, born_by)
+        self._times: list[int] | None = None
+        self._here: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by address and type: (id, number)
+        self._earlier: dict[tuple[int, int], int | None] = {}  # the number of the last one that was born before these
+        if self._end - self._begin <= _MOST_BIRTHS:
+            self._times = self._read()
+
+    def number(self, address: int, type_id: int, time: int) -> int | None:
+        """The number of the last object of a type that was born at an address by a time."""
+        if self._times is None:
+            return self._last_at(address, type_id, self._search(self._begin, self._end, time) - 1)
+        last = self._begin + bisect_right(self._times, time) - 1
+        key = address, type_id
+        here = self._here.get(key, ())
+        if born := bisect_right(here, last, key=itemgetter(0)):
+            return here[born - 1][1]
+        if key not in self._earlier:
+            self._earlier[key] = self._last_at(address, type_id, self._begin - 1)
+        return self._earlier[key]
+
+    def _read(self) -> list[int]:
+        """Read the objects that were born between the times, and tell when each was."""
+        query = "SELECT id, born, address, type, number FROM object_rows WHERE id BETWEEN ? AND ? ORDER BY id"
+        times = []
+        for identifier, born, address, type_id, number in self._reader.rows(query, self._begin, self._end - 1):
+            times.append(born)
+            self._here.setdefault((address, type_id), []).append((identifier, number))
+        return times
+
+    def _last_at(self, address: int, type_id: int, last: int) -> int | None:
+        """The number of the last object at an address, of those with ids up to `last`."""
+        row = self._reader.row(
+            "SELECT number FROM object_rows WHERE address = ? AND id BETWEEN ? AND ? AND +type = ?"
+            " ORDER BY id DESC LIMIT 1",
+            address,
+            self._first,
+            last,
+            type_id,
+        )
+        return None if row is None else int(row[0])
+
+    def _search(self, begin: int, end: int, time: int) -> int:
+        """The first of these ids whose object was born later than a time, `end` where none was."""
+        while begin < end:
+            middle = (begin + end) // 2
+            row = self._reader.row("SELECT born FROM object_rows WHERE id = ?", middle)
+            if row is None or row[0] > time:
+                end = middle
+            else:
+                begin = middle + 1
+        return begin
 
 
 def _sightings(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:

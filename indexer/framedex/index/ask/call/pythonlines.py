@@ -17,7 +17,7 @@ def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonL
 
     A call whose stack has no Python has the line of what had it made, unless several places may have.
     """
-    node_of = _python_nodes(reader, stacks.values())
+    node_of = python_nodes(reader, stacks.values())
     lines = lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
     return found | _linked_lines(reader, stacks.keys() - found.keys())
@@ -49,7 +49,7 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
 
 def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
     """For each stack the lines of the program itself that lead to its innermost one, nearest first, without that."""
-    node_of = _python_nodes(reader, stacks)
+    node_of = python_nodes(reader, stacks)
     found = outward_lines_of_nodes(reader, node_of.values())
     return {stack: found.get(node, ()) for stack, node in node_of.items()}
 
@@ -72,7 +72,7 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
     return {leaf: tuple(way[1:]) for leaf, way in found.items()}
 
 
-def _python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
+def python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
     """The innermost node of each stack on its way out to Python."""
     query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
     return dict(reader.rows(query, json_list(sorted(set(stacks)))))

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from framedex.index.ask.call.filters import Passing, passing, slices
+from framedex.index.ask.call.filters import Passing, passing
 from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.file.durations import bucket_of, duration_of
 from framedex.index.read.rows import Reader
-from framedex.index.read.spans import KIND_TABLES, Ids, Way
+from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallFilter, FunctionTotals
 
 _EXACT = 100_000
@@ -50,13 +50,13 @@ def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> l
     is_exact = sum(some.calls for some in chosen) <= _EXACT
     groups: _Groups = {}
     counted: list[Passing] = []
-    looked_at = [(some, _within(reader, some)) for some in chosen if not some.is_of_kinds]
+    looked_at = [some for some in chosen if not some.is_of_kinds]
     of_kinds = [some for some in chosen if some.is_of_kinds]
     is_counted = _is_whole(wanted) and not is_exact
     calls = sum(len(some.ids) for some in chosen if not (some.is_of_kinds and is_counted))
-    with reader.looking.through(calls, calls + sum(len(within) for _, within in looked_at)):
-        for some, within in looked_at:
-            _add_calls(reader, groups, some, within, by_thread=by_thread, is_exact=is_exact)
+    with reader.looking.through(calls, calls + sum(len(some.with_nested(reader)) for some in looked_at)):
+        for some in looked_at:
+            _add_calls(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
         for some in of_kinds:
             _add_kinds(reader, groups, some, by_thread=by_thread)
             if is_counted:
@@ -137,32 +137,16 @@ def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[
         group.is_exact = False
 
 
-def _within(reader: Reader, some: Passing) -> Ids:
-    """The ids that have all calls made in those that pass: each comes after the one in which it was made."""
-    rows = reader.rows("SELECT last_call FROM captures WHERE id = ?", some.capture)
-    return Ids(some.ids.base, some.ids.first, rows[0][0])
-
-
-def _add_calls(reader: Reader, groups: _Groups, some: Passing, within: Ids, *, by_thread: bool, is_exact: bool) -> None:
+def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
     """Add calls by a look at each, and at those that were made in them."""
     for boundary, thread, error, duration, calls, first, last in _durations(reader, some, by_thread=by_thread):
         group, time = _group(groups, boundary, thread), max(duration, 0) * calls
         _add(group, error, calls, time, time, duration, last, first)
         if duration >= 0:
             _count(group, duration, calls, is_exact=is_exact)
-    of_kinds = f" AND c.kind {IN_JSON}" if some.kinds is not None else ""
-    query = (
-        f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
-        f" FROM json_each(?) s CROSS JOIN call_rows n ON n.id BETWEEN {json_item(0)} AND {json_item(1)}"
-        " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
-        f" WHERE c.id BETWEEN ? AND ?{of_kinds}{some.condition} GROUP BY 1, 2"
-    )
-    wanted = () if some.kinds is None else (json_list(some.kinds),)
-    for ranges in Way(reader, within, backwards=False).portions(slices(within, backwards=False)):
-        for boundary, thread, nested in reader.rows(
-            query, json_list(ranges), some.ids.first, some.ids.last, *wanted, *some.parameters
-        ):
-            _group(groups, boundary, thread).own -= nested
+    columns = f"k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
+    for boundary, thread, nested in some.nested(reader, columns, " GROUP BY 1, 2"):
+        _group(groups, boundary, thread).own -= nested
 
 
 def _add_durations(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
@@ -186,7 +170,7 @@ def _durations(reader: Reader, some: Passing, *, by_thread: bool) -> Iterator[Ro
 
 def _totals(named: tuple[str, str], thread: str | None, group: _Group) -> FunctionTotals:
     returned = group.calls - group.never_returned
-    median, p90, p99 = _quantiles(group, returned, (50, 90, 99))
+    median, p90, p99 = _quantiles(group, (50, 90, 99))
     longest, longest_call = group.longest if returned else (0, 0)
     return FunctionTotals(
         function=named[0],
@@ -206,9 +190,13 @@ def _totals(named: tuple[str, str], thread: str | None, group: _Group) -> Functi
     )
 
 
-def _quantiles(group: _Group, returned: int, percents: Sequence[int]) -> list[int]:
-    """The least durations that so many percent of the calls did not exceed: measured ones, or middles of buckets."""
-    ranks = [max(-(-returned * percent // 100), 1) for percent in percents]
+def _quantiles(group: _Group, percents: Sequence[int]) -> list[int]:
+    """The least durations that so many percent of the calls did not exceed: measured ones, or middles of buckets.
+
+    A sample of an imported profile may stand for several calls; its duration was measured once.
+    """
+    measured = sum(group.durations.values())
+    ranks = [max(-(-measured * percent // 100), 1) for percent in percents]
     found: list[int] = []
     passed = 0
     for value in sorted(group.durations):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from framedex.index.ask.capture.check import check_capture
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
+from framedex.index.ask.capture.named import named_frames, named_handler, recorded_builds, recorded_states
 from framedex.index.read.asked import AskedCapture
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ class CaptureContents(AskedCapture):
 
     boundaries = boundary_totals
     calls = calls_of_boundary
+    builds = recorded_builds
     check = check_capture
+    named_frames = named_frames
+    named_handler = named_handler
+    recorded_states = recorded_states
 
     def flame_graph(
         self, boundary: int | None = None, *, with_glue: bool = True, most: int | None = None

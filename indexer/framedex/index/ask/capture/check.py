@@ -28,13 +28,20 @@ _WHAT_IS_WRONG = {
     ViolationKind.DESTROYED_IN_USE: "destroyed {a_type} that {earlier} was using on another thread",
     ViolationKind.USE_AFTER_CLIENT: "was given {a_type} whose client had been destroyed",
 }
+_BEHAVIOUR = "behaviour"
+_OUTCOMES = {
+    "raised": (Severity.ERROR, "{name} failed on {function}"),
+    "hung": (Severity.WARNING, "{name} on {function} did not end for long"),
+    "abandoned": (Severity.WARNING, "{name} on {function} took too long, and the call went on without it"),
+    "left out": (Severity.WARNING, "{name} on {function} could not run, and the call went on without it"),
+}
 
 
 def check_capture(asked: AskedCapture) -> Check:
     """Everything that the capture shows to be wrong, and what could not be judged."""
     reader, capture = asked.reader, asked.row()
     unjudged = list(_why_objects_are_not_judged(capture))
-    found = [*_errors(reader, capture), *_unreturned(reader, capture)]
+    found = [*_errors(reader, capture), *_behaviours(reader, capture), *_unreturned(reader, capture)]
     if not unjudged:
         found += [*_violations(reader, capture), *_undestroyed(reader, capture)]
     lines = python_lines(reader, {group.finding.call: group.stack for group in found})
@@ -86,8 +93,10 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         "SELECT b.name, k.error, k.stack, a.json, count(*), max(c.id)"
         f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
-        f" WHERE k.capture = ? AND k.error > 0 GROUP BY k.boundary, k.error, k.stack, a.json, {_DISPATCHED_FROM}",
+        f" WHERE k.capture = ? AND k.error > 0 AND b.boundary <> ?"
+        f" GROUP BY k.boundary, k.error, k.stack, a.json, {_DISPATCHED_FROM}",
         capture.id,
+        _BEHAVIOUR,
     )
     for function, error, stack, text, count, call in rows:
         message = str(arguments(text).get("error_message") or "")
@@ -96,6 +105,27 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         is_missing = error == ErrorCode.UNIMPLEMENTED
         kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.WARNING)
         yield _Group(Finding(kind, severity, f"answered {told}", function, count, call), stack)
+
+
+def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+    """Behaviours that did not do what they were written for. The error that one asks for is its function's own."""
+    rows = reader.rows(
+        "SELECT b.name, k.stack, a.json, count(*), max(c.id)"
+        f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
+        " WHERE k.capture = ? AND k.error > 0 AND b.boundary = ?"
+        f" GROUP BY k.boundary, k.stack, a.json, {_DISPATCHED_FROM}",
+        capture.id,
+        _BEHAVIOUR,
+    )
+    for function, stack, text, count, call in rows:
+        told = arguments(text)
+        outcome = told.get("outcome")
+        if outcome not in _OUTCOMES:
+            continue
+        severity, words = _OUTCOMES[outcome]
+        message = words.format(name=told.get("behaviour") or "a behaviour", function=told.get("function"))
+        first = str(told.get("error_message") or "").partition("\n")[0]
+        yield _Group(Finding("behaviour", severity, f"{message}{first and f': {first}'}", function, count, call), stack)
 
 
 def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from framedex.index.ask.capture.tree import CaptureTree, End, capture_tree
+from framedex.index.ask.capture.tree import CaptureTree, End, capture_tree, nested_durations
 from framedex.index.read.asked import AskedCapture
-from framedex.index.read.rows import Reader, frames_by_id
+from framedex.index.read.rows import frames_by_id
 from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRow, Language, Role
 
 MOST_NODES = 4000
@@ -36,7 +36,7 @@ def flame_graph(
     reader, capture = asked.reader, asked.capture
     tree = capture_tree(reader, capture)
     ends = [end for end in tree.ends if boundary is None or end.boundary == boundary]
-    nested = _nested(reader, capture) if boundary is None else {}
+    nested = nested_durations(reader, capture) if boundary is None else {}
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
     growing = _Growing(tree, frames_by_id(reader, {frame for _, _, frame in tree.nodes}), with_glue)
     growing.add([end for end in ends if not end.python_leaf], nested, names, growing.root)
@@ -45,16 +45,6 @@ def flame_graph(
         below = growing.root.below(("unmerged",), FlameKind.UNMERGED, "native stacks that could not be merged")
         growing.add(unmerged, nested, names, below)
     return _pruned(growing, most)
-
-
-def _nested(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
-    """The time of boundary calls that were made inside others, by the stack and boundary function of those."""
-    rows = reader.rows(
-        "SELECT stack, boundary, sum(duration - own_duration) FROM call_kinds WHERE capture = ?"
-        " GROUP BY stack, boundary",
-        capture,
-    )
-    return {(stack, boundary): duration for stack, boundary, duration in rows}
 
 
 @dataclass(slots=True, eq=False)

@@ -35,6 +35,16 @@ def capture_tree(reader: Reader, capture: int) -> CaptureTree:
     return reader.memory.recall(("tree", capture), lambda: _read(reader, capture))
 
 
+def nested_durations(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
+    """The time of boundary calls that were made inside others, in ns, by the stack and boundary function of those."""
+    rows = reader.rows(
+        "SELECT stack, boundary, sum(duration - own_duration) FROM call_kinds WHERE capture = ?"
+        " GROUP BY stack, boundary",
+        capture,
+    )
+    return {(stack, boundary): duration for stack, boundary, duration in rows}
+
+
 def _read(reader: Reader, capture: int) -> CaptureTree:
     ends = reader.rows(
         "SELECT x.stack, x.boundary, x.calls, x.duration, s.leaf, s.python_leaf"

@@ -1,0 +1,53 @@
+"""Write what `framedex diff` tells of one program on several releases of jaxlib into docs/diff.md.
+
+    python docs/make_version_diffs.py PYTHON...
+
+Each PYTHON has another release of jax and jaxlib, all the same CPython, oldest first. The program is that of the page
+below `<!-- program of versions -->`. What is told of two releases stands below `<!-- diff OLDER NEWER OPTIONS... -->`,
+whose options are those of the verb. Paths are cut as in sessions.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PAGE = Path(__file__).with_name("diff.md")
+FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
+HOME = "/home/me"
+_PROGRAM = re.compile(r"^<!-- program of versions -->\n```python\n(.*?)^```$", re.M | re.S)
+_DIFF = re.compile(r"^(<!-- diff (?P<older>\S+) (?P<newer>\S+)(?P<options>[^\n]*) -->\n```text\n).*?^```$", re.M | re.S)
+_VERSION = "import jaxlib; print(jaxlib.__version__)"
+
+
+def main(pythons: list[str]) -> None:
+    """Record the program with each interpreter, and write what is told of the pairs."""
+    text = PAGE.read_text()
+    program = _PROGRAM.search(text)
+    if program is None:
+        sys.exit(f"{PAGE} has no program")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        (folder / "steps.py").write_text(program[1])
+        captures = {_said([python, "-c", _VERSION], folder).strip(): number for number, python in enumerate(pythons, 1)}
+        for python in pythons:
+            _said([FRAMEDEX, "run", python, "steps.py"], folder)
+        _said([FRAMEDEX, "index"], folder)
+
+        def told(found: re.Match[str]) -> str:
+            sides = (str(captures[found[side]]) for side in ("older", "newer"))
+            said = _said([FRAMEDEX, "diff", *sides, *found["options"].split()], folder)
+            return f"{found[1]}{said.replace(str(folder), HOME)}```"
+
+        PAGE.write_text(_DIFF.sub(told, text))
+
+
+def _said(command: list[str], folder: Path) -> str:
+    return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,61 @@
+"""The cells of a notebook that a capture keeps as files: what its code objects call a file was never one.
+
+`cells/` of a capture has a file for each cell, `In[3].py`, and `names.json`, which leads from recorded names to these.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.captures.metadata import read_metadata
+from framedex.regularfile import read_regular_text
+
+_FOLDER = "cells"
+_NAMES = "names.json"
+_FILE = re.compile(r"In\[\d{1,9}\](?:-\d{1,9})?\.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as it ran: what its code objects call its file, its name in the notebook (`In[3]`), and its text."""
+
+    recorded: str
+    name: str
+    text: str
+
+
+def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
+    """Keep cells in a capture, in place of those that it has. Raises OSError.
+
+    Their files are as old as the recording: a newer one would be taken for one that was changed since.
+    """
+    began = read_metadata(capture).started_unix_ns or 0
+    folder = capture / _FOLDER
+    folder.mkdir(exist_ok=True)
+    names: dict[str, str] = {}
+    for cell in cells:
+        file = f"{cell.name}.py"
+        if file in names.values():  # what runs beside the notebook's own cells gets the number of the next one
+            file = f"{cell.name}-{len(names)}.py"
+        names[cell.recorded] = file
+        (folder / file).write_text(cell.text, "utf-8", errors="surrogateescape")
+        os.utime(folder / file, ns=(began, began))
+    (folder / _NAMES).write_text(json.dumps(names))
+
+
+def read_cells(capture: Path) -> dict[str, str]:
+    """The path of each kept cell's file by the name that code objects have for it; nothing where that is damaged."""
+    folder = capture / _FOLDER
+    try:
+        names = json.loads(read_regular_text(folder / _NAMES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(names, dict):
+        return {}
+    kept = {name: file for name, file in names.items() if isinstance(file, str) and _FILE.fullmatch(file)}
+    return {name: os.fspath(folder / file) for name, file in kept.items()}

@@ -1,0 +1,1 @@
+"""What agents ask: the verbs as tools of the Model Context Protocol, with bounded answers."""

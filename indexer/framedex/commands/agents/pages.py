@@ -1,0 +1,102 @@
+"""Answers as JSON of at most so many tokens: whole lines, from one of them on, and where those behind them begin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from framedex import words
+from framedex.commands.agents.model import Answer
+from framedex.errors import FramedexError
+
+USUAL_TOKENS = 2_000
+LEAST_TOKENS = 200
+MOST_TOKENS = 20_000
+
+FROM_LINE = "from_line"
+"""The argument that says with which line of an answer to begin; the first is 1."""
+
+_NOTES = 0.4  # of the room, at most: the lines are what was asked for
+_PROPOSALS = 0.2
+
+
+def tokens(text: str) -> int:
+    """As many tokens as a text can be.
+
+    Each model has a tokenizer of its own, and none is asked. Names and paths have two characters a token where English
+    has four; a digit may be a token of its own, and so may each byte of what is not ASCII.
+    """
+    plain = sum(character.isascii() and not character.isdigit() for character in text)
+    return -(-plain // 2) + len(text.encode("utf-8", "replace")) - plain
+
+
+def page(answer: Answer, proposals: Sequence[dict[str, Any]], first: int, most_tokens: int) -> str:
+    """The lines of an answer from the first wanted one on (1-based), as far as so many tokens have room for.
+
+    `proposals` are what the answer proposes to be asked next. Raises FramedexError where it has no such line.
+    """
+    lines, total = answer.lines[first - 1 :], len(answer.lines)
+    if not lines and first > 1:
+        raise FramedexError(
+            f"The answer has {words.count(total, 'line')}.", f"Give an earlier line in `{FROM_LINE}`, or none."
+        )
+    document = {
+        "notes": _fitting(answer.notes, round(most_tokens * _NOTES)),
+        "next": _whole(proposals, round(most_tokens * _PROPOSALS)),
+    }
+    document = {name: found for name, found in document.items() if found}
+    longest = {**_position(first, total, total, is_cut=True), **document, "lines": []}
+    shown = _fitting(lines, most_tokens - tokens(_json(longest)))
+    if not (shown or document):
+        return _json({"lines": []})
+    position = _position(first, len(shown), total, is_cut=answer.is_cut) if shown else {}
+    return _json({**position, **document, **({"lines": shown} if shown else {})})
+
+
+def _position(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
+    """Which lines are shown, and with which argument the same call gets those behind them."""
+    last = first + shown - 1
+    position: dict[str, Any] = {"shown": f"lines {first} to {last} of {total}{' and more' if is_cut else ''}"}
+    if last < total or is_cut:
+        position["more"] = {FROM_LINE: last + 1}
+    return position
+
+
+def _fitting(texts: Sequence[str], room: int) -> list[str]:
+    """The first texts that so many tokens have room for; of one that is too long for any page, its beginning."""
+    found: list[str] = []
+    whole = room
+    for text in texts:
+        size = tokens(_json(text)) + 1
+        if size > room:
+            is_for_none = size > whole and room > whole // 2
+            return [*found, _beginning(text, room)] if is_for_none or not found else found
+        found.append(text)
+        room -= size
+    return found
+
+
+def _beginning(text: str, room: int) -> str:
+    """As much of a text as so many tokens have room for, and how much it lacks."""
+    kept = len(text)
+    while kept:
+        kept //= 2
+        cut = f"{text[:kept]} … and {len(text) - kept:,} characters"
+        if tokens(_json(cut)) < room:
+            return cut
+    return "…"
+
+
+def _whole(proposals: Iterable[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+    found = []
+    for proposal in proposals:
+        room -= tokens(_json(proposal)) + 1
+        if room < 0:
+            break
+        found.append(proposal)
+    return found
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,155 @@
+"""The server of the Model Context Protocol, over stdin and stdout: its tools, and what a call of one answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from jsonschema import Draft202012Validator
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp.types import Tool as ToolOfProtocol
+
+from framedex.commands.agents.asking import Verbs
+from framedex.commands.agents.excerpts import USUAL_LINES, excerpt
+from framedex.commands.agents.model import Answer, Tool
+from framedex.commands.agents.pages import FROM_LINE, USUAL_TOKENS, page
+from framedex.commands.agents.proposals import proposals
+from framedex.commands.agents.tables import rows_of_query
+from framedex.commands.agents.tools import INSTRUCTIONS, SOURCE, SQL, TOOLS, input_of, schema_of, without_gaps, words_of
+from framedex.commands.reading.known import load_settings_here, needed_index
+from framedex.errors import FramedexError
+from framedex.index.file.soundness import blaming_damage
+from framedex.version import VERSION
+
+_LONGEST_REFUSAL = 300  # characters: a value that fits no schema may be of any size
+_LONGEST = {("explain", "text"): 1_000_000, ("sql", "query"): 100_000}  # characters
+_LONGEST_WORD = 1_000
+
+
+def serve(index: Path | None, folders: Sequence[Path]) -> None:
+    """Answer one client until stdin ends.
+
+    `index` is that given with --index; in `folders`, which the user has named, sources may be read.
+    """
+    try:
+        anyio.run(_serve, Agents(index, folders))
+    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass  # the client is gone: its pipe is, and with that the streams that lead there
+
+
+async def _serve(agents: Agents) -> None:
+    server = Server(
+        "framedex",
+        version=VERSION,
+        instructions=INSTRUCTIONS,
+        on_list_tools=agents.list_tools,
+        on_call_tool=agents.call_tool,
+    )
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+
+
+class Agents:
+    """What one client may ask."""
+
+    def __init__(self, index: Path | None, folders: Sequence[Path]) -> None:
+        self._index = index
+        self._folders = folders
+        self._verbs = Verbs(index)
+
+    async def list_tools(
+        self, context: ServerRequestContext[Any], wanted: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """All tools: they fit into one page."""
+        hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        return ListToolsResult(
+            tools=[
+                ToolOfProtocol(
+                    name=tool.name, description=tool.description, input_schema=schema_of(tool), annotations=hints
+                )
+                for tool in TOOLS
+            ]
+        )
+
+    async def call_tool(self, context: ServerRequestContext[Any], called: CallToolRequestParams) -> CallToolResult:
+        """The page of an answer that is asked for; what is wrong is an answer, too, with what helps."""
+        arguments = called.arguments or {}
+        try:
+            tool = _tool(called.name)
+            _check(tool, arguments)
+            answer = await self._answer(tool, arguments)
+            text = _page(answer, arguments)
+        except FramedexError as error:
+            answer = Answer(notes=(str(error),), is_failure=True)
+            text = _page(answer, {})
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=answer.is_failure)
+
+    async def _answer(self, tool: Tool, arguments: dict[str, Any]) -> Answer:
+        if tool.verbs:
+            answer = await self._verbs.ask(words_of(tool, arguments), input_of(tool, arguments))
+            return replace(answer, lines=tuple(without_gaps(tool, answer.lines)))
+        return await anyio.to_thread.run_sync(
+            partial(self._of_index, _OF_INDEX[tool.name], arguments), abandon_on_cancel=True
+        )
+
+    def _of_index(self, tell: _Telling, arguments: dict[str, Any]) -> Answer:
+        path = needed_index(self._index, load_settings_here())
+        with blaming_damage(path):
+            return tell(path, self._folders, arguments)
+
+
+_Telling = Callable[[Path, Sequence[Path], dict[str, Any]], Answer]
+
+
+def _source(index: Path, folders: Sequence[Path], arguments: dict[str, Any]) -> Answer:
+    return excerpt(index, folders, arguments["place"], arguments.get("around", USUAL_LINES))
+
+
+def _sql(index: Path, folders: Sequence[Path], arguments: dict[str, Any]) -> Answer:
+    return rows_of_query(index, arguments.get("query"))
+
+
+_OF_INDEX: dict[str, _Telling] = {SOURCE: _source, SQL: _sql}
+
+
+def _tool(name: str) -> Tool:
+    found = next((tool for tool in TOOLS if tool.name == name), None)
+    if found is None:
+        raise FramedexError("There is no such tool.", f"There are {', '.join(tool.name for tool in TOOLS)}.")
+    return found
+
+
+def _check(tool: Tool, arguments: dict[str, Any]) -> None:
+    """Raise FramedexError where arguments are not what the tool takes."""
+    for error in Draft202012Validator(schema_of(tool)).iter_errors(arguments):
+        where = f"`{error.path[0]}`: " if error.path else ""
+        raise FramedexError(
+            f"{where}{error.message[:_LONGEST_REFUSAL]}",
+            f"`{tool.name}` takes {', '.join(schema_of(tool)['properties'])}.",
+        )
+    for name, value in arguments.items():
+        longest = _LONGEST.get((tool.name, name), _LONGEST_WORD)
+        if isinstance(value, str) and len(value) > longest:
+            raise FramedexError(f"`{name}` has more than {longest:,} characters.", "Give a shorter one.")
+        if isinstance(value, str) and "\0" in value:
+            raise FramedexError(f"`{name}` has a zero byte.", "Give a text without one.")
+
+
+def _page(answer: Answer, arguments: dict[str, Any]) -> str:
+    most_tokens = arguments.get("max_tokens", USUAL_TOKENS)
+    return page(answer, proposals(answer.notes), arguments.get(FROM_LINE, 1), most_tokens)

@@ -1,0 +1,36 @@
+"""The rows of a query as lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from framedex.commands.agents.model import Answer
+from framedex.index.ask.sql import QueryRows, Value, query, readable_views
+from framedex.plaintext import visible
+
+_MOST_ROWS = 10_000
+
+
+def rows_of_query(index: Path, text: str | None) -> Answer:
+    """What a query gives on an index; without one its views, with their columns.
+
+    Raises FramedexError as `query` does.
+    """
+    found = readable_views(index) if text is None else query(index, text, _MOST_ROWS)
+    return Answer(
+        tuple(_lines(found)),
+        notes=("The query gives no rows.",) if not found.rows else (),
+        is_cut=found.has_more,
+    )
+
+
+def _lines(found: QueryRows) -> list[str]:
+    if not found.columns:
+        return []
+    return [" | ".join(map(_cell, row)) for row in (found.columns, *found.rows)]
+
+
+def _cell(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    return f"x'{value.hex()}'" if isinstance(value, bytes) else visible(str(value))

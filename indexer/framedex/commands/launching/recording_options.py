@@ -1,0 +1,56 @@
+"""Which calls are recorded, and how many: the options that say so, and the variables that tell the recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from framedex.commands.launching.quantities import Bytes
+
+_OPTIONS = (
+    click.option(
+        "--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'."
+    ),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this."),
+    click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread."),
+    click.option(
+        "--limit",
+        type=Bytes(),
+        metavar="BYTES",
+        help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.",
+    ),
+    click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest."),
+)
+RECORDING = ("include", "exclude", "sample", "limit", "ring")
+"""The parameters of a command that has these options."""
+
+
+def recording_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of what is recorded; `recording_variables` takes their values."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """The environment variables of the chosen options; those that were not given are left out.
+
+    Raises click.UsageError for a ring without a size.
+    """
+    if chosen["ring"] and chosen["limit"] is None:
+        raise click.UsageError("--ring needs a size: --limit BYTES.")
+    texts = {
+        "FRAMEDEX_INCLUDE": ",".join(chosen["include"]),
+        "FRAMEDEX_EXCLUDE": ",".join(chosen["exclude"]),
+        "FRAMEDEX_SAMPLE": _number(chosen["sample"]),
+        "FRAMEDEX_LIMIT": _number(chosen["limit"]),
+        "FRAMEDEX_RING": "1" if chosen["ring"] else "",
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def _number(value: int | None) -> str:
+    """A number as text for an environment variable; empty if none was given."""
+    return "" if value is None else str(value)

@@ -1,0 +1,62 @@
+"""What was observed, of folders of captures and files of observations that a command line names."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.commands.output.bars import progress_of_questions, progress_on_terminal
+from framedex.commands.output.console import print_error
+from framedex.commands.reading.indexing import debuginfod_here
+from framedex.commands.reading.known import load_settings_here
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model.guidebook.observed import Observations
+
+
+def observed_in(places: Sequence[Path]) -> tuple[Observations, bool]:
+    """What the files and captures say together, in the order given, and whether some captures could not be read.
+
+    The captures are indexed for this alone: the user's own index is left as it is. What is wrong with one is printed.
+    Raises FramedexError where a file holds no observations, or nothing at all can be read.
+    """
+    from framedex.captures import captures_within
+    from framedex.guidebook.joining import joined
+    from framedex.guidebook.keeping import read_kept
+
+    kept = [read_kept(place) for place in places if not place.is_dir()]
+    captures = [capture for place in places if place.is_dir() for capture in captures_within(place)]
+    found, refused = _observed_anew(captures) if captures else (None, False)
+    observations = joined([*kept, *([found] if found is not None else [])])
+    if not observations.runs:
+        raise FramedexError("The captures hold no calls.", "Record a program with `framedex run SCRIPT`.")
+    return observations, refused
+
+
+def _observed_anew(captures: Sequence[Path]) -> tuple[Observations, bool]:
+    from framedex.index import Index, Store
+    from framedex.ingest import ingest_captures
+
+    settings = load_settings_here()
+    with tempfile.TemporaryDirectory(prefix="framedex-guidebook-") as folder:
+        path = Path(folder) / "index.db"
+        with progress_on_terminal() as progress, debuginfod_here(progress) as debuginfod, Store(path) as store:
+            report = ingest_captures(
+                store, list(dict.fromkeys(captures)), [], progress, rules=settings.path_map, debuginfod=debuginfod
+            )
+        for capture, error in report.refused:
+            print_error(FramedexError(f"{capture} was not read: {error.message}", error.remedy))
+        with Index.open(path, links=settings.links) as index:
+            return observed_in_index(index), bool(report.refused)
+
+
+def observed_in_index(index: Index) -> Observations:
+    """What all captures in an index say."""
+    from framedex.guidebook.observing import observe
+
+    index.tell(progress_of_questions())
+    return observe(index)

@@ -1,0 +1,118 @@
+"""What is compared: two captures of an index, or of two, as a command line names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.reading.known import known_index, load_settings_here, open_index
+from framedex.commands.reading.scope import Chosen, captures_named, index_of_whole_runs
+from framedex.diff.model import Side
+from framedex.errors import FramedexError
+from framedex.index import find_index
+from framedex.model.scopes import Counted
+from framedex.plaintext import shell_word
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import AnswerOf
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSide:
+    """What was typed: an index or a folder (None: the known index), and which captures of it."""
+
+    path: Path | None
+    chosen: Chosen
+
+
+class SideName(click.ParamType[NamedSide]):
+    """Captures of the known index (`3`, `3,5`, `latest`, `all`), the folder of one, or `INDEX[:CAPTURES]`."""
+
+    name = "side"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> NamedSide:
+        """The side."""
+        text = str(value).strip()
+        if (chosen := captures_named(text)) is not None:
+            return NamedSide(None, chosen)
+        path, _, after = text.rpartition(":")
+        if path and (chosen := captures_named(after)) is not None:
+            return NamedSide(Path(path), chosen)
+        if not os.path.lexists(text):
+            self.fail(
+                f"'{value}' is no capture and no index: write an id, several (3,5), latest, all, the folder of a"
+                " capture, or an index or a project's folder, with :ID behind it for one of its captures.",
+                param,
+                ctx,
+            )
+        return NamedSide(Path(text), Counted.LATEST)
+
+
+@contextmanager
+def opened_side(named: NamedSide, given: Path | None) -> Iterator[tuple[Index, Side]]:
+    """An index that has the captures of a side alone, and what is to be said of them; `given` is that of --index.
+
+    Raises FramedexError where there is no such index or capture, or none with calls.
+    """
+    path, chosen = _resolved(named, given)
+    with index_of_whole_runs(path, chosen) as (index, answer):
+        if not answer.captures:
+            raise FramedexError("What is to be compared has no calls.", "`framedex captures` lists those that have.")
+        yield index, Side(str(index.path), answer, _versions(index, answer))
+
+
+def _resolved(named: NamedSide, given: Path | None) -> tuple[Path | None, Chosen]:
+    """The index of a side, and the captures of it. Raises FramedexError for a folder that no index knows of."""
+    if named.path is None:
+        return given, named.chosen
+    if not named.path.is_dir():
+        return named.path, named.chosen
+    above = find_index(named.path)
+    for index_path in dict.fromkeys((known_index(given, load_settings_here()), above)):
+        if index_path is not None and (found := _capture_in(index_path, named.path)) is not None:
+            return index_path, (found,)
+    _refuse_unread(named.path)
+    if above is None:
+        raise FramedexError(
+            f"{named.path} is no capture, and there is no index in it or in a folder above.",
+            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
+        )
+    return above, named.chosen
+
+
+def _capture_in(index_path: Path, folder: Path) -> int | None:
+    """The id of the capture in a folder; None where the index does not have it."""
+    with open_index(index_path) as index:
+        path = os.path.realpath(folder)
+        return next((each.id for each in index.captures() if os.path.realpath(each.path) == path), None)
+
+
+def _refuse_unread(folder: Path) -> None:
+    """Raise FramedexError where a folder is a capture, which no index has then."""
+    from framedex.captures import captures_within  # with the native part
+
+    found = []
+    with suppress(FramedexError):
+        found = captures_within(folder)
+    if found == [folder]:
+        raise FramedexError(
+            f"The capture {folder} is not in an index yet.", f"`framedex index {shell_word(str(folder))}` reads it."
+        )
+
+
+def _versions(index: Index, answer: AnswerOf) -> tuple[tuple[str, str], ...]:
+    """What ran, by name: packages, the plug-in, and the version of its API."""
+    found: dict[str, dict[str, None]] = {}
+    for capture in answer.captures:
+        run = index.observed(capture.id).run()
+        for name, version in (*run.versions, ("plug-in", run.plugin), ("PJRT C API", run.api)):
+            if version:
+                found.setdefault(name, {})[version] = None
+    return tuple((name, ", ".join(versions)) for name, versions in found.items())

@@ -1,0 +1,56 @@
+"""The page of `framedex diff`: of the same parts as that of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from framedex.commands.report.filling import brief, page_environment
+from framedex.commands.report.flames import HEIGHT
+from framedex.commands.report.page import filled_page
+from framedex.commands.report.places import Places
+from framedex.diff.flames import changed
+from framedex.diff.runs import runs
+from framedex.difftext import change_of, run_text, side_heading, summary_text, versions_text
+
+if TYPE_CHECKING:
+    from framedex.diff.flames import FlamesOfBoth
+    from framedex.diff.model import Differences
+
+_SECTIONS = {
+    "differences": "Differences",
+    "changed_functions": "Functions",
+    "changed_lines": "Lines",
+    "changed_loops": "Loops",
+    "changed_flames": "Flame graph",
+}
+
+
+def diff_page(found: Differences, flames: FlamesOfBoth, editor: str) -> str:
+    """The page as HTML, the same for the same differences; `editor` is the one whose links it has, of `EDITORS`."""
+    places = Places(set(_paths(found, flames)), editor)
+    environment = page_environment(places)
+    environment.filters.update(
+        summary=summary_text,
+        versions=versions_text,
+        change=change_of,
+        captures=side_heading,
+        runs=runs,
+        frames=run_text,
+    )
+    environment.globals.update(changed=changed, box_height=HEIGHT)
+    return filled_page(
+        environment.get_template("page.html"),
+        tool="diff",
+        found=found,
+        flames=flames,
+        sections=_SECTIONS,
+        heading=brief(f"{side_heading(found.before)} and {side_heading(found.after)}"),
+        files=places.files,
+    )
+
+
+def _paths(found: Differences, flames: FlamesOfBoth) -> Iterator[str]:
+    pairs = [(each.before, each.after) for each in found.lines] + [(each.before, each.after) for each in found.loops]
+    yield from (line.location.path for pair in pairs for line in pair if line is not None)
+    yield from (node.location.path for node in flames.graph.nodes if node.location is not None)

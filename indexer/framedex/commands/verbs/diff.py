@@ -1,0 +1,129 @@
+"""`framedex diff`: what two recordings differ in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import note, print_json, print_lines
+from framedex.commands.output.documents_of_diff import diff_document
+from framedex.commands.output.render_diff import diff_lines
+from framedex.commands.output.terminal import standard_output
+from framedex.commands.output.whole_files import write_whole
+from framedex.commands.reading.choices import Choice
+from framedex.commands.reading.known import note_what_is_missing
+from framedex.commands.reading.sides import NamedSide, SideName, opened_side
+from framedex.diff.model import About
+from framedex.diff.noise import FLOOR, MOST, Noise
+
+if TYPE_CHECKING:
+    from framedex.diff.model import Differences
+    from framedex.index import Index
+
+_ABOUT = [each.value for each in About]
+_FORMS = ["text", "json", "html"]
+_MILLISECOND = 1_000_000  # ns
+
+
+@click.command()
+@click.argument("before", metavar="A", type=SideName())
+@click.argument("after", metavar="[B]", type=SideName(), default="latest")
+@click.option("--only", multiple=True, type=Choice(_ABOUT), help="Only differences of this kind; may be repeated.")
+@click.option("--ignore", multiple=True, type=Choice(_ABOUT), help="No differences of this kind; may be repeated.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(min=1),
+    default=MOST,
+    show_default=True,
+    metavar="FACTOR",
+    help="A time differs where one is more than FACTOR times the other, the more the fewer there are,",
+)
+@click.option(
+    "--floor",
+    type=click.FloatRange(min=0),
+    default=FLOOR / _MILLISECOND,
+    show_default=True,
+    metavar="MS",
+    help="and all of it together by so many milliseconds.",
+)
+@click.option("--exit-code", is_flag=True, help="End with status 1 if anything differs.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N rows; 0: all.")
+@click.option("--format", "form", type=Choice(_FORMS), default="text", show_default=True, help="As what.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    default=Path("framedex-diff.html"),
+    show_default=True,
+    help="Of html: the file to write; - is stdout.",
+)
+@click.option("--force", is_flag=True, help="Of html: replace a file that is none of framedex's pages.")
+@click.pass_context
+def diff(
+    ctx: click.Context,
+    /,
+    before: NamedSide,
+    after: NamedSide,
+    only: tuple[str, ...],
+    ignore: tuple[str, ...],
+    threshold: float,
+    floor: float,
+    exit_code: bool,
+    limit: int,
+    form: str,
+    output: Path,
+    force: bool,
+) -> None:
+    """Show what two recordings differ in.
+
+    A and B are ids of `framedex captures` (3 or 3,5), latest, all, the folder of a capture, or an index or a project's
+    folder (INDEX or INDEX:3). B is the latest run where it is not given. What came, went or changed is shown by
+    functions of the runtime, by lines of the program and by loops: calls, bytes and compilations as they are counted,
+    times where quick ones differ by more than noise. Of each line the roads below it are compared, by the names of
+    functions: what only one recording passes is marked.
+
+    Lines are known again by their function and text where they have moved. Calls that only end objects count for
+    functions, but for no line: Python decides when they are made.
+    """
+    if form == "html" and str(output) != "-" and not force:
+        from framedex.commands.report.writing import refuse_foreign
+
+        refuse_foreign(output)
+    wanted = frozenset(each for each in About if each.value not in ignore and (not only or each.value in only))
+    with opened_side(before, ctx.obj) as left, opened_side(after, ctx.obj) as right:
+        from framedex.diff.comparing import differences
+
+        found = differences(left, right, Noise(threshold, round(floor * _MILLISECOND)), wanted)
+        page = _page(found, left[0], right[0]) if form == "html" else ""
+    if form == "json":
+        print_json(diff_document(found))
+    elif form == "html":
+        _write(page, output)
+    else:
+        note_what_is_missing(*found.before.answer.captures, *found.after.answer.captures)
+        print_lines(diff_lines(found, limit))
+    if exit_code and not found.is_empty:
+        ctx.exit(1)
+
+
+def _page(found: Differences, before: Index, after: Index) -> str:
+    from framedex.commands.report.diff_page import diff_page
+    from framedex.commands.report.writing import usual_editor
+    from framedex.diff.flames import flames_of_both
+
+    graphs = [
+        [index.capture(capture.id).flame_graph(with_glue=False) for capture in side.answer.captures]
+        for index, side in ((before, found.before), (after, found.after))
+    ]
+    return diff_page(found, flames_of_both(*graphs), usual_editor())
+
+
+def _write(page: str, output: Path) -> None:
+    if str(output) == "-":
+        click.echo(page, standard_output(), nl=False)
+        return
+    write_whole(output, page)
+    note(f"Written: {output} ({words.size(len(page))})")

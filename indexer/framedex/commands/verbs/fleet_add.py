@@ -1,0 +1,107 @@
+"""`framedex fleet add`: captures into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
+from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.terminal import text_line
+from framedex.commands.reading.fleet import store_option
+from framedex.errors import FramedexError
+from framedex.plaintext import printable, shell_word
+
+if TYPE_CHECKING:
+    from framedex.fleet.adding import Added
+
+
+@click.command("add")
+@click.argument("captures", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
+@store_option
+@json_option
+@click.pass_context
+def add_to_fleet(ctx: click.Context, captures: tuple[Path, ...], store: str, as_json: bool) -> None:
+    """Put captures into a store, each once however often it is added.
+
+    DIR is a capture or a folder that holds captures. A capture is in the store whole or not at all, also where this is
+    interrupted: run it again and it goes on. Its job and rank are what FRAMEDEX_JOB and FRAMEDEX_RANK were when it was
+    recorded, else what JAX, Slurm, Kubernetes or MPI set.
+    """
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.fleet.adding import add_captures
+    from framedex.fleet.naming import Names
+    from framedex.fleet.place import Place
+
+    folders, refused = _wanted(captures)
+    for path, error in refused:
+        print_error(_left_out(path, error))
+    added: list[Added] = []
+    if folders:
+        place = Place(store)
+        with Names() as names, progress_on_terminal() as progress:
+            for path, done in add_captures(place, folders, names, progress):
+                if isinstance(done, FramedexError):
+                    refused.append((path, done))
+                    print_error(_left_out(path, done))
+                else:
+                    added.append(done)
+                    if not as_json:
+                        _tell(done)
+    if as_json:
+        print_json({"store": store, "captures": [_document(each) for each in added], "left_out": _documents(refused)})
+    elif added:
+        note(f"Next: `framedex fleet query --store {shell_word(store)}`")
+    if refused:
+        ctx.exit(1)
+
+
+def _wanted(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, FramedexError]]]:
+    """The captures that folders are or hold, each once, and the folders that hold none with the reason."""
+    from framedex.captures import captures_within
+
+    found: dict[Path, None] = {}
+    refused = []
+    for folder in captures:
+        try:
+            found |= dict.fromkeys(path.absolute() for path in captures_within(folder))
+        except FramedexError as error:
+            refused.append((folder, error))
+    return list(found), refused
+
+
+def _left_out(path: Path, error: FramedexError) -> FramedexError:
+    return FramedexError(f"{path} is not added. {error.message}", error.remedy)
+
+
+def _tell(added: Added) -> None:
+    origin = added.origin
+    rank = "" if origin.rank is None else f", rank {origin.rank}"
+    of_job = f" of {printable(origin.job)}{rank}" if origin.job else rank
+    held = f"{words.count(added.calls, 'call')}, {words.count(added.stacks, 'stack')}"
+    again = "" if added.is_new else " (in the store already)"
+    print_lines([text_line(f"{printable(str(added.path))}: {origin.capture}{of_job}: {held}{again}", "head")])
+    print_lines(problem_lines(added.problems))
+
+
+def _document(added: Added) -> dict[str, Any]:
+    origin = added.origin
+    return {
+        "path": str(added.path),
+        "capture": origin.capture,
+        "day": origin.day,
+        "job": origin.job,
+        "rank": origin.rank,
+        "calls": added.calls,
+        "stacks": added.stacks,
+        "is_new": added.is_new,
+        "problems": list(added.problems),
+    }
+
+
+def _documents(refused: Sequence[tuple[Path, FramedexError]]) -> list[dict[str, str]]:
+    return [{"path": str(path), "problem": error.message, "remedy": error.remedy} for path, error in refused]

@@ -1,0 +1,96 @@
+"""`framedex fleet query`: a store, asked by SQL or by one of the questions that are ready."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
+from framedex.commands.output.tables import column_widths, row_text
+from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.reading.fleet import store_option
+from framedex.errors import FramedexError
+from framedex.nearest import nearest
+from framedex.plaintext import visible
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Answer
+
+_MOST_SHOWN = 100  # rows, of a question that is ready
+
+
+@click.command("query")
+@click.argument("question", metavar="[QUESTION|SQL]", required=False)
+@store_option
+@json_option
+def query_fleet(question: str | None, store: str, as_json: bool) -> None:
+    """Ask all captures of a store, by a question or by SQL.
+
+    Without either the questions are listed, and the views with their columns. SQL is one SELECT, as DuckDB has it. With
+    --json a ready question comes with its SQL, to go on from.
+    """
+    from framedex.fleet.asking import Asking
+    from framedex.fleet.place import Place
+    from framedex.fleet.questions import QUESTIONS
+
+    sql = question
+    if question is not None and " " not in question.strip():
+        sql = QUESTIONS[_known(question.strip(), list(QUESTIONS))].sql
+    with Asking(Place(store)) as asking:
+        answer = asking.query(sql)
+    if as_json:
+        document: dict[str, Any] = {"store": store, "sql": sql, "columns": list(answer.columns)}
+        document |= {"questions": {name: each.tells for name, each in QUESTIONS.items()}} if sql is None else {}
+        print_json(document | {"rows": [list(map(_value, row)) for row in answer.rows], "left_out": answer.left_out})
+    else:
+        if sql is None:
+            width = max(map(len, QUESTIONS))
+            print_lines(text_line(f"{name:{width}}  {each.tells}") for name, each in QUESTIONS.items())
+            print_lines([()])
+        print_lines(_lines(answer, None if sql == question else _MOST_SHOWN))
+        for said in answer.left_out:
+            note(said)
+    if not answer.rows:
+        nothing_found("There is none in the store.")
+
+
+def _known(name: str, questions: list[str]) -> str:
+    if name not in questions:
+        meant = nearest(name, questions)
+        raise FramedexError(
+            f"There is no question {name!r}.",
+            f"Did you mean {meant!r}?" if meant else f"Ask {', '.join(questions)}, or give a SELECT.",
+        )
+    return name
+
+
+def _lines(answer: Answer, most: int | None) -> Iterator[Line]:
+    shown = answer.rows[:most]
+    cells = [answer.columns, *([_text(value) for value in row] for row in shown)]
+    if not shown:
+        return
+    widths = column_widths(*cells)
+    yield text_line(row_text(cells[0], widths, 0).rstrip(), "head")
+    for row in cells[1:]:
+        yield text_line(row_text(row, widths, 0).rstrip())
+    if len(shown) < len(answer.rows):
+        yield text_line(f"… {len(answer.rows) - len(shown):,} more; --json lists all", "dim")
+
+
+def _value(value: Any) -> Any:
+    """A value as JSON has it: what it has no kind for as text."""
+    if isinstance(value, (list, tuple)):
+        return [_value(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _value(each) for key, each in value.items()}
+    is_number = isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
+    return value if value is None or isinstance(value, str) or is_number else str(value)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return visible(value if isinstance(value, str) else json.dumps(_value(value), ensure_ascii=False))

@@ -1,0 +1,146 @@
+"""`framedex guidebook`: a site that says of each function of the runtime's API what captures tell of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import note
+from framedex.commands.output.terminal import standard_output
+from framedex.commands.output.whole_files import write_whole
+from framedex.commands.reading.known import INDEX_FOLDER
+from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
+
+if TYPE_CHECKING:
+    from framedex.model.guidebook.observed import Observations
+
+_OUT = Path(INDEX_FOLDER) / "guidebook"
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+_WEB = re.compile(r"https?://[^\s\"<>]+")
+
+
+def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """An address that pages may lead to, without a slash at its end."""
+    if value is not None and not _WEB.fullmatch(value):
+        raise click.BadParameter("write an address that begins with https://", ctx, parameter)
+    return value.rstrip("/") if value is not None else None
+
+
+@click.command()
+@click.argument("places", metavar="[DIR|FILE]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=f"The folder of the site, made or replaced. Default: {_OUT}, but with --observations alone no site is made.",
+)
+@click.option("--title", default="Guidebook of the runtime's API", show_default=True, help="The site's title.")
+@click.option(
+    "--compare",
+    "compared",
+    metavar="LEFT RIGHT",
+    nargs=2,
+    type=str,
+    help="Put two plug-ins or versions beside each other: each by a plug-in's name or a part of it, a framework's"
+    " version, or both ('jax 0.10.2').",
+)
+@click.option(
+    "--observations",
+    "kept_in",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Write what was observed to this file (- is stdout), which a later `framedex guidebook` takes in place of"
+    " captures.",
+)
+@click.option(
+    "--documentation", metavar="DIR", type=_FOLDER, help="A checkout whose README.md and docs/ become part of the site."
+)
+@click.option(
+    "--repository",
+    metavar="URL",
+    callback=_of_the_web,
+    help="Where the files of that checkout are to be read in public.",
+)
+@capture_option
+@click.pass_context
+def guidebook(
+    ctx: click.Context,
+    places: tuple[Path, ...],
+    out: Path | None,
+    title: str,
+    compared: tuple[str, str] | None,
+    kept_in: Path | None,
+    documentation: Path | None,
+    repository: str | None,
+    chosen: Chosen | None,
+) -> None:
+    """Write a site of the API's functions: what captures tell.
+
+    Each function of the PJRT C API has a page: who calls it, from which lines, with which arguments, what comes before
+    and after it, which errors were seen; and so have objects, and programs that show something in steps. DIR is a
+    capture or a folder that holds captures; FILE holds what --observations wrote. Without either, the captures in the
+    index are told of. The site needs no network and no server.
+
+    Needs mkdocs-material: pip install 'framedex[guidebook]'.
+    """
+    if places and chosen is not None:
+        raise click.UsageError("--capture is of the index: name no captures with it.")
+    site = out or (None if kept_in is not None and compared is None else _OUT)
+    if site is not None:
+        from framedex.guidebook.site.writing import check_that_it_can_be_written
+
+        check_that_it_can_be_written(site)
+        if kept_in is not None and kept_in.resolve().is_relative_to(site.resolve()):
+            raise click.UsageError("--observations lies in the folder of the site, which is replaced as a whole.")
+    observations, is_refused = _observed(ctx.obj, places, chosen)
+    if kept_in is not None:
+        from framedex.guidebook.keeping import kept
+
+        text = kept(observations)
+        if str(kept_in) == "-":
+            click.echo(text, standard_output())
+        else:
+            write_whole(kept_in, text, "--observations")
+            note(f"Written: {kept_in} ({words.size(len(text))})")
+    if site is not None:
+        _write_site(observations, site, title, compared, documentation, repository)
+        note(f"Written: {site / 'index.html'} tells of {words.count(len(observations.runs), 'run')}.")
+    if is_refused:
+        ctx.exit(1)
+
+
+def _observed(index: Path | None, places: tuple[Path, ...], chosen: Chosen | None) -> tuple[Observations, bool]:
+    from framedex.commands.reading.observed import observed_in, observed_in_index
+
+    if places:
+        return observed_in(places)
+    with index_of_whole_runs(index, chosen) as (known, _):
+        return observed_in_index(known), False
+
+
+def _write_site(
+    observations: Observations,
+    site: Path,
+    title: str,
+    compared: tuple[str, str] | None,
+    documentation: Path | None,
+    repository: str | None,
+) -> None:
+    from framedex.guidebook.comparing import compare
+    from framedex.guidebook.described import described, releases
+    from framedex.guidebook.site.writing import write_site
+
+    comparison = compare(observations, *compared) if compared else None
+    write_site(
+        observations,
+        described(),
+        site,
+        title=title,
+        releases=releases(),
+        comparison=comparison,
+        documentation=documentation,
+        repository=repository,
+    )

@@ -1,0 +1,100 @@
+"""`framedex import`: stacks that others recorded, into the index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
+from framedex.commands.output.documents import imports_document
+from framedex.commands.output.render_index import import_lines
+from framedex.commands.reading.files import absolute
+from framedex.commands.reading.indexing import debuginfod_here, patience
+from framedex.commands.reading.known import index_path_here, load_settings_here
+from framedex.commands.reading.renewal import with_current_index
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.ingest.importing import Imported
+    from framedex.settings import Settings
+
+
+@click.command(name="import")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--value", metavar="NAME", help="Weigh stacks by this value of the samples: cpu, alloc_space, ...")
+@click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Relative names of files begin here, such as site-packages. May be given several times.",
+)
+@json_option
+@click.pass_context
+def import_files(
+    ctx: click.Context, files: tuple[Path, ...], value: str | None, folders: tuple[Path, ...], as_json: bool
+) -> None:
+    """Take stacks that other recorders wrote into the index.
+
+    FILE is a profile, or what `framedex share` wrote: its content tells. A profile becomes a capture of samples, which
+    every question about stacks is asked of like any other: what is shown as calls are its samples. Importing it again
+    changes nothing, unless it has changed.
+    """
+    settings = load_settings_here()
+    path = index_path_here(ctx.obj, settings)
+    readable = [file for file in dict.fromkeys(files) if _is_readable(file)]
+    imported = _import(path, ctx.obj, readable, value, folders, settings) if readable else []
+    if as_json:
+        print_json(imports_document(path, imported))
+    else:
+        print_lines(import_lines(imported))
+    if len(imported) < len(dict.fromkeys(files)):
+        ctx.exit(1)
+    if not as_json:
+        ids = ",".join(str(each.capture) for each in imported)
+        note(f"Next: `framedex summary --capture {ids}`, or `framedex report --capture {ids}` for flame graphs.")
+
+
+def _is_readable(file: Path) -> bool:
+    """Whether a file is in a format that is read; else it is said why not, before an index is made for nothing."""
+    from framedex.imports.reading import format_of
+
+    try:
+        format_of(file)
+    except FramedexError as error:
+        print_error(error)
+        return False
+    return True
+
+
+def _import(
+    path: Path,
+    given: Path | None,
+    files: Sequence[Path],
+    value: str | None,
+    folders: Sequence[Path],
+    settings: Settings,
+) -> list[Imported]:
+    """Import files into the index at a path; of those that cannot be imported it is said why."""
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.index import Store
+    from framedex.ingest.importing import import_file
+
+    captures = absolute(path).parent / "captures"
+    imported = []
+    with (
+        with_current_index(path, given, settings, lambda: Store(path, patience())) as store,
+        progress_on_terminal() as progress,
+        debuginfod_here(progress) as debuginfod,
+    ):
+        for file in files:
+            how = (captures, value, folders, settings.sources, progress, settings.path_map, debuginfod)
+            try:
+                imported.append(import_file(store, file, *how))
+            except FramedexError as error:
+                print_error(error)
+        store.seal()
+    return imported

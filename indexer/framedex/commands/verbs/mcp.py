@@ -1,0 +1,46 @@
+"""`framedex mcp`: the index as tools for agents."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from framedex.commands.output.terminal import standard_output
+from framedex.errors import FramedexError
+
+
+@click.command()
+@click.option(
+    "--source",
+    "folders",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    multiple=True,
+    help="A folder in which agents may read recorded files, beside the project, Python's packages and fetched sources.",
+)
+@click.pass_obj
+def mcp(index_path: Path | None, folders: tuple[Path, ...]) -> None:
+    """Answer agents that speak MCP, over stdin and stdout.
+
+    MCP is the Model Context Protocol. Agents start this themselves; docs/agents.md says how to set each of them up. The
+    tools are what verbs tell, lines of recorded sources, and SQL on the index: each answer has at most 2,000 tokens
+    unless it is asked for more. Nothing is written, and no program is run.
+
+    Needs the protocol's library: pip install 'framedex[mcp]'.
+    """
+    try:
+        from framedex.commands.agents.server import serve
+    except ModuleNotFoundError as error:
+        raise FramedexError(
+            f"What it speaks with agents by is not installed ({error.name}).",
+            "`pip install 'framedex[mcp]'` brings it.",
+        ) from error
+    if sys.stdin is None or sys.stdin.isatty():
+        raise FramedexError(
+            "An agent starts this and speaks the protocol on stdin; here it is a terminal, or closed.",
+            "docs/agents.md says how to set agents up.",
+        )
+    standard_output()
+    serve(index_path, folders)

@@ -1,0 +1,139 @@
+"""`framedex share`: a capture in one file, to be looked at elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import note, print_lines
+from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.whole_files import with_size, written_whole
+from framedex.commands.reading.choices import Choice
+from framedex.commands.reading.known import open_index
+from framedex.commands.reading.scope import CaptureChoice, Chosen
+from framedex.errors import FramedexError
+from framedex.model.scopes import Counted
+from framedex.plaintext import printable, shell_word
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import CaptureRow
+    from framedex.sharing.redaction import Redactor
+    from framedex.sharing.writing import Shared
+
+_SHOWN = 20  # texts that look like something
+
+
+@click.command()
+@click.argument("chosen", metavar="[ID|latest]", type=CaptureChoice(), default="latest")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file to write. Default: capture-ID.fdx.zip.",
+)
+@click.option(
+    "--sources",
+    type=Choice(["none", "lines", "files"]),
+    help="Which texts of your own source files to share: none, the recorded lines with five lines around each, or"
+    " whole files. Default: lines; with --redact none.",
+)
+@click.option("--redact", is_flag=True, help="Take out paths, arguments, and names of users and hosts.")
+@click.option(
+    "--keep",
+    "packages",
+    metavar="PACKAGE",
+    multiple=True,
+    help="With --redact: hide the names of functions and files outside this package and JAX. May be given several"
+    " times.",
+)
+@click.option("--no-clock", is_flag=True, help="Leave out when it was recorded.")
+@click.pass_obj
+def share(
+    index_path: Path | None,
+    chosen: Chosen,
+    output: Path | None,
+    sources: str | None,
+    redact: bool,
+    packages: tuple[str, ...],
+    no_clock: bool,
+) -> None:
+    """Write a capture into one file, to be looked at elsewhere: that of the latest run, or of an id.
+
+    The file has its calls, names, lines and public links: neither the program nor its sources nor jaxlib have to be
+    there. `framedex import FILE` takes it into an index. Nothing is sent anywhere.
+    """
+    if packages and not redact:
+        raise click.UsageError("--keep says which names stay when others are hidden: give --redact, too.")
+    if str(output) == "-":
+        raise click.UsageError("A shared capture is a file: name one with -o.")
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.ingest.captures import stream_of
+    from framedex.shared.archive import SUFFIX
+    from framedex.sharing.excerpts import Sources
+    from framedex.sharing.redaction import Redaction
+    from framedex.sharing.writing import share as write
+
+    with open_index(index_path) as index, progress_on_terminal() as progress:
+        row = _one_of(index, chosen)
+        is_named, output = output is not None, output or Path(f"capture-{row.id}{SUFFIX}")
+        redactor = _redactor(row, index.path, packages) if redact else None
+        stream = stream_of(Path(row.path))
+        with written_whole(output, through_links=is_named) as file:
+            excerpts = Sources(sources or ("none" if redact else "lines"))
+            asked = (index.capture(row.id), file, excerpts, redactor or Redaction(), progress)
+            done = write(stream, *asked, with_clock=not no_clock)
+    print_lines(_lines(row.id, done, redactor))
+    note(f"Written: {output}{with_size(output)}. `framedex import {shell_word(str(output))}` opens it.")
+
+
+def _one_of(index: Index, chosen: Chosen) -> CaptureRow:
+    """The capture that is meant. Raises FramedexError where it is not there, or where there are several."""
+    from framedex.index.opening import known_captures, latest_run
+
+    if isinstance(chosen, tuple):
+        rows = known_captures(index, chosen)
+    else:
+        rows = latest_run(index) if chosen is Counted.LATEST else index.captures()
+    if len(rows) == 1:
+        return rows[0]
+    if not rows:
+        raise FramedexError("The index holds no calls.", "`framedex captures` lists what was recorded.")
+    ids = [str(row.id) for row in rows]
+    raise FramedexError(
+        f"A file holds one capture, and these are {len(ids):,}: {words.few_of(ids, 'capture')}.",
+        f"Share one after the other: `framedex share {ids[0]}`.",
+    )
+
+
+def _redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> Redactor:
+    from framedex.model import Metadata
+    from framedex.sharing.redaction import Redactor
+    from framedex.sharing.secrets import secrets_here
+
+    metadata = Metadata.parse(row.metadata_text)
+    project = index.absolute().parent
+    projects = [str(project.parent if project.name == ".framedex" else project), metadata.cwd or ""]
+    return Redactor(secrets_here(metadata), projects, packages or None)
+
+
+def _lines(capture: int, done: Shared, redactor: Redactor | None) -> Iterator[Line]:
+    held = ", ".join(words.count(many, noun) for many, noun in done.held if many)
+    yield text_line(f"capture {capture}: {held}", "head")
+    yield from problem_lines(done.problems)
+    if redactor is None:
+        return
+    replaced = ", ".join(f"{many:,} x {kind}" for kind, many in redactor.told().items())
+    yield text_line(f"replaced: {replaced or 'nothing'}")
+    found = list(redactor.suspects.told())
+    yield text_line(f"left: {words.count(len(found), 'text')} that may tell something{':' if found else ''}")
+    for kind, text in islice(found, _SHOWN):
+        yield text_line(f"     {printable(text)}  looks like {kind}")
+    if len(found) > _SHOWN:
+        yield text_line(f"     and {len(found) - _SHOWN:,} more")

@@ -1,0 +1,1 @@
+"""What two recordings differ in: by functions, by lines of the program with the roads below them, and by loops."""

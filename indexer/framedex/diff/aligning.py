@@ -1,0 +1,127 @@
+"""Which line of the program in one recording is which line in the other.
+
+Lines move from commit to commit, and the other recording may be of another checkout. So a line is known again by its
+function and its text; where neither file nor git has the text any more, by what it led to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.model import Stale
+from framedex.regularfile import read_regular_text
+from framedex.whereabouts.files import is_here
+
+if TYPE_CHECKING:
+    from framedex.model import Location, PythonLine
+
+Texts = Callable[["Location"], str]
+LedTo = Mapping["PythonLine", frozenset[str]]
+Key = Callable[["PythonLine"], Hashable]
+
+
+def plain_line(line: PythonLine | None) -> PythonLine | None:
+    """The line without how a call was found to come from it: it is one line, however calls were linked to it."""
+    return None if line is None else replace(line, link=None)
+
+
+class LineTexts:
+    """The texts of lines, of files that are here and have them still; a file is read once."""
+
+    def __init__(self) -> None:
+        self._lines = cache(_lines_of)
+
+    def __call__(self, location: Location) -> str:
+        """The text without blanks around it; empty where it is not known."""
+        if location.stale in (Stale.GONE, Stale.UNKNOWN):
+            return ""
+        lines = self._lines(location.path)
+        return lines[location.line - 1].strip() if 0 < location.line <= len(lines) else ""
+
+
+def aligned(before: LedTo, after: LedTo, text: Texts) -> list[tuple[PythonLine | None, PythonLine | None]]:
+    """The lines of two recordings in pairs; None where one has no such line. Both say to which functions lines led."""
+    pairing = _Pairing(before, after)
+    pairing.match(_place)
+    pairing.match(lambda line: _told(text(line.location), _file(line), line.function))
+    pairing.match(lambda line: _told(text(line.location), line.function))
+    pairing.match(lambda line: (_file(line), line.function, (before if line in pairing.left else after)[line]))
+    pairing.match_single(
+        lambda line: (_file(line), line.function), lambda one, other: _is_alike(before[one], after[other])
+    )
+    pairing.match(lambda line: _told(text(line.location)))
+    return [*pairing.pairs, *((line, None) for line in pairing.left), *((None, line) for line in pairing.right)]
+
+
+class _Pairing:
+    """The lines that are not paired yet, each side in order of files and lines, and the pairs."""
+
+    def __init__(self, before: Collection[PythonLine], after: Collection[PythonLine]) -> None:
+        self.left = dict.fromkeys(sorted(before, key=_order))
+        self.right = dict.fromkeys(sorted(after, key=_order))
+        self.pairs: list[tuple[PythonLine | None, PythonLine | None]] = []
+
+    def match(self, key: Key) -> None:
+        """Pair lines with the same key, in their order; a key of None is like no other."""
+        left, right = ([(line, key(line)) for line in side] for side in (self.left, self.right))
+        left, right = ([each for each in side if each[1] is not None] for side in (left, right))
+        matcher = SequenceMatcher(None, [each for _, each in left], [each for _, each in right], autojunk=False)
+        for first, second, size in matcher.get_matching_blocks():
+            for offset in range(size):
+                self._pair(left[first + offset][0], right[second + offset][0])
+
+    def match_single(self, key: Key, is_alike: Callable[[PythonLine, PythonLine], bool]) -> None:
+        """Pair lines that are alike, and of which each side has no other with that key: a line that was rewritten."""
+        left, right = (_single(side, key) for side in (self.left, self.right))
+        for each, one in left.items():
+            if each in right and is_alike(one, right[each]):
+                self._pair(one, right[each])
+
+    def _pair(self, one: PythonLine, other: PythonLine) -> None:
+        del self.left[one], self.right[other]
+        self.pairs.append((one, other))
+
+
+def _place(line: PythonLine) -> Hashable:
+    """Where a line is now, if that is known."""
+    if line.location.stale in (Stale.GONE, Stale.UNKNOWN):
+        return None
+    return line.location.path, line.location.line, line.function
+
+
+def _told(text: str, *more: str) -> Hashable:
+    return (text, *more) if text else None
+
+
+def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two lines led to more of the same functions than of different ones."""
+    return len(one & other) > len(one ^ other)
+
+
+def _single(lines: Collection[PythonLine], key: Key) -> dict[Hashable, PythonLine]:
+    found: dict[Hashable, list[PythonLine]] = {}
+    for line in lines:
+        found.setdefault(key(line), []).append(line)
+    return {each: of_key[0] for each, of_key in found.items() if len(of_key) == 1}
+
+
+def _file(line: PythonLine) -> str:
+    return line.location.path.rpartition("/")[2]
+
+
+def _order(line: PythonLine) -> tuple[str, str, int, str]:
+    return _file(line), line.location.path, line.location.line, line.function
+
+
+def _lines_of(path: str) -> list[str]:
+    if not is_here(path):
+        return []
+    try:
+        return read_regular_text(Path(path)).splitlines()
+    except OSError:
+        return []

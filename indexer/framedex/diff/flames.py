@@ -1,0 +1,100 @@
+"""The flame graphs of two recordings as one: what both have in common is there once, with what each has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from framedex.model import FlameGraph, FlameKind, FlameNode
+from framedex.roadtrees import name_in_any_build
+
+_MORE = 2  # times as much is another colour
+_ONE_SIDE = 20  # times as much is nearly all on one side
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one recording has of a node; `duration` in ns."""
+
+    calls: int
+    duration: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlamesOfBoth:
+    """A graph whose calls and times are those of both together, and what each has of its nodes, in their order."""
+
+    graph: FlameGraph
+    before: tuple[Share, ...]
+    after: tuple[Share, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    first: FlameNode
+    calls: list[int] = field(default_factory=lambda: [0, 0])
+    duration: list[int] = field(default_factory=lambda: [0, 0])
+    merged: int = 0
+    callees: dict[tuple[FlameKind, str], _Node] = field(default_factory=dict)
+
+
+def flames_of_both(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> FlamesOfBoth:
+    """Merge graphs by the names on the way to each node. Of a node that both have, the place is that of the later."""
+    roots: dict[tuple[FlameKind, str], _Node] = {}
+    sides = tuple(before), tuple(after)
+    for side, graphs in enumerate(sides):
+        for graph in graphs:
+            _add(roots, graph, side)
+    nodes: list[_Node] = []
+    parents: list[int] = []
+    pending = [(node, -1) for node in _ordered(roots)]
+    while pending:
+        node, parent = pending.pop()
+        pending.extend((callee, len(nodes)) for callee in _ordered(node.callees))
+        nodes.append(node)
+        parents.append(parent)
+    every = [graph for graphs in sides for graph in graphs]
+    merged = FlameGraph(
+        calls=sum(graph.calls for graph in every),
+        duration=sum(graph.duration for graph in every),
+        hidden=sum(graph.hidden for graph in every),
+        merged=sum(graph.merged for graph in every),
+        nodes=tuple(_of_both(node, parent) for node, parent in zip(nodes, parents, strict=True)),
+    )
+    shares = [tuple(Share(node.calls[side], node.duration[side]) for node in nodes) for side in (0, 1)]
+    return FlamesOfBoth(merged, *shares)
+
+
+def changed(before: int, after: int) -> str:
+    """How a number of a node has changed, as one of `went`, `less`, `same`, `more` and `came`."""
+    less, more = sorted((before, after))
+    if more <= _MORE * less:
+        return "same"
+    if more > _ONE_SIDE * less:
+        return "came" if after > before else "went"
+    return "more" if after > before else "less"
+
+
+def _add(roots: dict[tuple[FlameKind, str], _Node], graph: FlameGraph, side: int) -> None:
+    placed: list[_Node] = []
+    for each in graph.nodes:
+        at = placed[each.parent].callees if each.parent >= 0 else roots
+        node = at.setdefault((each.kind, name_in_any_build(each.name)), _Node(each))
+        if node.calls[side] == 0:
+            node.first = each
+        node.calls[side] += each.calls
+        node.duration[side] += each.duration
+        node.merged += each.merged
+        placed.append(node)
+
+
+def _ordered(nodes: dict[tuple[FlameKind, str], _Node]) -> list[_Node]:
+    """Smallest first: the last is taken first."""
+    return sorted(nodes.values(), key=lambda node: (sum(node.duration), sum(node.calls), node.first.name))
+
+
+def _of_both(node: _Node, parent: int) -> FlameNode:
+    first = node.first
+    return FlameNode(
+        parent, first.kind, first.name, sum(node.calls), sum(node.duration), first.frame, first.location, node.merged
+    )

@@ -1,0 +1,78 @@
+"""Differences in the words of every verb and editor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.diff.model import About
+from framedex.model.scopes import Counted
+from framedex.scopetext import answer_heading
+
+if TYPE_CHECKING:
+    from framedex.diff.model import Differences, Quantity, Side
+    from framedex.diff.runs import Run
+
+_NONE = "none"
+_ENDS = 2  # frames that are shown at each end of a run
+
+
+def quantity_text(quantity: Quantity) -> str:
+    """`calls PJRT_Client_Compile 2 -> 3`."""
+    return " ".join(filter(None, (quantity.name, quantity.of, change_of(quantity))))
+
+
+def change_of(quantity: Quantity) -> str:
+    """`2 -> 3`, `1.2 ms -> none`."""
+    return f"{amount(quantity, quantity.before)} -> {amount(quantity, quantity.after)}"
+
+
+def amount(quantity: Quantity, number: int | None) -> str:
+    """One of the two numbers with its unit."""
+    if number is None:
+        return _NONE
+    if quantity.about is About.TIMES:
+        return words.duration(number)
+    return words.size(number) if quantity.about is About.BYTES else f"{number:,}"
+
+
+def versions_text(differences: Differences) -> list[str]:
+    """The versions of what ran: `jaxlib 0.10.2 -> 0.12.0.1` where they differ."""
+    before, after = dict(differences.before.versions), dict(differences.after.versions)
+    return [
+        f"{name} {before.get(name, _NONE)} -> {after.get(name, _NONE)}"
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
+    ]
+
+
+def side_heading(side: Side) -> str:
+    """Which captures a side is of; nobody is to be told of the others."""
+    return answer_heading(replace(side.answer, counted=Counted.CHOSEN))
+
+
+def run_text(run: Run) -> str:
+    """The first and the last frames of a run, and how many calls passed the last."""
+    names = [each.function for each in run.frames]
+    hidden = len(names) - 2 * _ENDS
+    if hidden > 1:
+        names[_ENDS:-_ENDS] = [f"({hidden} frames)"]
+    last = run.frames[-1]
+    differs = last.is_shared and last.before != last.after
+    calls = f"{last.before:,} -> {last.after:,}" if differs else f"{last.before or last.after:,}"
+    return f"{' > '.join(names)}  {calls}"
+
+
+def summary_text(differences: Differences) -> str:
+    """How much differs, as a sentence."""
+    if differences.is_empty:
+        return "Nothing differs."
+    found = (
+        (differences.functions, "function"),
+        (differences.lines, "line"),
+        (differences.loops, "loop"),
+        (differences.devices, "device"),
+    )
+    parts = [words.count(len(rows), noun) for rows, noun in found if rows]
+    return f"Different: {', '.join(parts)}. The same: {words.count(differences.unchanged, 'line')}."

@@ -1,0 +1,42 @@
+"""Collapsed stacks: a line for each, outermost function first, as flamegraph.pl and inferno read them.
+
+The format has no way to write a `;` or a line break that belongs to a name: they are `%3B`, `%0A` and `%0D` here, and a
+`%` that would read like one of those is `%25`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from framedex.export.weights import samples
+
+if TYPE_CHECKING:
+    from framedex.export.content import Content, Step
+    from framedex.export.weights import Weight
+
+_SPECIAL = re.compile(r"[;\n\r]|%(?=25|3B|0A|0D)")
+
+
+def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+    """Write the stacks of each thread with one weight; those with none of it are left out."""
+    sums: dict[tuple[int, ...], int] = {}
+    for sample in samples(content):
+        if value := weight.of(sample.weights):
+            key = sample.kind.thread, *content.steps(sample.kind)
+            sums[key] = sums.get(key, 0) + value
+    for (thread, *steps), value in sums.items():
+        names = [content.thread(thread).label, *(step_text(content.step(number)) for number in steps)]
+        file.write(f"{';'.join(map(_escaped, names))} {value}\n".encode())
+
+
+def step_text(step: Step) -> str:
+    """A step as py-spy writes one: `function (file:line)`, or `function (binary)` of native code without a line."""
+    if step.path:
+        return f"{step.name} ({step.path}:{step.line})"
+    return f"{step.name} ({PurePosixPath(step.module).name})" if step.module else step.name
+
+
+def _escaped(name: str) -> str:
+    return _SPECIAL.sub(lambda match: f"%{ord(match[0]):02X}", name)

@@ -1,0 +1,188 @@
+"""What every format needs of an index: captures, threads, calls, and stacks whose steps are each there once.
+
+A stack is told by the numbers of its steps, outermost first. A step is a recorded frame, under its id; or what no frame
+stands for, under a number below 0: the function of the boundary, and what is to be said of a stack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from framedex.model import CallFilter, Language, Metadata, Role
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.index.ask.call.exported import Exported
+    from framedex.model import BinaryId, CaptureRow, DeviceMemory, FrameRow, PythonLine
+    from framedex.model.exported import KindRow, ThreadRow
+
+UNMERGED = "[native stack that could not be merged with the Python stack above]"
+TRUNCATED = "[the outermost frames are missing]"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A function in a stack, at a line of it.
+
+    `path` and `line` are empty and 0 where they are not known. `module` is the binary of native code, `offset` where
+    the call is in it: of the byte before the one to return to, from its base. `first_line` is where the function
+    begins, in `defined_in`. `url` is where the public may read the line, of files that are not here. `is_code`: it is
+    neither of the interpreter nor glue.
+    """
+
+    name: str
+    path: str = ""
+    line: int = 0
+    url: str | None = None
+    symbol: str = ""
+    module: str = ""
+    offset: int = 0
+    defined_in: str = ""
+    first_line: int = 0
+    is_python: bool = False
+    is_code: bool = True
+    is_inlined: bool = False
+    how: str = ""
+
+
+class Content:
+    """The calls of an index that pass a filter, for one export."""
+
+    def __init__(self, index: Index, wanted: CallFilter) -> None:
+        self.index = index
+        self.wanted = wanted
+        self.calls: Exported = index.exported(wanted)
+        self._steps: dict[int, Step] = {}
+        self._special: dict[str, int] = {}
+        self._other_lines: dict[int, PythonLine | None] = {}
+
+    @cached_property
+    def has_calls(self) -> bool:
+        """Whether any call passes."""
+        return next(self.calls.rows(), None) is not None
+
+    @cached_property
+    def captures(self) -> list[CaptureRow]:
+        """The captures that have such calls, the oldest first."""
+        having = {kind.capture for kind in self.calls.kinds.values()}
+        return [capture for capture in self.index.captures() if capture.id in having]
+
+    @cached_property
+    def metadata(self) -> dict[int, Metadata]:
+        """What each capture says of its run, by its id."""
+        return {capture.id: _metadata(capture) for capture in self.captures}
+
+    def began(self, capture: int) -> int:
+        """When a capture began, in ns since 1970."""
+        told = self.metadata[capture].started_unix_ns
+        return (
+            told if told is not None else next(int(each.started * 1e9) for each in self.captures if each.id == capture)
+        )
+
+    @cached_property
+    def memory(self) -> list[DeviceMemory]:
+        """What was alive on the devices of these captures over time."""
+        return [device for device in self.index.memory() if device.capture in self.metadata]
+
+    def kind(self, kind: int) -> KindRow:
+        """A kind of calls."""
+        return self.calls.kinds[kind]
+
+    def thread(self, thread: int) -> ThreadRow:
+        """A thread."""
+        return self.calls.threads[thread]
+
+    def steps(self, kind: KindRow) -> tuple[int, ...]:
+        """The steps of the stack that the calls of a kind were made with, the function of the boundary innermost."""
+        stack = self.calls.stacks[kind.stack]
+        steps = [*self.chain(stack.python_leaf), *([self._said(UNMERGED)] if stack.python_leaf else [])]
+        steps += self.chain(stack.leaf)
+        if stack.is_truncated:
+            steps.insert(0, self._said(TRUNCATED))
+        if not steps or self.step(steps[-1]).name != kind.function:
+            steps.append(self._said(kind.function))
+        return tuple(steps)
+
+    def step(self, number: int) -> Step:
+        """A step by its number."""
+        if number not in self._steps:
+            self._steps[number] = _step(self.calls.frames([number])[number])
+        return self._steps[number]
+
+    def binary(self, number: int) -> BinaryId | None:
+        """The binary of a step of native code, None of others."""
+        return self._binaries.get(number)
+
+    def line(self, kind: KindRow) -> PythonLine | None:
+        """The line of Python that led to the calls of a kind: of the program itself, else the innermost."""
+        return self._lines.get(self.calls.stacks[kind.stack].python_end)
+
+    def line_of_node(self, node: int) -> PythonLine | None:
+        """The same of a stack, by the node at which it ends."""
+        if node not in self._other_lines:
+            self._other_lines[node] = self.calls.lines([node]).get(node)
+        return self._other_lines[node]
+
+    def chain(self, leaf: int) -> list[int]:
+        """The frames from the root of the tree to a node, outermost first; none for node 0."""
+        found: list[int] = []
+        while leaf:
+            if leaf not in self._nodes:
+                self._nodes.update(self.calls.nodes([leaf]))
+            leaf, frame = self._nodes[leaf]
+            found.append(frame)
+        return found[::-1]
+
+    @cached_property
+    def _lines(self) -> dict[int, PythonLine]:
+        return self.calls.lines({stack.python_end for stack in self.calls.stacks.values()})
+
+    @cached_property
+    def _binaries(self) -> dict[int, BinaryId]:
+        return self.calls.binaries(frame for _, frame in self._nodes.values())
+
+    @cached_property
+    def _nodes(self) -> dict[int, tuple[int, int]]:
+        """The nodes of all stacks. The frames on them are read, too: at once, as they are many."""
+        stacks = self.calls.stacks.values()
+        nodes = self.calls.nodes({leaf for stack in stacks for leaf in (stack.leaf, stack.python_leaf)})
+        frames = self.calls.frames({frame for _, frame in nodes.values()})
+        self._steps.update((number, _step(frame)) for number, frame in frames.items())
+        return nodes
+
+    def _said(self, text: str) -> int:
+        if text not in self._special:
+            number = self._special[text] = -1 - len(self._special)
+            self._steps[number] = Step(text)
+        return self._special[text]
+
+
+def _metadata(capture: CaptureRow) -> Metadata:
+    try:
+        return Metadata.parse(capture.metadata_text)
+    except ValueError:
+        return Metadata()
+
+
+def _step(frame: FrameRow) -> Step:
+    function, place = frame.function, frame.location
+    is_python = function.language is Language.PYTHON
+    unplaced = (function.module, frame.line) if is_python else ("", 0)  # Python code of no file says `<string>`
+    path, line = unplaced if place is None else (place.path, place.line)
+    return Step(
+        name=function.name,
+        path=path,
+        line=line,
+        url=None if place is None else place.url,
+        symbol=function.symbol,
+        module="" if is_python else frame.module,
+        offset=0 if is_python else max(frame.offset - 1, 0),
+        defined_in="" if function.location is None else function.location.path,
+        first_line=0 if function.location is None else function.location.line,
+        is_python=is_python,
+        is_code=function.role is Role.CODE,
+        is_inlined=frame.inlined,
+        how="" if place is None else place.how.value,
+    )

@@ -1,0 +1,60 @@
+"""Parquet: `calls.parquet`, `stacks.parquet` and `frames.parquet` in a folder, as tables that can be joined.
+
+A call has the number of its stack, a stack its frames by their numbers, outermost first, and a frame its function,
+place and binary. Needs pyarrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+
+from framedex.errors import FramedexError
+from framedex.export.records import records
+
+try:
+    import pyarrow as pa
+    from pyarrow import parquet
+except ImportError as error:
+    raise FramedexError(
+        "Parquet is written with pyarrow, which is not installed here.", "Install it: `pip install 'framedex[export]'`"
+    ) from error
+
+if TYPE_CHECKING:
+    from framedex.export.content import Content
+
+_AT_ONCE = 20_000  # rows of a group
+_WHOLE = {"id", "capture", "tid", "start", "duration", "error", "parent", "stack", "line", "offset", "first_line"}
+
+
+def write(content: Content, files: dict[str, IO[bytes]]) -> None:
+    """Write each table to its file."""
+    kinds = content.calls.kinds.values()
+    stacks: dict[tuple[int, ...], int] = {}
+    by_recorded = {
+        (kind.stack, kind.function): stacks.setdefault(content.steps(kind), len(stacks) + 1) for kind in kinds
+    }
+    _write(files["calls"], ({**row, "stack": by_recorded[row["stack"], row["function"]]} for row in records(content)))
+    _write(files["stacks"], ({"id": number, "frames": list(steps)} for steps, number in stacks.items()))
+    frames = dict.fromkeys(number for steps in stacks for number in steps)
+    _write(files["frames"], ({"id": number, **asdict(content.step(number))} for number in frames))
+
+
+def _write(file: IO[bytes], rows: Iterator[dict[str, Any]]) -> None:
+    some = list(islice(rows, _AT_ONCE))
+    schema = pa.schema([(name, _type(name, value)) for name, value in some[0].items()])
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        while some:
+            writer.write_table(pa.Table.from_pylist(some, schema))
+            some = list(islice(rows, _AT_ONCE))
+
+
+def _type(name: str, value: Any) -> Any:
+    """The type of a column, by its name where values may be missing."""
+    if isinstance(value, bool):
+        return pa.bool_()
+    if name == "frames":
+        return pa.list_(pa.int64())
+    return pa.int64() if name in _WHOLE else pa.string()

@@ -1,0 +1,87 @@
+"""What packets of a Perfetto trace refer to by numbers: names, frames and stacks, each told once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from framedex.export.protobuf import integer, message, text
+
+if TYPE_CHECKING:
+    from framedex.export.content import Content, Step
+
+# Of InternedData.
+_CATEGORIES, _NAMES, _ANNOTATIONS, _FUNCTIONS, _FRAMES, _STACKS = 1, 2, 3, 5, 6, 7
+_PATHS, _SOURCES, _MAPPINGS, _TEXTS = 17, 18, 19, 29
+
+
+class Interned:
+    """Gives numbers, and tells what is new under them."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._mappings: dict[str, int] = {}
+        self._frames: dict[int, int] = {}
+        self._stacks: dict[tuple[int, ...], int] = {}
+        self._new = bytearray()
+
+    def news(self) -> bytes:
+        """What was given a number since it was asked for the last time, as `InternedData`."""
+        if not self._new:
+            return b""
+        told = bytes(self._new)
+        self._new.clear()
+        return told
+
+    def name(self, name: str) -> int:
+        """The number of an event's name."""
+        return self._number(_NAMES, name)
+
+    def category(self, name: str) -> int:
+        """The number of a category."""
+        return self._number(_CATEGORIES, name)
+
+    def annotation(self, name: str) -> int:
+        """The number of an annotation's name."""
+        return self._number(_ANNOTATIONS, name)
+
+    def text(self, value: str) -> int:
+        """The number of an annotation that is a text."""
+        return self._number(_TEXTS, value)
+
+    def stack(self, steps: tuple[int, ...]) -> int:
+        """The number of a stack, told by its steps, outermost first."""
+        if steps not in self._stacks:
+            frames = [self._frame(number) for number in steps]
+            self._stacks[steps] = len(self._stacks) + 1
+            self._tell(_STACKS, integer(1, self._stacks[steps]) + b"".join(integer(2, each) for each in frames))
+        return self._stacks[steps]
+
+    def _frame(self, number: int) -> int:
+        if number not in self._frames:
+            step = self._content.step(number)
+            told = integer(2, self._number(_FUNCTIONS, step.name)) + integer(3, self._mapping(step))
+            told += integer(4, step.offset)
+            if step.path:
+                told += integer(5, self._number(_SOURCES, step.path)) + integer(6, step.line)
+            self._frames[number] = len(self._frames) + 1
+            self._tell(_FRAMES, integer(1, self._frames[number]) + told)
+        return self._frames[number]
+
+    def _mapping(self, step: Step) -> int:
+        """The binary that a frame is in; of Python code its file, since there is no frame without one."""
+        path = step.module or step.path
+        if path not in self._mappings:
+            self._mappings[path] = len(self._mappings) + 1
+            self._tell(_MAPPINGS, integer(1, self._mappings[path]) + integer(7, self._number(_PATHS, path)))
+        return self._mappings[path]
+
+    def _number(self, field: int, name: str) -> int:
+        key = field, name
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers) + 1
+            self._tell(field, integer(1, self._numbers[key]) + text(2, name))
+        return self._numbers[key]
+
+    def _tell(self, field: int, content: bytes) -> None:
+        self._new += message(field, content)

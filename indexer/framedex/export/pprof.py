@@ -1,0 +1,106 @@
+"""The format of pprof: a gzipped message `perftools.profiles.Profile`
+(https://github.com/google/pprof/blob/main/proto/profile.proto), whose field numbers stand here.
+
+A sample are the calls of one kind, with one device and shape, weighed by count, time and bytes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import IO, TYPE_CHECKING
+
+from framedex.export.labels import Labels
+from framedex.export.protobuf import integer, message, packed, text
+from framedex.export.weights import Weight, samples
+from framedex.version import VERSION
+
+if TYPE_CHECKING:
+    from framedex.export.content import Content, Step
+    from framedex.export.weights import Sample
+
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
+_GZIP = 31  # what tells zlib to write a header and an end of gzip
+_TIME, _DURATION, _COMMENT, _DEFAULT = 9, 10, 13, 14
+
+
+def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+    """Write a profile that shows the given weight unless another one is asked for."""
+    out = _Compressed(file)
+    _Profile(content, out).write(weight)
+    out.end()
+
+
+class _Compressed:
+    """Takes bytes for a file that is compressed as gzip does it; one that breaks off leaves nothing to be written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._stream = zlib.compressobj(wbits=_GZIP)
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+        self._file.write(self._stream.compress(data))
+
+    def end(self) -> None:
+        """Write what is still to be written."""
+        self._file.write(self._stream.flush())
+
+
+class _Profile:
+    """Samples are written as they come; what they refer to follows once all of it is known."""
+
+    def __init__(self, content: Content, out: _Compressed) -> None:
+        self._content = content
+        self._out = out
+        self._strings = {"": 0}
+        self._functions: dict[tuple[str, str, str, int], int] = {}
+        self._mappings: dict[str, int] = {}
+        self._locations: dict[int, int] = {}
+
+    def write(self, weight: Weight) -> None:
+        for each in Weight:
+            self._out.write(message(_SAMPLE_TYPE, self._string(1, each.value) + self._string(2, each.unit)))
+        labels = Labels(self._content)
+        for sample in samples(self._content, labels.of):
+            self._out.write(message(_SAMPLE, self._sample(sample, labels)))
+        for number, location in self._locations.items():
+            self._out.write(message(_LOCATION, self._location(location, self._content.step(number))))
+        for function, identifier in self._functions.items():
+            name, symbol, path, line = function
+            named = self._string(2, name) + self._string(3, symbol) + self._string(4, path)
+            self._out.write(message(_FUNCTION, integer(1, identifier) + named + integer(5, line)))
+        for path, identifier in self._mappings.items():
+            self._out.write(message(_MAPPING, integer(1, identifier) + self._string(5, path) + _NAMED))
+        began = min(self._content.began(capture.id) for capture in self._content.captures)
+        self._out.write(integer(_TIME, began) + integer(_DEFAULT, self._index(weight.value)))
+        self._out.write(self._string(_COMMENT, f"framedex {VERSION}"))
+        for capture in self._content.captures:
+            self._out.write(self._string(_COMMENT, f"capture {capture.id}: {capture.command}"))
+        for string in self._strings:
+            self._out.write(text(_STRING, string))
+
+    def _sample(self, sample: Sample, labels: Labels) -> bytes:
+        steps = reversed(self._content.steps(sample.kind))  # the innermost comes first
+        locations = [self._locations.setdefault(number, len(self._locations) + 1) for number in steps]
+        told = b"".join(
+            message(3, self._string(1, key) + self._string(2, value)) for key, value in labels.told(sample).items()
+        )
+        return packed(1, locations) + packed(2, sample.values) + told
+
+    def _location(self, identifier: int, step: Step) -> bytes:
+        key = step.name, step.symbol, step.path or step.defined_in, step.first_line
+        function = self._functions.setdefault(key, len(self._functions) + 1)
+        mapping = b""
+        if step.module:
+            mapping = integer(2, self._mappings.setdefault(step.module, len(self._mappings) + 1))
+        line = integer(1, function) + integer(2, step.line)
+        return integer(1, identifier) + mapping + integer(3, step.offset) + message(4, line)
+
+    def _string(self, number: int, value: str) -> bytes:
+        return integer(number, self._index(value))
+
+    def _index(self, value: str) -> int:
+        return self._strings.setdefault(value, len(self._strings))
+
+
+_NAMED = b"".join(integer(number, 1) for number in (7, 8, 9, 10))  # it has functions, files, lines, inlined frames

@@ -1,0 +1,69 @@
+"""What speedscope reads (https://www.speedscope.app/file-format-schema.json): sampled profiles of each thread."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING, Any
+
+from framedex.export.weights import Weight, samples
+from framedex.version import VERSION
+
+if TYPE_CHECKING:
+    from framedex.export.content import Content, Step
+    from framedex.export.weights import Sample
+
+_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+_UNITS = {Weight.TIME: "nanoseconds", Weight.CALLS: "none", Weight.BYTES: "bytes"}
+
+
+def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+    """Write one profile for each thread and weight that has some; the given weight comes first."""
+    threads: dict[int, list[Sample]] = {}
+    for sample in samples(content):
+        threads.setdefault(sample.kind.thread, []).append(sample)
+    busiest = sorted(threads.values(), key=lambda of: -sum(weight.of(each.weights) for each in of))
+    profiles = [
+        (each, of) for each in sorted(Weight, key=lambda it: it is not weight) for of in busiest if _total(of, each)
+    ]
+    indices: dict[int, int] = {}
+    text = json.dumps({"$schema": _SCHEMA, "exporter": f"framedex {VERSION}", "name": _name(content)})
+    file.write(text.removesuffix("}").encode() + b', "activeProfileIndex": 0, "profiles": [')
+    for number, (each, of) in enumerate(profiles):
+        profile = json.dumps(_profile(content, indices, each, of))
+        file.write((",\n" if number else "\n").encode() + profile.encode())
+    frames = [json.dumps(_frame(content.step(number))) for number in indices]
+    file.write(b'],\n"shared": {"frames": [\n' + ",\n".join(frames).encode() + b"]}}\n")
+
+
+def _name(content: Content) -> str:
+    return ", ".join(capture.command for capture in content.captures)
+
+
+def _total(of: list[Sample], weight: Weight) -> int:
+    return sum(weight.of(each.weights) for each in of)
+
+
+def _profile(content: Content, indices: dict[int, int], weight: Weight, of: list[Sample]) -> dict[str, Any]:
+    weighed = [(each.kind, weight.of(each.weights)) for each in of if weight.of(each.weights)]
+    thread = content.thread(of[0].kind.thread)
+    capture = f" of capture {thread.capture}" if len(content.captures) > 1 else ""
+    return {
+        "type": "sampled",
+        "name": f"{weight}, {thread.label}{capture}",
+        "unit": _UNITS[weight],
+        "startValue": 0,
+        "endValue": sum(value for _, value in weighed),
+        "samples": [
+            [indices.setdefault(number, len(indices)) for number in content.steps(kind)] for kind, _ in weighed
+        ],
+        "weights": [value for _, value in weighed],
+    }
+
+
+def _frame(step: Step) -> dict[str, Any]:
+    frame: dict[str, Any] = {"name": step.name}
+    if step.path:
+        frame |= {"file": step.url or step.path, "line": step.line}
+    elif step.module:
+        frame["file"] = step.module
+    return frame

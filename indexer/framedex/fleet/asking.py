@@ -1,0 +1,157 @@
+"""SQL on a store, by DuckDB: it reads, and sees the captures that are there whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from framedex.errors import FramedexError
+from framedex.fleet import schema
+from framedex.fleet.libraries import duckdb
+from framedex.fleet.partitions import is_part
+
+if TYPE_CHECKING:
+    from framedex.fleet.place import Place
+
+_READABLE = (
+    "SELECT table_name AS view, string_agg(column_name, ', ' ORDER BY column_index) AS columns FROM duckdb_columns()"
+    " WHERE schema_name = 'main' AND NOT internal GROUP BY ALL ORDER BY view"
+)
+# Several captures may have brought the same. Of a frame counts what that capture told which knew most of it; a stack
+# whose id is not that of its frames is none of framedex's.
+_ONE_OF_EACH = {
+    "frames": "SELECT DISTINCT * FROM frames"
+    " QUALIFY description = first_value(description) OVER (PARTITION BY id ORDER BY known DESC, description)",
+    "stacks": "SELECT * FROM stacks WHERE id = left(sha256('[\"stack\",' || to_json(frames)::VARCHAR || ','"
+    " || to_json(python)::VARCHAR || ',' || to_json(outcome)::VARCHAR || ',' || is_truncated::VARCHAR || ']'), 32)"
+    " QUALIFY row_number() OVER (PARTITION BY id ORDER BY user_frame) = 1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a query. `left_out` says in sentences which files of the store could not be read."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    left_out: tuple[str, ...] = ()
+
+
+class Asking:
+    """A store that is open for questions: a context manager."""
+
+    def __init__(self, place: Place) -> None:
+        """Raises FramedexError where there is no store, or its captures cannot be read."""
+        place.check()
+        self._place = place
+        self._connection = duckdb.connect(":memory:")
+        self.left_out: list[str] = []
+        try:
+            self._open()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Asking:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def query(self, text: str | None = None) -> Answer:
+        """What one SELECT gives; without one the tables and views, with their columns.
+
+        Raises FramedexError where it is no SELECT, is not understood, or the store cannot be read.
+        """
+        if text is not None:
+            self._check(text)
+        with self._told("The query is not understood"):
+            cursor = self._connection.execute(_READABLE if text is None else text)
+            columns = tuple(name for name, *_ in cursor.description)
+            return Answer(columns, cursor.fetchall(), tuple(self.left_out))
+
+    def _check(self, text: str) -> None:
+        with self._told("The query is not understood"):
+            statements = self._connection.extract_statements(text)
+        kinds = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+        if len(statements) != 1 or statements[0].type not in kinds:
+            raise FramedexError(
+                "A store is asked by one SELECT: nothing is written.", "Without a query the views are listed."
+            )
+
+    def _open(self) -> None:
+        """Read the small tables, make the views, and have queries reach nothing but the store."""
+        place, connection = self._place, self._connection
+        if not place.is_local:
+            connection.register_filesystem(place.files)
+        self._read("captures", place.below("captures"))
+        parts = [part for (part,) in connection.execute("SELECT part FROM captures ORDER BY part").fetchall()]
+        if foreign := [part for part in parts if not is_part(str(part))]:
+            raise FramedexError(f"A capture in {place.address} names no part of the store: {foreign[0]}.", _REMOVE)
+        folders = sorted({part.rpartition("/")[0] for part in parts})
+        for table, one_of_each in _ONE_OF_EACH.items():
+            self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
+            connection.execute(f"CREATE OR REPLACE TABLE {table} AS {one_of_each}")
+        for table in ("calls", "call_kinds"):
+            self._view(table, [f"{table}/{part}" for part in parts])
+        connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
+        connection.execute(f"SET allowed_directories = [{_quoted(place.address)}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+
+    def _read(self, table: str, names: list[str]) -> None:
+        """A table of the rows of these files, but of those that are none of a store's."""
+        columns = _columns(table)
+        definition = ", ".join(f'"{name}" {kind}' for name, kind in columns)
+        self._connection.execute(f"CREATE TABLE {table} ({definition})")
+        try:
+            self._insert(table, names)
+        except duckdb.Error:  # one of them is at fault: each for itself
+            for name in names:
+                try:
+                    self._insert(table, [name])
+                except duckdb.Error as error:
+                    said = str(error).splitlines()[0]
+                    self.left_out.append(f"{self._place.url(name)} is left out: it is no file of a store's ({said}).")
+
+    def _insert(self, table: str, names: list[str]) -> None:
+        if names:
+            columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
+            self._connection.execute(f"INSERT INTO {table} SELECT {columns} FROM {self._files(names)}")
+
+    def _view(self, table: str, names: list[str]) -> None:
+        if names:
+            self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {self._files(names)}")
+        else:
+            nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _columns(table))
+            self._connection.execute(f"CREATE VIEW {table} AS SELECT {nothing} WHERE false")
+
+    def _files(self, names: list[str]) -> str:
+        listed = ", ".join(_quoted(self._place.url(name)) for name in names)
+        return f"read_parquet([{listed}], hive_partitioning = false)"
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.IOException as error:
+            raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _REMOVE) from error
+        except duckdb.Error as error:
+            raise FramedexError(f"{what}: {error}.", "Without a query the views are listed.") from error
+
+
+_REMOVE = "Add the capture again; where that does not help, remove its file below captures/."
+
+
+def _columns(table: str) -> list[tuple[str, str]]:
+    """The columns of a table with their types, as DuckDB calls them."""
+    kinds = {"string": "VARCHAR", "int64": "BIGINT", "bool": "BOOLEAN"}
+    fields = getattr(schema, table.upper())
+    return [(each.name, kinds.get(str(each.type), "VARCHAR[]")) for each in fields]
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,17 @@
+"""The libraries of the extra `fleet`: without them its verbs say what to install."""
+
+from __future__ import annotations
+
+from framedex.errors import FramedexError
+
+INSTALL = "Install it: `pip install 'framedex[fleet]'`"
+
+try:
+    import duckdb as duckdb
+    import fsspec as fsspec
+    import pyarrow as pa
+    from pyarrow import parquet as parquet
+except ImportError as error:
+    raise FramedexError(f"A fleet's store needs {error.name}, which is not installed here.", INSTALL) from error
+
+__all__ = ["duckdb", "fsspec", "pa", "parquet"]

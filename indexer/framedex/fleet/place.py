@@ -1,0 +1,207 @@
+"""Where a store lies: a folder, or what fsspec has an address for. Files come there whole, and are never changed.
+
+A file of an object store is there once all of it has come. Elsewhere it is written beside its place, under a name that
+no reader takes for data, and renamed: who is killed leaves a `.part`, which others remove when it is an hour old.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from framedex.errors import FramedexError
+from framedex.fleet.libraries import fsspec
+from framedex.fleet.schema import MARKER, VERSION
+
+_FORMAT = "framedex-fleet"
+_PART = ".part"
+_STALE = timedelta(hours=1)  # a file takes seconds
+_OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"})
+_LIBRARIES = {"s3": "framedex[fleet-s3]", "s3a": "framedex[fleet-s3]", "gs": "framedex[fleet-gcs]"}
+
+
+class Place:
+    """A store's files, by their names: paths with `/` below its address."""
+
+    def __init__(self, address: str) -> None:
+        """Raises FramedexError where the address is none, or of a kind whose library is not installed."""
+        protocol = address.partition("://")[0]
+        try:
+            self.files, self._root = fsspec.core.url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
+        except ImportError as error:
+            library = _LIBRARIES.get(protocol, "")
+            remedy = f"Install it: `pip install '{library}'`" if library else f"{error}"
+            raise FramedexError(
+                f"Stores at {protocol}:// need a library that is not installed here.", remedy
+            ) from error
+        except ValueError as error:
+            raise FramedexError(
+                f"{protocol}:// is no kind of address: {error}.",
+                "Name a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER.",
+            ) from error
+        self._root = self._root.rstrip("/")
+        protocols = {self.files.protocol} if isinstance(self.files.protocol, str) else {*self.files.protocol}
+        self.is_local = "file" in protocols
+        self._is_object_store = bool(protocols & _OBJECT_STORES)
+        self.address: str = self._root if self.is_local else self.files.unstrip_protocol(self._root)
+
+    def begin(self) -> None:
+        """Make the store where there is none yet. Raises FramedexError where something else is there."""
+        self.clean("")
+        if self._is_store():
+            return
+        with self._told("made"):
+            there = [name for name in self._listed("") if not name.endswith(_PART)]
+        if there and MARKER not in there:
+            raise FramedexError(
+                f"{self.address} is not empty, and no store of framedex.", "Name a new folder, or that of a store."
+            )
+        with self._told("made"):
+            self._put_bytes(MARKER, json.dumps({"format": _FORMAT, "version": VERSION}).encode() + b"\n")
+
+    def check(self) -> None:
+        """Raise FramedexError where no store is that is read here."""
+        if not self._is_store():
+            raise FramedexError(
+                f"{self.address} is no store of framedex: it has no {MARKER}.",
+                f"`framedex fleet add CAPTURE... --store {self.address}` makes one.",
+            )
+
+    def _is_store(self) -> bool:
+        with self._told("read"):
+            told = self.read(MARKER)
+        if told is None:
+            return False
+        version = None
+        with suppress(ValueError):
+            marker = json.loads(told)
+            if isinstance(marker, dict) and marker.get("format") == _FORMAT:
+                version = marker.get("version")
+        if version != VERSION:
+            raise FramedexError(
+                f"{self.address} has {'no version' if version is None else f'version {version}'} of a store;"
+                f" this framedex knows {VERSION}.",
+                "Use the framedex that made it, or begin a new store.",
+            )
+        return True
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the Parquet files right in a folder, in their order; none where there is no such folder."""
+        with self._told("listed"):
+            return [f"{folder}/{name}" for name in self._listed(folder) if name.endswith(".parquet")]
+
+    def below(self, folder: str) -> list[str]:
+        """The same of the folders in a folder."""
+        with self._told("listed"):
+            inner = [name for name in self._listed(folder) if "=" in name]
+        return [name for each in inner for name in self.names(f"{folder}/{each}")]
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, None where there is none."""
+        with self._told("read"):
+            try:
+                content: bytes = self.files.cat_file(self.path(name))
+            except FileNotFoundError:
+                return None
+        return content
+
+    def put(self, name: str, file: Path) -> None:
+        """Have a file there with the content of a local one, in place of one with this name."""
+        with self._told("written"):
+            self._put(name, file)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with self._told("written"), suppress(FileNotFoundError):
+            self.files.rm_file(self.path(name))
+
+    def clean(self, folder: str) -> None:
+        """Remove what processes that were killed have left in a folder."""
+        if self._is_object_store:
+            return
+        latest = datetime.now(UTC) - _STALE
+        with self._told("cleaned"):
+            for name in self._listed(folder):
+                path = self.path(f"{folder}/{name}".lstrip("/"))
+                if name.endswith(_PART):
+                    with suppress(FileNotFoundError):
+                        if _utc(self.files.modified(path)) < latest:
+                            self.files.rm_file(path)
+
+    def path(self, name: str) -> str:
+        """The path of a file in its file system."""
+        return f"{self._root}/{name}"
+
+    def url(self, name: str) -> str:
+        """The address of a file."""
+        return f"{self.address}/{name}"
+
+    def _listed(self, folder: str) -> list[str]:
+        try:
+            entries = self.files.ls(self.path(folder).rstrip("/"), detail=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted(os.fspath(entry).rstrip("/").rpartition("/")[2] for entry in entries)
+
+    def _put_bytes(self, name: str, content: bytes) -> None:
+        if self._is_object_store:
+            self.files.pipe_file(self.path(name), content)
+            return
+        with self._in_place_of(name) as part:
+            self.files.pipe_file(part, content)
+
+    def _put(self, name: str, file: Path) -> None:
+        if self._is_object_store:
+            self.files.put_file(str(file), self.path(name))
+            return
+        with self._in_place_of(name) as part:
+            self.files.put_file(str(file), part)
+
+    @contextmanager
+    def _in_place_of(self, name: str) -> Iterator[str]:
+        """A path to write, which gets the name once the block has ended well, and is gone otherwise."""
+        path = self.path(name)
+        part = f"{path}.{secrets.token_hex(8)}{_PART}"
+        self.files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        try:
+            yield part
+            self._rename(part, path)
+        except BaseException:
+            with suppress(Exception):
+                self.files.rm_file(part)
+            raise
+
+    def _rename(self, part: str, path: str) -> None:
+        if not self.is_local:
+            self.files.mv(part, path)
+            return
+        with open(part, "rb") as file:  # noqa: PTH123 - a path of the file system's, as text
+            os.fsync(file.fileno())  # its name is not to be there before its content
+        os.replace(part, path)  # noqa: PTH105
+
+    @contextmanager
+    def _told(self, done: str) -> Iterator[None]:
+        """Inside, the file system is used: whatever it raises is told. Libraries raise errors of their own kinds."""
+        try:
+            yield
+        except FramedexError:
+            raise
+        except Exception as error:
+            said = (
+                error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
+            )
+            raise FramedexError(
+                f"The store {self.address} cannot be {done}: {said.rstrip('.')}.",
+                "Check that it is there and that you may write to it, then run the same command again: it goes on.",
+            ) from error
+
+
+def _utc(moment: Any) -> datetime:
+    told: datetime = moment
+    return told if told.tzinfo else told.replace(tzinfo=UTC)

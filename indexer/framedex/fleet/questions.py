@@ -1,0 +1,74 @@
+"""The questions that a store of captures is asked most, as SQL. Each row leads to a capture, a call or a stack."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Question(NamedTuple):
+    """A question by its name: what it tells, and the query that does."""
+
+    tells: str
+    sql: str
+
+
+QUESTIONS = {
+    "captures": Question(
+        "which captures there are",
+        "SELECT capture, day, job, rank, host, calls, command, path FROM captures ORDER BY started, capture",
+    ),
+    "slowest": Question(
+        "what took longest in the newest seven days, by lines, against the seven before",
+        "WITH newest AS (SELECT max(day)::DATE AS day FROM captures),"
+        " of_week AS (SELECT *, (newest.day - l.day::DATE) // 7 AS week FROM lines_readable l, newest)"
+        " SELECT path, line, function, sum(calls) FILTER (week = 0)::BIGINT AS calls,"
+        " round(sum(microseconds) FILTER (week = 0) / sum(calls) FILTER (week = 0), 3) AS microseconds_each,"
+        " round(sum(microseconds) FILTER (week = 1) / sum(calls) FILTER (week = 1), 3) AS week_before,"
+        " round(sum(microseconds) FILTER (week = 0) / 1e3, 3) AS milliseconds,"
+        " max_by(capture, microseconds) FILTER (week = 0) AS capture, max_by(stack, microseconds)"
+        " FILTER (week = 0) AS stack FROM of_week WHERE week < 2 GROUP BY ALL HAVING calls > 0"
+        " ORDER BY milliseconds DESC, path, line, function",
+    ),
+    "compiles": Question(
+        "which lines compile most, over all hosts",
+        "SELECT path, line, function, sum(compiles)::BIGINT AS compiles, round(sum(milliseconds), 3) AS milliseconds,"
+        " count(DISTINCT capture) AS captures, count(DISTINCT host) AS hosts, max_by(capture, milliseconds) AS capture,"
+        " max_by(call, milliseconds) AS call, max_by(stack, milliseconds) AS stack FROM compiles_readable"
+        " GROUP BY ALL ORDER BY milliseconds DESC, path, line",
+    ),
+    "functions": Question(
+        "which functions each version of JAX calls",
+        "SELECT p.packages ->> 'jax' AS jax, p.packages ->> 'jaxlib' AS jaxlib, k.boundary, k.function,"
+        " sum(k.calls)::BIGINT AS calls, round(sum(k.duration) / sum(k.calls) / 1e3, 3) AS microseconds_each,"
+        " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.calls) AS capture,"
+        " max_by(k.stack, k.calls) AS stack FROM call_kinds k JOIN captures p ON p.capture = k.capture"
+        " GROUP BY ALL ORDER BY jax, jaxlib, calls DESC, function",
+    ),
+    "errors": Question(
+        "which calls failed or never returned, by the library that was called",
+        "SELECT e.plugin, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT AS calls,"
+        " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.calls) AS capture,"
+        " max_by(k.longest_call, k.calls) AS call, max_by(k.stack, k.calls) AS stack FROM call_kinds k"
+        " LEFT JOIN (SELECT s.id, f.module AS plugin FROM stacks s JOIN frames f ON f.id = s.frames[-1]"
+        " AND f.depth = 0) e ON e.id = k.stack LEFT JOIN user_lines_readable u ON u.stack = k.stack WHERE k.error <> 0"
+        " GROUP BY ALL ORDER BY calls DESC, k.function, k.error, u.path, u.line",
+    ),
+    "misuse": Question(
+        "what objects of the runtime were used wrongly, and how often",
+        "SELECT m.kind, sum((p.misuse ->> m.kind)::BIGINT)::BIGINT AS times, count(*) AS captures,"
+        " max_by(p.capture, (p.misuse ->> m.kind)::BIGINT) AS capture,"
+        " max_by(p.path, (p.misuse ->> m.kind)::BIGINT) AS path"
+        " FROM captures p, unnest(json_keys(p.misuse)) m(kind) GROUP BY m.kind ORDER BY times DESC, m.kind",
+    ),
+    "ranks": Question(
+        "how much each rank of a job did",
+        "SELECT p.job, p.rank, p.host, p.capture, p.calls, round(max(k.duration) / 1e6, 3) AS longest_milliseconds,"
+        " round(sum(k.own_duration) / 1e6, 3) AS milliseconds, arg_max(k.stack, k.own_duration) AS stack"
+        " FROM captures p JOIN call_kinds k ON k.capture = p.capture GROUP BY ALL ORDER BY p.job, p.rank, p.capture",
+    ),
+    "problems": Question(
+        "which captures lack something, and what",
+        "SELECT capture, job, rank, host, unnest(json_extract_string(problems, '$[*]')) AS problem, path FROM captures"
+        " ORDER BY started, capture",
+    ),
+}

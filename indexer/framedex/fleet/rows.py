@@ -1,0 +1,96 @@
+"""The rows of a store that say what calls were made with: stacks and frames, under ids that are the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from framedex.fleet.identities import frame_ids, id_of, stack_id
+from framedex.index.file.installed import is_hook, is_installed
+from framedex.index.file.values import signed, storable
+from framedex.model import Language
+
+if TYPE_CHECKING:
+    from framedex.index.write.records import FrameRecord
+    from framedex.model import Capture
+
+Row = dict[str, Any]
+
+
+class StackTables:
+    """The stacks and frames of a capture as rows. `ids` has the id of each of its stacks."""
+
+    def __init__(self, capture: Capture, named: Sequence[tuple[FrameRecord, ...]]) -> None:
+        self._named = named
+        self._frame_ids = frame_ids(capture)
+        self._capture = capture
+        self._chains = [
+            (
+                [self._frame_ids[frame] for frame in reversed(stack.frames)],
+                [self._frame_ids[frame] for frame in reversed(stack.python)],
+            )
+            for stack in capture.stacks
+        ]
+        stacks = zip(capture.stacks, self._chains, strict=True)
+        self.ids = [stack_id(stack, *chains) for stack, chains in stacks]
+
+    def stacks(self) -> dict[str, Row]:
+        """The stacks by their ids."""
+        return {
+            key: {
+                "id": key,
+                "frames": frames,
+                "python": python,
+                "user_frame": self._user_frame(stack.python or stack.frames),
+                "outcome": stack.outcome.value,
+                "is_truncated": stack.is_truncated,
+            }
+            for key, stack, (frames, python) in zip(self.ids, self._capture.stacks, self._chains, strict=True)
+        }
+
+    def frames(self) -> dict[str, list[Row]]:
+        """What is known of each frame, as rows by the hash of them."""
+        found = {}
+        for key, records in zip(self._frame_ids, self._named, strict=True):
+            rows = [_row(depth, record) for depth, record in enumerate(records)]
+            description = id_of(key, *rows)
+            known = sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
+            found[description] = [{"id": key, **row, "known": known, "description": description} for row in rows]
+        return found
+
+    def _user_frame(self, frames: Sequence[int]) -> str | None:
+        """The innermost frame of the program's own Python, else the innermost of Python; frames innermost first."""
+        installed = None
+        for frame, path in self._python(frames):
+            if not is_installed(path):
+                return self._frame_ids[frame]
+            installed = installed or self._frame_ids[frame]
+        return installed
+
+    def _python(self, frames: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """The frames of Python that have a line in a file, with that."""
+        for frame in frames:
+            location = self._named[frame][0].location
+            is_python = self._named[frame][0].function.language is Language.PYTHON
+            if is_python and location is not None and not is_hook(location.path):
+                yield frame, location.path
+
+
+def _row(depth: int, record: FrameRecord) -> Row:
+    function, place, binary = record.function, record.location or record.found, record.module
+    return {
+        "depth": depth,
+        "language": function.language.value,
+        "role": function.role.value,
+        "function": storable(function.name),
+        "symbol": storable(function.symbol),
+        "path": None if place is None else storable(place.path),
+        "line": record.line if place is None else place.line,
+        "how": None if place is None else place.how.value,
+        "module": storable(function.module if binary is None else binary.path),
+        "build_id": "" if binary is None else binary.build_id,
+        "fingerprint": "" if binary is None else binary.fingerprint,
+        "offset": signed(record.offset),
+        "first_line": function.first_line,
+        "is_returning": record.returning,
+    }

@@ -1,0 +1,98 @@
+"""What lies in a store: the tables and their columns. docs/fleet.md describes them for those who read them.
+
+With every change that an earlier framedex could not read, raise `VERSION`.
+"""
+
+from __future__ import annotations
+
+from framedex.fleet.libraries import pa
+
+VERSION = 1
+
+MARKER = "framedex-fleet.json"
+"""The file at the root of a store that says what it is."""
+
+CAPTURES = pa.schema(
+    [
+        ("capture", pa.string()),
+        ("day", pa.string()),
+        ("job", pa.string()),
+        ("rank", pa.int64()),
+        ("host", pa.string()),
+        ("pid", pa.int64()),
+        ("started", pa.int64()),  # ns since 1970
+        ("command", pa.string()),
+        ("path", pa.string()),
+        ("calls", pa.int64()),
+        ("stacks", pa.int64()),
+        ("misuse", pa.string()),  # JSON: how often, by kind
+        ("problems", pa.string()),  # JSON: sentences
+        ("packages", pa.string()),  # JSON: versions
+        ("signature", pa.string()),
+        ("part", pa.string()),  # the name of the files with its calls and their kinds
+        ("metadata", pa.string()),  # JSON
+    ]
+)
+CALLS = pa.schema(
+    [
+        ("capture", pa.string()),
+        ("call", pa.int64()),
+        ("parent", pa.int64()),
+        ("start", pa.int64()),  # ns since 1970
+        ("duration", pa.int64()),  # ns
+        ("boundary", pa.string()),
+        ("function", pa.string()),
+        ("thread", pa.string()),
+        ("stack", pa.string()),
+        ("error", pa.int64()),
+        ("arguments", pa.string()),  # JSON
+    ]
+)
+CALL_KINDS = pa.schema(
+    [
+        ("capture", pa.string()),
+        ("boundary", pa.string()),
+        ("function", pa.string()),
+        ("thread", pa.string()),
+        ("stack", pa.string()),
+        ("error", pa.int64()),
+        ("calls", pa.int64()),
+        ("duration", pa.int64()),
+        ("own_duration", pa.int64()),
+        ("longest", pa.int64()),
+        ("longest_call", pa.int64()),
+        ("first_call", pa.int64()),
+        ("latest_call", pa.int64()),
+    ]
+)
+STACKS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("frames", pa.list_(pa.string())),  # outermost first
+        ("python", pa.list_(pa.string())),
+        ("user_frame", pa.string()),
+        ("outcome", pa.string()),
+        ("is_truncated", pa.bool_()),
+    ]
+)
+FRAMES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("depth", pa.int64()),
+        ("language", pa.string()),
+        ("role", pa.string()),
+        ("function", pa.string()),
+        ("symbol", pa.string()),
+        ("path", pa.string()),
+        ("line", pa.int64()),
+        ("how", pa.string()),
+        ("module", pa.string()),
+        ("build_id", pa.string()),
+        ("fingerprint", pa.string()),
+        ("offset", pa.int64()),
+        ("first_line", pa.int64()),
+        ("is_returning", pa.bool_()),
+        ("known", pa.int64()),
+        ("description", pa.string()),
+    ]
+)

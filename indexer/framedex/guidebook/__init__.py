@@ -1,0 +1,1 @@
+"""The guidebook: what captures say of the functions of the runtime's API."""

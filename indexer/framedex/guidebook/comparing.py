@@ -1,0 +1,112 @@
+"""What differs between runs: of two plug-ins or versions that were chosen, and between a framework's versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+
+from framedex.errors import FramedexError
+from framedex.model.guidebook.compared import ChangedRoad, ComparedFunction, Comparison, Side, SideTotals
+from framedex.model.guidebook.observed import Observations, Observed, Run, Step, Task
+
+
+def compare(observations: Observations, left: str, right: str) -> Comparison:
+    """The runs that two names choose, beside each other.
+
+    A name is that of a plug-in (`libpjrt_cpu.so`, or a part of it), a framework's version (`0.10.2`), the framework
+    with it (`jax 0.10.2`), an API version or the key of one run. Raises FramedexError where a name chooses no run, or
+    both choose the same.
+    """
+    sides = [Side(name, tuple(run.key for run in _chosen(observations.runs, name))) for name in (left, right)]
+    if sides[0].runs == sides[1].runs:
+        raise FramedexError(f"'{left}' and '{right}' name the same runs.", _choices(observations.runs))
+    totals = [_totals(observations.functions, side) for side in sides]
+    functions = tuple(
+        ComparedFunction(name, totals[0].get(name), totals[1].get(name)) for name in sorted({*totals[0], *totals[1]})
+    )
+    roads = (
+        road
+        for one in observations.tasks
+        for other in observations.tasks
+        if one.name == other.name and one.run in sides[0].runs and other.run in sides[1].runs
+        for road in _differences(one, other)
+    )
+    return Comparison(sides[0], sides[1], functions, tuple(roads))
+
+
+def changed_roads(observations: Observations) -> tuple[ChangedRoad, ...]:
+    """The steps that led to other calls in one version of a framework than in the version before, on one plug-in."""
+    runs = {run.key: run for run in observations.runs}
+    found: list[ChangedRoad] = []
+    alike = sorted(observations.tasks, key=lambda task: _series(task, runs[task.run]))
+    for _, tasks in groupby(alike, key=lambda task: _series(task, runs[task.run])):
+        by_version = sorted(tasks, key=lambda task: _numbers(runs[task.run].framework_version))
+        for before, after in pairwise(by_version):
+            if runs[before.run].framework_version != runs[after.run].framework_version:
+                found += _differences(before, after)
+    return tuple(found)
+
+
+def _chosen(runs: Sequence[Run], name: str) -> list[Run]:
+    """The runs that are named so, or else those with a plug-in that has it as a part of its name."""
+    wanted = name.casefold()
+    chosen = [run for run in runs if wanted in {each.casefold() for each in _names(run)}]
+    chosen = chosen or [run for run in runs if wanted and wanted in run.plugin.casefold()]
+    if not chosen:
+        raise FramedexError(f"No run is of '{name}'.", _choices(runs))
+    return chosen
+
+
+def _names(run: Run) -> tuple[str, ...]:
+    framework = f"{run.framework} {run.framework_version}"
+    return run.key, run.plugin, run.plugin.removesuffix(".so"), run.framework, run.framework_version, framework, run.api
+
+
+def _choices(runs: Sequence[Run]) -> str:
+    plugins = dict.fromkeys(run.plugin for run in runs if run.plugin)
+    versions = dict.fromkeys(f"{run.framework} {run.framework_version}".strip() for run in runs)
+    return f"There are: {', '.join([*plugins, *versions])}."
+
+
+def _totals(functions: Sequence[Observed], side: Side) -> dict[str, SideTotals]:
+    """By function what the runs of a side say."""
+    chosen = sorted((each for each in functions if each.run in side.runs), key=lambda each: each.function)
+    found = {}
+    for name, group in groupby(chosen, key=lambda each: each.function):
+        observed = list(group)
+        medians = [each.median for each in observed if each.median is not None]
+        found[name] = SideTotals(
+            calls=sum(each.calls for each in observed),
+            errors=sum(error.calls for each in observed for error in each.errors),
+            medians=(min(medians), max(medians)) if medians else None,
+        )
+    return found
+
+
+def _differences(left: Task, right: Task) -> Iterator[ChangedRoad]:
+    """The steps of the same title that led to other calls."""
+    others = {step.title: step for step in right.steps}
+    for step in left.steps:
+        if step.title not in others:
+            continue
+        left_calls, right_calls = _calls(step), _calls(others[step.title])
+        if left_calls != right_calls:
+            first = next(
+                (place for place, pair in enumerate(zip(left_calls, right_calls, strict=False)) if pair[0] != pair[1]),
+                min(len(left_calls), len(right_calls)),
+            )
+            yield ChangedRoad(left.name, step.title, left.run, right.run, left_calls, right_calls, first)
+
+
+def _calls(step: Step) -> tuple[str, ...]:
+    return tuple(name for name, _ in groupby(call.function for call in step.calls if call.depth == 0))
+
+
+def _series(task: Task, run: Run) -> tuple[str, str, str]:
+    """What runs have in common that differ in their version alone."""
+    return task.name, run.framework, run.plugin
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -1,0 +1,39 @@
+"""The functions of the runtime's C API by the description of their ABI (`native/abi/generate_guidebook.py`)."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from framedex.model.guidebook.described import ApiRelease, Described, Kind, Parameter
+from framedex.releases.repository import public_url
+
+
+@cache
+def described() -> tuple[Described, ...]:
+    """Every function, by the order in its table: PJRT, extensions, objects' own tables, then jaxlib 0.4.13's API."""
+    told = _told()
+    return tuple(_described(row, told["commits"]) for row in told["functions"])
+
+
+def releases() -> tuple[ApiRelease, ...]:
+    """The releases of jaxlib whose API is known, the oldest first."""
+    return tuple(ApiRelease(*row) for row in _told()["releases"])
+
+
+@cache
+def _told() -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(Path(__file__).with_name("abi.json").read_text("utf-8"))
+    return told
+
+
+def _described(row: list[Any], commits: list[str]) -> Described:
+    name, kind, table, returns, arguments, parameters, since, declared = row
+    source = None
+    if declared is not None:
+        commit, path, line = declared
+        source = public_url("xla", path, line, commits[commit])
+    fields = tuple(Parameter(field, type_, bool(is_output), came) for field, type_, is_output, came in parameters)
+    return Described(name, Kind(kind), table, returns, arguments, fields, since, source)

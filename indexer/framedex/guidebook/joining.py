@@ -1,0 +1,41 @@
+"""Observations of several kinds of captures as one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from framedex.model.guidebook.observed import Observations
+
+
+def joined(several: Sequence[Observations]) -> Observations:
+    """What several observations say together. Runs that have the same key get a number behind it."""
+    used: Counter[str] = Counter()
+    found = [_renamed(each, used) for each in several]
+    return Observations(
+        tuple(run for each in found for run in each.runs),
+        tuple(function for each in found for function in each.functions),
+        tuple(life for each in found for life in each.objects),
+        tuple(task for each in found for task in each.tasks),
+    )
+
+
+def free_key(key: str, used: Counter[str]) -> str:
+    """The key, or where it is used already the key with a number, which is used from now on."""
+    used[key] += 1
+    if used[key] == 1:
+        return key
+    return free_key(f"{key}-{used[key]}", used)
+
+
+def _renamed(observations: Observations, used: Counter[str]) -> Observations:
+    keys = {run.key: free_key(run.key, used) for run in observations.runs}
+    if all(old == new for old, new in keys.items()):
+        return observations
+    return Observations(
+        tuple(replace(run, key=keys[run.key]) for run in observations.runs),
+        tuple(replace(each, run=keys[each.run]) for each in observations.functions),
+        tuple(replace(each, run=keys[each.run]) for each in observations.objects),
+        tuple(replace(each, run=keys[each.run]) for each in observations.tasks),
+    )

@@ -1,0 +1,59 @@
+"""Programs that show something in steps: a docstring, and comments `# step: TITLE` where a step begins."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import textwrap
+import tokenize
+import warnings
+from collections.abc import Iterator
+
+from framedex.model.guidebook.programs import Program, ProgramStep
+
+_STEP = re.compile(r"\s*# step: (?P<title>.*\S)\s*")
+_COMMENT = re.compile(r"\s*#(?: (?P<text>.*))?")
+
+
+def read_program(source: str) -> Program | None:
+    """The steps of a program in Python; None where it is none or has no steps.
+
+    The docstring's first line is the title, without its full stop. Comments right below that of a step are its text.
+    """
+    source = io.StringIO(source, newline=None).getvalue()  # every end of a line that Python knows is the same one
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the compiler thinks of the user's file is no answer
+            module = ast.parse(source)
+        comments = list(_comment_lines(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        return None
+    lines = source.rstrip("\n").split("\n")  # as the tokenizer counts them
+    starts = [line - 1 for line in comments if _STEP.fullmatch(lines[line - 1])]
+    if not starts:
+        return None
+    title, _, text = (ast.get_docstring(module) or "").partition("\n")
+    ends = [*starts[1:], len(lines)]
+    steps = tuple(_step(lines[start:end], start + 1) for start, end in zip(starts, ends, strict=True))
+    return Program(title.strip().removesuffix("."), text.strip(), steps)
+
+
+def _comment_lines(source: str) -> Iterator[int]:
+    """The lines (1-based) that have a comment, which what looks like one in a text is not."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0]
+
+
+def _step(lines: list[str], first: int) -> ProgramStep:
+    match = _STEP.fullmatch(lines[0])
+    assert match is not None
+    text = []
+    for line in lines[1:]:
+        comment = _COMMENT.fullmatch(line)
+        if comment is None:
+            break
+        text.append(comment["text"] or "")
+    code = textwrap.dedent("\n".join(lines[1 + len(text) :])).strip("\n")
+    return ProgramStep(match["title"], "\n".join(text), code, first, first + len(lines) - 1)

@@ -1,0 +1,1 @@
+"""The guidebook as a static site: pages filled from observations, built by mkdocs-material."""

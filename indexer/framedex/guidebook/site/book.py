@@ -1,0 +1,103 @@
+"""What all pages are filled from: observations by function and by run, and the addresses of pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from framedex.guidebook.site import addresses
+from framedex.model.guidebook.described import Described, Kind
+from framedex.model.guidebook.observed import Counted, LifeCycle, Observations, Observed, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What runs have in common: a framework over a plug-in."""
+
+    framework: str
+    version: str
+    plugin: str
+    api: str
+
+    @property
+    def calls_from(self) -> str:
+        """The framework with its version."""
+        return f"{self.framework} {self.version}".strip()
+
+
+class Book:
+    """Observations and descriptions as pages ask for them; made once for a site."""
+
+    def __init__(self, title: str, observations: Observations, described: Sequence[Described]) -> None:
+        self.title = title
+        self.observations = observations
+        self.described = tuple(described)
+        self.runs = {run.key: run for run in observations.runs}
+        self.setups = tuple(dict.fromkeys(setup_of(run) for run in observations.runs))
+        self._observed: dict[str, list[Observed]] = defaultdict(list)
+        for observed in observations.functions:
+            self._observed[observed.function].append(observed)
+        self._described = {each.name: each for each in described}
+        names = list(dict.fromkeys([*self._described, *self._observed]))
+        pages = addresses.told_apart(addresses.function_page(name) for name in names)
+        self.function_pages = dict(zip(names, pages, strict=True))
+        self._cycles: dict[str, list[LifeCycle]] = defaultdict(list)
+        for cycle in observations.objects:
+            self._cycles[cycle.type].append(cycle)
+        types = addresses.told_apart(addresses.object_page(name) for name in self._cycles)
+        self.object_pages = dict(zip(self._cycles, types, strict=True))
+        tasks = addresses.told_apart(addresses.task_page(task.name) for task in observations.tasks)
+        self.task_pages = dict(zip(observations.tasks, tasks, strict=True))
+
+    def observed(self, function: str) -> list[Observed]:
+        """What runs say of a function, that with the most calls first."""
+        return sorted(self._observed.get(function, []), key=lambda each: -each.calls)
+
+    def calls(self, function: str) -> int:
+        """How often a function was called in all runs."""
+        return sum(each.calls for each in self._observed.get(function, []))
+
+    def calls_in(self, function: str, setup: Setup) -> int:
+        """How often a function was called in the runs of a set-up."""
+        return sum(each.calls for each in self._observed.get(function, []) if setup_of(self.runs[each.run]) == setup)
+
+    def called_by_frameworks(self, kind: Kind) -> list[Counted]:
+        """How many functions of a kind each framework calls in any run, the one that calls most first."""
+        called: dict[str, set[str]] = defaultdict(set)
+        for each in self.described:
+            if each.kind == kind:
+                for observed in self._observed.get(each.name, []):
+                    called[self.runs[observed.run].framework].add(each.name)
+        counts = [Counted(framework, len(names)) for framework, names in called.items()]
+        return sorted(counts, key=lambda each: (-each.count, each.name))
+
+    def description(self, function: str) -> Described | None:
+        """How the ABI describes a function; None of one that it does not have."""
+        return self._described.get(function)
+
+    def undescribed(self) -> list[str]:
+        """The functions that were called and are in no description."""
+        return [name for name in self._observed if name not in self._described]
+
+    def cycles(self, type_name: str) -> list[LifeCycle]:
+        """What runs say of a type of objects, that with the most objects first."""
+        return sorted(self._cycles.get(type_name, []), key=lambda each: -each.objects)
+
+    def types(self) -> list[str]:
+        """The types of objects, by their names."""
+        return sorted(self._cycles)
+
+
+def setup_of(run: Run) -> Setup:
+    """The set-up of a run."""
+    return Setup(run.framework, run.framework_version, run.plugin, run.api)
+
+
+def total(counts: Iterable[Sequence[Counted]]) -> list[Counted]:
+    """The sums of several counts by name, the largest first."""
+    sums: dict[str, int] = defaultdict(int)
+    for counted in counts:
+        for each in counted:
+            sums[each.name] += each.count
+    return [Counted(name, count) for name, count in sorted(sums.items(), key=lambda item: (-item[1], item[0]))]

@@ -1,0 +1,103 @@
+"""The project's own documentation as pages of the site: Markdown that GitHub shows as well."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+_LINK = re.compile(r'<a (?P<before>[^>]*?)href="(?P<to>[^"]*)"(?P<after>[^>]*)>(?P<text>.*?)</a>', re.DOTALL)
+_PICTURE = re.compile(r"\]\(([^)\s]+\.(?:png|svg))\)|(?:src|srcset)=\"([^\"]+\.(?:png|svg))\"")
+_WIDE = '<div class="wide" tabindex="0">'  # scrolls by itself in narrow windows
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|#")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture: its path in the repository, which is that in the site, and its file."""
+
+    source: str
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page of Markdown: its path in the repository and, as `source`, in the site, its title, text and pictures.
+
+    `public` is where the repository's files are on the web, None where that is not known.
+    """
+
+    path: str
+    source: str
+    title: str
+    text: str
+    pictures: tuple[Picture, ...]
+    public: str | None
+
+
+def documents_of(repository: Path, public: str | None) -> list[Document]:
+    """The documentation of a checkout, the README first. `public` is the address of its folder on the web."""
+    paths = [repository / name for name in _PAGES if (repository / name).is_file()]
+    paths[1:1] = sorted((repository / "docs").glob("*.md"))
+    return [_document(path, repository, public) for path in paths]
+
+
+def _document(file: Path, repository: Path, public: str | None) -> Document:
+    text = file.read_text("utf-8")
+    path = file.relative_to(repository).as_posix()
+    title = _HEADING.search(text)
+    pictures = sorted(
+        {
+            Picture(posixpath.normpath(posixpath.join(posixpath.dirname(path), found[1] or found[2])), found_file)
+            for found in _PICTURE.finditer(text)
+            if (found_file := file.parent / (found[1] or found[2])).is_file()
+        },
+        key=lambda picture: picture.source,
+    )
+    name = "About framedex" if path == "README.md" else _plain(title[1]) if title else file.stem
+    # mkdocs would make the page of its folder of it.
+    source = "about.md" if path == "README.md" else path
+    return Document(path, source, name, text, tuple(pictures), public)
+
+
+def _plain(heading: str) -> str:
+    return re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", heading).strip()
+
+
+def heading_anchor(text: str, separator: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", separator)
+
+
+def within_site(html: str, document: Document, documents: Sequence[Document]) -> str:
+    """A document's HTML whose links lead to pages of the site, to the web, or nowhere: those remain as their text.
+
+    mkdocs has turned those to files of the same name already.
+    """
+    pages = {each.path: each.source.removesuffix(".md") + ".html" for each in documents}
+    own = pages[document.path]
+    built = {posixpath.normpath(page) for page in pages.values()}
+    built.update(picture.source for each in documents for picture in each.pictures)
+
+    def settle(found: re.Match[str]) -> str:
+        to = found["to"]
+        if _ADDRESS.match(to):
+            return found[0]
+        path, mark, anchor = to.partition("#")
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(own), path))
+        if target in built:
+            return found[0]
+        if target in pages:
+            to = posixpath.relpath(pages[target], posixpath.dirname(own) or ".") + mark + anchor
+        elif document.public and not target.startswith(".."):
+            to = f"{document.public}/{target}{mark}{anchor}"
+        else:
+            return found["text"]
+        return f'<a {found["before"]}href="{to}"{found["after"]}>{found["text"]}</a>'
+
+    html = html.replace("<table>", _WIDE + '<table class="data">').replace("</table>", "</table></div>")
+    return _LINK.sub(settle, html)

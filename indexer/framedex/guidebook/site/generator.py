@@ -1,0 +1,184 @@
+"""The site's pages through mkdocs-material: navigation, search and looks around contents that are HTML already.
+
+The generator gets a configuration of ours, in a folder of ours: whatever mkdocs.yml lies in the folder that framedex
+works in is none of it. Nothing of the theme is asked of the network, and the same pages give the same bytes.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import escape
+
+from framedex.errors import FramedexError
+from framedex.guidebook.site.documents import Document, heading_anchor, within_site
+from framedex.guidebook.site.page import Page, Section
+from framedex.guidebook.site.policy import with_policy
+from framedex.guidebook.site.theme import settled
+from framedex.plaintext import visible
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page as Built
+
+_ASSETS = Path(__file__).with_name("assets")
+# The theme gives a title of its own to contents without a heading.
+_HOLDER = "<!-- framedex: the content, with its <h1> -->"
+_NEED_ADDRESS = ("404.html", "sitemap.xml")  # pages of the theme that say where the site is
+# Between words that are searched for: a name with underscores is one.
+_SEPARATOR = r"[\s\-.,:;!?=()\[\]{}<>\"'`/]+"
+
+
+def build(title: str, sections: Sequence[Page | Section], documents: Sequence[Document], folder: Path) -> Path:
+    """Build the site in a new folder inside `folder`, which is empty, and return it.
+
+    Raises FramedexError where mkdocs-material is not installed.
+    """
+    check_generator()
+    from mkdocs.commands.build import build as build_site
+    from mkdocs.config import load_config
+
+    sources, site = folder / "sources", folder / "site"
+    sources.mkdir()
+    shutil.copytree(_ASSETS, sources / "assets" / "guidebook")
+    configuration = folder / "mkdocs.yml"
+    configuration.write_text(json.dumps(_configuration(title, sections, documents, sources, site)))
+    config = load_config(str(configuration))
+    config.mdx_configs["toc"]["slugify"] = heading_anchor
+    config.plugins["framedex"] = _plugin(sections, documents)
+    logger = logging.getLogger("mkdocs")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # it tells of links that `within_site` settles
+    try:
+        build_site(config)
+    finally:
+        logger.setLevel(level)
+    return site
+
+
+def check_generator() -> None:
+    """Raise FramedexError where mkdocs-material is not installed."""
+    try:
+        import material  # noqa: F401 - the theme, which mkdocs finds by name
+        import mkdocs  # noqa: F401
+    except ImportError as error:
+        raise FramedexError(
+            "The guidebook's pages are made by mkdocs-material, which is not installed.",
+            "Install it beside framedex: pip install 'framedex[guidebook]'",
+        ) from error
+
+
+def _configuration(
+    title: str, sections: Sequence[Page | Section], documents: Sequence[Document], sources: Path, site: Path
+) -> dict[str, Any]:
+    schemes = (
+        ("(prefers-color-scheme: light)", "default", "weather-night", "Switch to dark"),
+        ("(prefers-color-scheme: dark)", "slate", "weather-sunny", "Switch to light"),
+    )
+    return {
+        "site_name": html.escape(visible(title), quote=False),
+        "docs_dir": str(sources),
+        "site_dir": str(site),
+        "nav": [*map(_listed, sections), *_documentation(documents)],
+        "theme": {
+            "name": "material",
+            "font": False,  # of the system: a font of the web would be asked for
+            "features": [f"navigation.{name}" for name in ("prune", "tabs", "tabs.sticky", "top")],
+            "icon": {"logo": "material/book-open-page-variant-outline"},
+            "favicon": "assets/guidebook/icon.svg",
+            "palette": [
+                {
+                    **{"media": media, "scheme": scheme, "primary": "custom", "accent": "custom"},
+                    "toggle": {"icon": f"material/{icon}", "name": name},
+                }
+                for media, scheme, icon, name in schemes
+            ],
+        },
+        "plugins": [{"search": {"separator": _SEPARATOR, "lang": "en"}}, "offline"],
+        "markdown_extensions": [
+            *("tables", "sane_lists", "md_in_html"),
+            *("pymdownx.superfences", "pymdownx.highlight", "pymdownx.inlinehilite"),
+            {"toc": {"toc_depth": 2}},  # deeper ones would be landmarks of the same name twice
+        ],
+        "extra": {"homepage": "index.html", "polyfills": ["assets/guidebook/iframe-worker.js"], "generator": False},
+        "extra_css": ["assets/guidebook/guidebook.css"],
+    }
+
+
+def _listed(entry: Page | Section) -> dict[str, Any]:
+    if isinstance(entry, Page):
+        return {str(escape(visible(entry.listed or entry.title))): _source(entry)}
+    return {str(escape(visible(entry.title))): [_listed(each) for each in entry.entries]}
+
+
+def _documentation(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    listed = [{str(escape(document.title)): document.source} for document in documents]
+    return [{"Documentation": listed}] if listed else []
+
+
+def _source(page: Page) -> str:
+    return page.path.removesuffix(".html") + ".md"
+
+
+def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -> Any:
+    """A plug-in of mkdocs that brings the pages; a class inside, as its base is there only with mkdocs."""
+    from mkdocs.plugins import BasePlugin, event_priority
+    from mkdocs.structure.files import File
+    from mkdocs.structure.toc import AnchorLink, TableOfContents
+
+    pages: Mapping[str, Page] = {_source(page): page for page in Section("", tuple(sections)).pages()}
+    read: Mapping[str, Document] = {document.source: document for document in documents}
+    contents: dict[str, str] = {}
+
+    class Guidebook(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
+        """Contents that are HTML pass by what would read them as Markdown, and by all that tidies the theme's HTML."""
+
+        def on_config(self, config: MkDocsConfig) -> None:
+            config.theme.static_templates.difference_update(_NEED_ADDRESS)
+
+        def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+            for path in _NEED_ADDRESS:
+                if (file := files.get_file_from_path(path)) is not None:
+                    files.remove(file)
+            for path, page in pages.items():
+                # Of names that begin alike, the search puts the shortest first.
+                boost = round(1 + 100 / max(len(page.title), 1), 3)
+                head = json.dumps({"title": str(escape(visible(page.title))), "search": {"boost": boost}})
+                files.append(File.generated(config, path, content=f"---\n{head}\n---\n"))
+            for path, document in read.items():
+                files.append(File.generated(config, path, content=document.text))
+            pictures = {picture.source: picture.file for document in documents for picture in document.pictures}
+            for path, picture in sorted(pictures.items()):
+                files.append(File.generated(config, path, abs_src_path=str(picture)))
+            return files
+
+        def on_page_content(self, made: str, *, page: Built, config: MkDocsConfig, files: Files) -> str:
+            path = page.file.src_uri
+            if path in read:
+                contents[path] = within_site(made, read[path], documents)
+                return contents[path]
+            own = pages[path]
+            page.toc = TableOfContents(
+                [AnchorLink(str(escape(visible(text))), anchor, 2) for anchor, text in own.headings]
+            )
+            contents[path] = own.html
+            return own.searched
+
+        @event_priority(-100)  # after the search, which takes what it finds
+        def on_page_context(self, context: Any, *, page: Built, config: MkDocsConfig, nav: Any) -> Any:
+            page.content = _HOLDER
+            return context
+
+        def on_post_page(self, output: str, *, page: Built, config: MkDocsConfig) -> str:
+            around = settled(re.sub(r"\s*\n\s*", "\n", output))
+            return with_policy(around).replace(_HOLDER, contents.pop(page.file.src_uri))
+
+    return Guidebook()

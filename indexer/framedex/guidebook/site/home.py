@@ -1,0 +1,78 @@
+"""The first page: what the guidebook is, its doors, and what it is made of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from markupsafe import Markup
+
+from framedex.guidebook.site import addresses
+from framedex.guidebook.site.book import Book, Setup, setup_of
+from framedex.guidebook.site.drawing import arrow_tip
+from framedex.guidebook.site.page import Page
+from framedex.guidebook.site.templates import Templates
+from framedex.model.guidebook.described import Kind
+from framedex.model.guidebook.observed import Counted, Run
+
+_LAYERS = (
+    ("A line of Python", "jax.device_put(1)"),
+    ("The framework", "jax, torch_xla, …"),
+    ("Its C++ half", "jaxlib, torch_xla"),
+    ("The PJRT C API", "recorded here"),
+    ("The plug-in", "libtpu, the mock, …"),
+)
+
+
+def home_page(book: Book, templates: Templates) -> Page:
+    """The page that a reader meets first."""
+    runs: dict[Setup, list[Run]] = defaultdict(list)
+    for run in book.observations.runs:
+        runs[setup_of(run)].append(run)
+    called = [name for name in book.function_pages if book.calls(name)]
+    most = sorted((Counted(name, book.calls(name)) for name in called), key=lambda each: (-each.count, each.name))
+    html, headings = templates.page(
+        *("home.html", addresses.HOME),
+        setups=[(setup, runs[setup]) for setup in book.setups],
+        called=sum(1 for each in book.described if book.calls(each.name)),
+        most=most[:12],
+        of_the_api=sum(1 for each in book.described if each.kind == Kind.API),
+        callers=book.called_by_frameworks(Kind.API),
+        picture=_picture(),
+        tasks=len({task.name for task in book.observations.tasks}),
+    )
+    searched = '<h1 id="top">Guidebook</h1>'
+    return Page(addresses.HOME, "Overview", html, headings, searched)
+
+
+def runs_page(book: Book, templates: Templates) -> Page:
+    """The page of the runs."""
+    html, headings = templates.page("runs.html", addresses.RUNS)
+    return Page(addresses.RUNS, "Runs", html, headings, '<h1 id="top">Runs</h1>')
+
+
+def _picture() -> Markup:
+    """The layers that a call goes through, and where it is recorded."""
+    width, gap, height = 148, 20, 84
+    parts = []
+    for index, (name, example) in enumerate(_LAYERS):
+        x = index * (width + gap)
+        kind = "this" if index == 3 else "other"
+        parts.append(
+            Markup(
+                '<g class="{}"><rect x="{}" y="2" width="{}" height="{}" rx="7"/><text x="{}" y="36">{}</text>'
+                '<text class="count" x="{}" y="60">{}</text></g>'
+            ).format(kind, x + 1, width - 2, height - 4, x + 11, name, x + 11, example)
+        )
+        if index:
+            parts.append(
+                Markup('<path class="arrow" d="M{} 42H{}" stroke-width="2" marker-end="url(#layers-tip)"/>').format(
+                    x - gap + 2, x - 3
+                )
+            )
+    whole = len(_LAYERS) * (width + gap) - gap
+    return Markup(
+        '<svg class="layers" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-labelledby="layers-t">'
+        '<title id="layers-t">From a line of Python through the framework and its C++ half to the PJRT C API, where'
+        " calls are recorded, and on to the plug-in</title>"
+        "{tip}{parts}</svg>"
+    ).format(w=whole, h=height, tip=arrow_tip("layers-tip"), parts=Markup("").join(parts))

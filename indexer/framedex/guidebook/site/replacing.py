@@ -1,0 +1,66 @@
+"""A folder that takes the place of another: the old one stays until the new one is whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from framedex.errors import FramedexError
+
+MARK = "framedex-guidebook.json"
+"""The file by which a folder is known to be a guidebook, which may be replaced."""
+
+
+def refuse_foreign(out: Path) -> None:
+    """Raise FramedexError where something is there that is neither a guidebook nor an empty folder.
+
+    So it is where one is there from which we were started: it would be gone under the user's feet.
+    """
+    if Path.cwd().is_relative_to(out.resolve()):
+        raise FramedexError(
+            f"{out} is the folder that you are in, or one around it: it would be replaced.",
+            "Go elsewhere, or write to another folder with --out.",
+        )
+    if not os.path.lexists(out) or (out / MARK).is_file():
+        return
+    try:
+        is_free = out.is_dir() and not out.is_symlink() and not any(out.iterdir())
+    except OSError:
+        is_free = False
+    if not is_free:
+        raise FramedexError(
+            f"{out} is there already, and is no guidebook of framedex.", "Write to another folder with --out."
+        )
+
+
+def marked(site: Path) -> Path:
+    """The folder of a site, with its mark."""
+    (site / MARK).write_text('{"version": 1}\n')
+    return site
+
+
+def put_in_place(site: Path, out: Path) -> None:
+    """Make the site the folder `out`. Raises FramedexError where it cannot be written."""
+    target = out.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        try:
+            new = beside / "new"
+            shutil.move(site, new)  # from a temporary folder, which may be on another file system
+            new.chmod(0o755)
+            if target.exists():
+                target.rename(beside / "old")
+            new.rename(target)
+        except BaseException:
+            if (beside / "old").exists() and not target.exists():
+                (beside / "old").rename(target)
+            raise
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise FramedexError(
+            f"{out} could not be written: {error.strerror or error}.", "Choose another place with --out."
+        ) from error

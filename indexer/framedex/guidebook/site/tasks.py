@@ -1,0 +1,129 @@
+"""The pages of tasks: programs whose steps are told, with the calls of each and the road to every call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from framedex.guidebook.site import addresses
+from framedex.guidebook.site.book import Book, setup_of
+from framedex.guidebook.site.page import Page
+from framedex.guidebook.site.prose import prose
+from framedex.guidebook.site.roads import Budget, road_html
+from framedex.guidebook.site.templates import Templates
+from framedex.guidebook.site.text import brief, lines_of
+from framedex.model.guidebook.observed import Step, StepCall, Task
+from framedex.plaintext import visible
+
+_ROADS = 110_000  # characters of a page of at most 300 kB
+_MOST_CALLS = 60  # of a step
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """A step as its page has it; `all` counts the calls that are not shown as well."""
+
+    title: str
+    text: Markup
+    code: Markup
+    calls: list[tuple[StepCall, Markup]]
+    all: int
+    left_out: int
+    lacks_roads: bool
+
+
+def task_page(task: Task, book: Book, templates: Templates) -> Page:
+    """The page of a task."""
+    path = book.task_pages[task]
+    links = {each: addresses.between(path, page) for each, page in book.function_pages.items()}
+    html, headings = templates.page(
+        "task.html",
+        path,
+        title=prose_line(task.title, links),
+        text=prose(task.text, links),
+        run=book.runs[task.run],
+        steps=_steps(task.steps, links),
+        same=[
+            (page, book.runs[other.run])
+            for other, page in book.task_pages.items()
+            if other.name == task.name and other is not task
+        ],
+    )
+    title = f"{task.title.replace('`', '')} ({_setup_text(book, task)})"
+    searched = templates.fill("task_searched.html", path, title=title, task=task)
+    return Page(path, title, html, headings, searched, _setup_text(book, task))
+
+
+def by_program(book: Book) -> list[tuple[str, list[Task]]]:
+    """The tasks of each program, below its title as text."""
+    programs: dict[str, list[Task]] = {}
+    for task in book.observations.tasks:
+        programs.setdefault(task.name, []).append(task)
+    return [(tasks[0].title.replace("`", ""), tasks) for tasks in programs.values()]
+
+
+def overview_page(book: Book, templates: Templates) -> Page:
+    """The page of all tasks: those of the same program are together."""
+    links = {each: addresses.between(addresses.TASKS, page) for each, page in book.function_pages.items()}
+    rows = [
+        (
+            prose_line(tasks[0].title, links),
+            prose(tasks[0].text, links),
+            [(book.task_pages[task], book.runs[task.run]) for task in tasks],
+        )
+        for _, tasks in by_program(book)
+    ]
+    html, headings = templates.page("tasks.html", addresses.TASKS, tasks=rows)
+    return Page(addresses.TASKS, "Tasks", html, headings, '<h1 id="top">Tasks</h1>')
+
+
+def _setup_text(book: Book, task: Task) -> str:
+    setup = setup_of(book.runs[task.run])
+    return f"{setup.calls_from}, {setup.plugin}"
+
+
+def prose_line(text: str, links: dict[str, str]) -> Markup:
+    """A text of one line as HTML, without a paragraph around it."""
+    shown = prose(" ".join(text.split()), links)
+    return Markup(shown.removeprefix("<p>").removesuffix("</p>"))
+
+
+def _steps(steps: Sequence[Step], links: dict[str, str]) -> list[ShownStep]:
+    """The steps, of which none takes the room for roads from those after it."""
+    shown, left = [], _ROADS
+    for place, step in enumerate(steps):
+        share = left // (len(steps) - place)
+        budget = Budget(share)
+        shown.append(_step(step, links, budget))
+        left -= share - budget.left
+    return shown
+
+
+def _step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
+    shown = []
+    lacks_roads = False
+    for call in step.calls[:_MOST_CALLS]:
+        road = road_html(call.road) if call.road else Markup("")
+        fits = budget.take(road)
+        shown.append((call, road if fits else Markup("")))
+        lacks_roads = lacks_roads or not fits
+    left_out = step.left_out + sum(1 + call.repeated for call in step.calls[_MOST_CALLS:])
+    calls = sum(1 + call.repeated for call in step.calls) + step.left_out
+    text, code = prose(step.text, links), python_html(step.code)
+    return ShownStep(brief(step.title), text, code, shown, calls, left_out, lacks_roads)
+
+
+def python_html(code: str) -> Markup:
+    """Python in the colours of the theme."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    if not code.strip():
+        return Markup("")
+    if len(code) > 20_000:
+        return Markup('<div class="highlight"><pre><code>{}</code></pre></div>').format(lines_of(code))
+    safe = "\n".join(visible(line) for line in code.expandtabs(4).splitlines())
+    return Markup(highlight(safe, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True)))

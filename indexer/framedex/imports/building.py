@@ -1,0 +1,203 @@
+"""A capture while a reader fills it: frames, stacks and threads once each, and a row for each sample.
+
+Rows go to a temporary file, so that memory follows what is distinct. Whatever a file claims has a limit here: a reader
+gives on what it finds, and what is too much is refused in one place.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryFile
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex import words
+from framedex.imports.values import Weighing
+from framedex.model import Module, NativeFrame, Stack, Thread, ToldFrame
+
+MOST_FRAMES = 4_000_000
+MOST_IN_STACKS = 20_000_000
+"""Frames of all distinct stacks together; where no two begin alike, each takes 400 bytes while the index is written."""
+MOST_ROWS = 100_000_000
+MOST_WEIGHT = 1 << 53
+"""Of all samples together, so that no sum of theirs leaves 64 bits."""
+DEEPEST = 10_000
+"""Frames of a stack that are kept, from the innermost on."""
+LONGEST_NAME = 1 << 16
+
+_COLUMNS = 5  # kind, start, duration, calls, argument
+_AT_ONCE = 1 << 16  # rows that are written together
+
+
+class Rows:
+    """The samples as rows of integers: kind, start in ns, duration in ns, calls, and argument."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - it lasts as long as this
+        self._pending = array("q")
+        self._count = 0
+
+    def add(self, *row: int) -> None:
+        """Add a row. Raises ValueError where there are too many."""
+        if self._count >= MOST_ROWS:
+            raise ValueError(f"it has more than {MOST_ROWS:,} samples")
+        self._count += 1
+        self._pending.extend(row)
+        if len(self._pending) >= _AT_ONCE * _COLUMNS:
+            self._write()
+
+    def table(self) -> npt.NDArray[np.int64]:
+        """All rows, by their start; they stay in their file."""
+        self._write()
+        if not self._count:
+            return np.zeros((0, _COLUMNS), np.int64)
+        table = np.memmap(self._file, np.int64, "r+", shape=(self._count, _COLUMNS))
+        start = table[:, 1]
+        if np.any(start[1:] < start[:-1]):
+            order = np.argsort(start, kind="stable")
+            for column in range(_COLUMNS):  # one at a time, so that a copy of one is all that memory holds
+                table[:, column] = table[:, column][order]
+        return table
+
+    def _write(self) -> None:
+        self._pending.tofile(self._file)
+        self._pending = array("q")
+        self._file.flush()
+
+
+class Builder:
+    """What a reader has found so far. What it is given too much of it refuses with ValueError.
+
+    `wanted` is the name of the value that somebody wants the profile to be weighed by, None for the format's own.
+    """
+
+    def __init__(self, wanted: str | None = None) -> None:
+        self.wanted = wanted
+        self.started_unix_ns: int | None = None
+        self.weighing: Weighing | None = None
+        self.modules: list[Module] = []
+        self.other_values: set[str] = set()
+        """Names of values that samples have which weigh nothing by the chosen one."""
+        self._rows = Rows()
+        self.weight = 0
+        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._frames: dict[NativeFrame | ToldFrame, int] = {}
+        self._stacks: dict[tuple[int, ...], int] = {}
+        self._cut: set[int] = set()
+        self._in_stacks = 0
+        self._threads: dict[Thread, int] = {}
+        self._kinds: dict[tuple[int, int], int] = {}
+        self._arguments: dict[str, int] = {"{}": 0}
+
+    def frame(self, frame: NativeFrame | ToldFrame) -> int:
+        """The number of a frame."""
+        found = self._frames.get(frame)
+        if found is None:
+            if len(self._frames) >= MOST_FRAMES:
+                raise ValueError(f"it has more than {MOST_FRAMES:,} frames")
+            if isinstance(frame, ToldFrame):
+                _check_names(frame.function, frame.file, frame.module)
+            found = self._frames[frame] = len(self._frames)
+        return found
+
+    def thread(self, tid: int = 0, name: str = "") -> int:
+        """The number of a thread."""
+        _check_names(name)
+        thread = Thread(tid if 0 <= tid < 1 << 63 else 0, name)
+        return self._threads.setdefault(thread, len(self._threads))
+
+    def weigh(self, weighing: Weighing) -> None:
+        """Say which values the samples have that follow."""
+        self.weighing = weighing
+
+    def sample(
+        self,
+        frames: Sequence[int],
+        thread: int,
+        values: Sequence[int],
+        labels: Mapping[str, object] | None = None,
+        start: int = 0,
+    ) -> None:
+        """Add a sample: its stack, innermost frame first, by the numbers of frames; its values in the order of the
+        profile's; what else is said of it, and when it was, in ns.
+
+        Those that weigh nothing are left out, as are those that weigh less: profiles of differences have such.
+        """
+        assert self.weighing is not None
+        calls, duration = self.weighing.weight(values)
+        if calls < 0 or duration < 0:
+            self.leave_out("sample", "with a negative value, as differences of profiles have them")
+        if calls <= 0 or duration < 0:
+            self.other_values.update(name for name, value in zip(self.weighing.names, values, strict=True) if value > 0)
+            return
+        if not frames:
+            self.leave_out("sample", "without a stack")
+            return
+        self.weight += calls + duration
+        if self.weight > MOST_WEIGHT:
+            raise ValueError(f"its values add up to more than {MOST_WEIGHT:,}")
+        told = {**self.weighing.others(values), **(labels or {})}
+        text = json.dumps(told) if told else "{}"
+        argument = self._arguments.setdefault(text, len(self._arguments))
+        kind = self._kinds.setdefault((self._stack(frames), thread), len(self._kinds))
+        self._rows.add(kind, min(max(start, 0), 1 << 62), duration, calls, argument)
+
+    def _stack(self, frames: Sequence[int]) -> int:
+        """The number of a stack."""
+        kept = tuple(frames[:DEEPEST])
+        found = self._stacks.get(kept)
+        if found is None:
+            self._in_stacks += len(kept)
+            if self._in_stacks > MOST_IN_STACKS:
+                raise ValueError(f"its stacks have more than {MOST_IN_STACKS:,} frames")
+            found = self._stacks[kept] = len(self._stacks)
+        if len(frames) > DEEPEST:
+            self._cut.add(found)
+        return found
+
+    def table(self) -> npt.NDArray[np.int64]:
+        """The samples as rows of integers, by their start: see `Rows`."""
+        return self._rows.table()
+
+    def leave_out(self, noun: str, why: str) -> None:
+        """Count something that is left out, to be told as `Left out: 3 samples with a negative value.`"""
+        self._left_out[noun, why] += 1
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was left out, as sentences."""
+        return tuple(f"Left out: {words.count(count, noun)} {why}." for (noun, why), count in self._left_out.items())
+
+    @property
+    def frames(self) -> tuple[NativeFrame | ToldFrame, ...]:
+        """The frames, by their numbers."""
+        return tuple(self._frames)
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        """The stacks, by their numbers."""
+        return tuple(Stack(frames, is_truncated=number in self._cut) for frames, number in self._stacks.items())
+
+    @property
+    def threads(self) -> tuple[Thread, ...]:
+        """The threads, by their numbers."""
+        return tuple(self._threads)
+
+    @property
+    def kinds(self) -> tuple[tuple[int, int], ...]:
+        """The stack and the thread of each kind of sample."""
+        return tuple(self._kinds)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The JSON of what samples are said to have, by number."""
+        return tuple(self._arguments)
+
+
+def _check_names(*names: str) -> None:
+    if max(map(len, names)) > LONGEST_NAME:
+        raise ValueError(f"a name in it has more than {LONGEST_NAME:,} characters")

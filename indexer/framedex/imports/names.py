@@ -1,0 +1,74 @@
+"""Frames that a recorder wrote as one text: which of it is the function, the file and the line."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from framedex.model import Language, ToldFrame
+from framedex.patterns import compiled_on_use
+
+# py-spy: `f (path/to/file.py:12)`, and without a line for native code `f (libfoo.so)`.
+_IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>[^()]*?)(?::(?P<line>\d{1,9}))?\)$")
+# austin's collapsed stacks: `path/to/file.py:f:12`.
+_WITH_COLONS = compiled_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*):(?P<line>\d{1,9})$")
+# CPython's Python/perf_trampoline.c.
+_PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<file>.+)$")
+# JAX's profiler: `$file.py:12 f`.
+_DOLLAR = compiled_on_use(r"\$(?P<file>[^:]+?):(?P<line>\d{1,9}) (?P<function>.+)$")
+
+# PyTorch's profiler: `path/to/file.py(12): f`.
+_NUMBERED = compiled_on_use(r"(?P<file>.+\.pyx?)\((?P<line>\d{1,9})\): (?P<function>.+)$")
+# py-spy's words around frames: `process 1:"python a.py"` and `thread (0x7f): MainThread`.
+_THREAD = compiled_on_use(r"thread \((?P<tid>[\w ]+)\)(?:: (?P<name>.*))?$")
+_PROCESS = compiled_on_use(r"process \d+:.*$")
+
+_PYTHON = (".py", ".pyx", ".pyi", ".pxd")
+_LIBRARY = re.compile(r"\.so(?:\.[\d.]+)?$|\.dylib$|\.dll$|\.exe$")
+
+
+@lru_cache(1 << 16)
+def frame_of_text(text: str) -> ToldFrame:
+    """The frame that a text names. What has no form that is known is the name of a function."""
+    for pattern in (_PERF_MAP, _DOLLAR, _NUMBERED, _WITH_COLONS, _IN_BRACKETS):
+        match = pattern.match(text)
+        if match is not None:
+            told = match.groupdict()
+            line = int(told.get("line") or 0)
+            if pattern is not _IN_BRACKETS or line or is_python(told["file"]) or _LIBRARY.search(told["file"]):
+                return told_frame(told["function"], told["file"], line)
+    return told_frame(text)
+
+
+def told_frame(
+    function: str, file: str = "", line: int = 0, *, module: str = "", first_line: int = 0, is_inlined: bool = False
+) -> ToldFrame:
+    """A frame by what a recorder says of it; a file that is a library is its module."""
+    if not module and _LIBRARY.search(file) and not line:
+        file, module = "", file
+    language = Language.PYTHON if is_python(file) else Language.NATIVE
+    return ToldFrame(language, function, file, max(line, 0), max(first_line, 0), module, is_inlined)
+
+
+def thread_of_text(text: str) -> tuple[int, str] | None:
+    """The id and the name of the thread that py-spy writes in place of a frame; None where the text is of a frame.
+
+    A process has the id 0 and no name.
+    """
+    match = _THREAD.match(text)
+    if match is None:
+        return None if _PROCESS.match(text) is None else (0, "")
+    return thread_id(match["tid"]), match["name"] or ""
+
+
+def thread_id(text: str) -> int:
+    """The id of a thread, as it is written; 0 for what is no number."""
+    try:
+        return int(text, 16 if text.startswith("0x") else 10)
+    except ValueError:
+        return 0
+
+
+def is_python(file: str) -> bool:
+    """Whether a file is of Python code: `<string>` and `<frozen runpy>` are."""
+    return file.endswith(_PYTHON) or (file.startswith("<") and file.endswith(">"))

@@ -1,0 +1,185 @@
+"""Chrome's trace events in JSON, as viztracer, JAX and many others write them (Trace Event Format, 2016).
+
+Slices of a thread lie inside one another: those that are open are its stack, and each moment belongs to the innermost.
+Samples (`ph: P`) with frames of `stackFrames` are stacks of their own. Times are in microseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from framedex.imports.building import Builder
+from framedex.imports.jsonstream import members
+from framedex.imports.names import frame_of_text, thread_of_text, told_frame
+from framedex.imports.slices import MOST, Slices, add_slices
+from framedex.imports.source import Source
+from framedex.imports.values import Value, Weighing
+
+_TRACE = re.compile(rb'"traceEvents"\s*:\s*\[')
+_EVENT = re.compile(rb'\s*\[\s*\{.*?"ph"\s*:\s*"\w"', re.DOTALL)
+
+_PY_SPY = "py-spy"
+_FIRST_LINES = ("FEE", "python_function")  # viztracer's and PyTorch's: the line is that on which the function begins
+
+
+def fits(head: bytes) -> bool:
+    """Whether the first bytes are of an object with such events, or of a list of them."""
+    return _TRACE.search(head) is not None or _EVENT.match(head) is not None
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the events. Raises ValueError as `Format.read` does."""
+    trace = _Trace(builder)
+    if source.has(b'"stackFrames"'):
+        for key, value in members(source):
+            if key == "stackFrames":
+                trace.take_frames(value)
+    for key, value in members(source):
+        if key in ("", "traceEvents"):
+            trace.take(value)
+        elif key == "samples":
+            trace.take_sample(value)
+    trace.finish()
+
+
+class _Thread(NamedTuple):
+    """A thread of a process."""
+
+    pid: int
+    tid: int
+
+
+@dataclass(slots=True)
+class _StackFrame:
+    frame: int
+    parent: str
+
+
+@dataclass(slots=True)
+class _Trace:
+    """What was read of a trace. Slices are added at the end, when the names of threads are known."""
+
+    builder: Builder
+    slices: dict[_Thread, Slices] = field(default_factory=lambda: defaultdict(Slices))
+    names: dict[_Thread, str] = field(default_factory=dict)
+    samples: list[tuple[_Thread, int, int]] = field(default_factory=list)  # thread, ns, stack
+    frames: dict[str, _StackFrame] = field(default_factory=dict)
+    stacks: list[list[int]] = field(default_factory=list)
+    known: dict[str, int] = field(default_factory=dict)  # stack frame -> stack
+    events: int = 0
+
+    def take_frames(self, value: Any) -> None:
+        """Learn the frames that events refer to."""
+        for name, told in value.items() if isinstance(value, dict) else ():
+            if isinstance(told, dict) and isinstance(told.get("name"), str):
+                frame = self.builder.frame(frame_of_text(told["name"]))
+                self.frames[name] = _StackFrame(frame, str(told.get("parent", "")))
+
+    def take(self, event: Any) -> None:
+        """Read an event."""
+        if not isinstance(event, dict):
+            raise ValueError("it has something else where an event should be")
+        phase, thread = event.get("ph"), _Thread(_id(event.get("pid")), _id(event.get("tid")))
+        if phase == "M":
+            told = event.get("args")
+            if event.get("name") == "thread_name" and isinstance(told, dict):
+                self.names[thread] = str(told.get("name", ""))
+            return
+        if phase == "P":
+            self.take_sample(event)
+        if phase not in ("X", "B", "E") or self._is_thread(event, thread):
+            return
+        self.events += 1
+        if self.events > MOST:
+            raise ValueError(f"it has more than {MOST:,} slices")
+        start = _nanoseconds(event.get("ts"))
+        if phase == "E":
+            if not self.slices[thread].end(start):
+                self.builder.leave_out("end", "of slices that have not begun")
+            return
+        frame, outer = self._frame(event), self._outer(event)
+        if phase == "B":
+            self.slices[thread].begin(start, frame, outer)
+        else:
+            self.slices[thread].add(start, start + _nanoseconds(event.get("dur", 0)), frame, outer)
+
+    def take_sample(self, event: Any) -> None:
+        """Read a sample of a stack."""
+        if not isinstance(event, dict):
+            raise ValueError("it has something else where a sample should be")
+        if (stack := self._outer(event)) >= 0:
+            thread = _Thread(_id(event.get("pid")), _id(event.get("tid")))
+            self.samples.append((thread, _nanoseconds(event.get("ts", 0)), stack))
+
+    def finish(self) -> None:
+        """Add what was read."""
+        values = [Value("slices", "count"), Value("time", "nanoseconds")]
+        if not any(self.slices.values()):
+            self.builder.weigh(Weighing([Value("samples", "count")], self.builder.wanted))
+            first = min((at for _, at, _ in self.samples), default=0)
+            for thread, at, stack in self.samples:
+                self.builder.sample(self.stacks[stack], self._thread(thread), [1], start=at - first)
+            return
+        for _ in self.samples:
+            self.builder.leave_out("sample", "that has no time, beside the slices that have")
+        self.builder.weigh(Weighing(values, self.builder.wanted))
+        first = min(slices.first for slices in self.slices.values() if slices)
+        for thread, slices in self.slices.items():
+            add_slices(self.builder, slices, self._thread(thread), self.stacks, first)
+
+    def _thread(self, thread: _Thread) -> int:
+        return self.builder.thread(max(thread.tid, 0), self.names.get(thread, ""))
+
+    def _frame(self, event: dict[str, Any]) -> int:
+        name = event.get("name")
+        frame = frame_of_text(name if isinstance(name, str) and name else "slice without a name")
+        if event.get("cat") in _FIRST_LINES:
+            frame = replace(frame, line=0, first_line=frame.line)
+        told = event.get("args") if event.get("cat") == _PY_SPY else None
+        if isinstance(told, dict) and isinstance(told.get("filename"), str) and type(told.get("line")) is int:
+            frame = told_frame(frame.function, told["filename"], min(told["line"], 1 << 31))
+        return self.builder.frame(frame)
+
+    def _is_thread(self, event: dict[str, Any], thread: _Thread) -> bool:
+        """Whether a slice stands for a thread, which is no frame of its."""
+        if event.get("cat") != _PY_SPY or (told := thread_of_text(str(event.get("name")))) is None:
+            return False
+        self.names[thread] = told[1]
+        return True
+
+    def _outer(self, event: dict[str, Any]) -> int:
+        """The number of the stack that an event says it was in; -1 where it says none."""
+        innermost = event.get("sf")
+        if innermost is None or (key := str(innermost)) not in self.frames:
+            return -1
+        if key not in self.known:
+            frames: list[int] = []
+            at, seen = key, set()
+            while at in self.frames and at not in seen:
+                seen.add(at)
+                frames.append(self.frames[at].frame)
+                at = self.frames[at].parent
+            self.known[key] = len(self.stacks)
+            self.stacks.append(frames)
+        return self.known[key]
+
+
+def _id(value: Any) -> int:
+    """The id of a process or thread; some write it as a text."""
+    if isinstance(value, str):
+        value = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else 0
+    return int(value) if type(value) is int and 0 <= value < 1 << 63 else 0
+
+
+def _nanoseconds(value: Any) -> int:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            value = None
+    if type(value) not in (int, float) or not -(1 << 52) < value < 1 << 52:
+        raise ValueError("an event has no time")
+    return round(float(value) * 1000)

@@ -1,0 +1,90 @@
+"""Collapsed stacks: a stack a line, outermost frame first, and its weight (Brendan Gregg's stackcollapse).
+
+`a;b;c 12`. What recorders write into a frame differs: see `framedex.imports.names`. py-spy's first frames name the
+process and the thread, austin's too. austin says in a line of its heading (`# mode: full`) what weights are: a time in
+microseconds, bytes, or of `full` the time, whether the thread was idle, and bytes.
+"""
+
+from __future__ import annotations
+
+from framedex.imports.building import Builder
+from framedex.imports.names import frame_of_text, thread_id, thread_of_text
+from framedex.imports.source import HEAD, Source
+from framedex.imports.values import Value, Weighing
+from framedex.patterns import compiled_on_use
+
+_LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
+_AUSTIN = compiled_on_use(r"P\d+$|T(?:\d+:)?(?P<tid>\d+)$")  # its first frames: the process and the thread
+_NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy has such a line where a thread had no frames
+_MODE = "# mode: "
+_PLAIN = (Value("samples", "count"),)
+_WALL, _CPU, _MEMORY = Value("wall", "microseconds"), Value("cpu", "microseconds"), Value("memory", "bytes")
+_VALUES = {"wall": (_WALL,), "cpu": (_CPU,), "memory": (_MEMORY,), "full": (_WALL, _CPU, _MEMORY)}
+_DEEP = 500  # frames, of 120 characters at most each
+_LEAST = 0.9  # of the first lines that are stacks, for a text to be taken as some
+
+
+def fits(head: bytes) -> bool:
+    """Whether nearly all of the first lines are stacks with their weights."""
+    if b"\0" in head:
+        return False
+    lines = head.decode("utf-8", "replace").splitlines()
+    if len(head) >= HEAD and len(lines) == 1:  # one deep stack, of which the weight is not seen
+        return lines[0].count(";") >= _DEEP
+    is_cut = len(head) >= HEAD and len(lines) > 1
+    whole = [line for line in lines[: len(lines) - is_cut] if not _says_nothing(line)]
+    stacks = [line for line in whole if _LINE.match(line)]
+    return bool(stacks) and len(stacks) >= _LEAST * len(whole) and any(";" in line or len(lines) < 3 for line in stacks)
+
+
+def _says_nothing(line: str) -> bool:
+    return not line.strip() or line.startswith("#") or _NO_STACK.match(line) is not None
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the stacks. Raises ValueError as `Format.read` does."""
+    mode = ""
+    is_begun = False
+    for line in source.lines():
+        if not line.strip():
+            continue
+        if line.startswith("# "):
+            mode = line.removeprefix(_MODE).strip() if line.startswith(_MODE) else mode
+            continue
+        if _NO_STACK.match(line):
+            builder.leave_out("line", "without a stack")
+            continue
+        match = _LINE.match(line)
+        if match is None:
+            builder.leave_out("line", "that no weight ends")
+            continue
+        if not is_begun:
+            builder.weigh(Weighing(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
+            is_begun = True
+        weights = [int(weight) for weight in match["weights"].split(",")]
+        if len(weights) != (3 if mode == "full" else 1):
+            builder.leave_out("line", "with other weights than the rest")
+            continue
+        if mode == "full":
+            time, is_idle, memory = weights
+            weights = [time, 0 if is_idle else time, memory]
+        _add(builder, match["stack"], weights)
+
+
+def _add(builder: Builder, text: str, weights: list[int]) -> None:
+    tid, name = 0, ""
+    frames: list[int] = []
+    for part in text.split(";"):
+        if not part:
+            continue
+        if not frames and (thread := thread_of_text(part) or _austin_thread(part)) is not None:
+            tid, name = thread
+            continue
+        frames.append(builder.frame(frame_of_text(part)))
+    frames.reverse()
+    builder.sample(frames, builder.thread(tid, name), weights)
+
+
+def _austin_thread(part: str) -> tuple[int, str] | None:
+    match = _AUSTIN.match(part)
+    return None if match is None else (thread_id(match["tid"] or ""), "")

@@ -1,0 +1,102 @@
+"""What `memray transform` writes: CSV, a row an allocation, and the JSON that gprof2dot reads.
+
+Its third kind, speedscope, is read by the reader of that. Stacks are written innermost frame first.
+"""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from framedex.imports.building import Builder
+from framedex.imports.jsonstream import members
+from framedex.imports.names import told_frame
+from framedex.imports.source import Source
+from framedex.imports.values import Value, Weighing
+
+_COLUMNS = ["allocator", "num_allocations", "size", "tid", "thread_name", "stack_trace"]
+_ALLOCATIONS, _BYTES = Value("allocations", "count"), Value("memory", "bytes")
+_MOST_DIGITS = 18
+
+
+def fits_csv(head: bytes) -> bool:
+    """Whether the first line names memray's columns."""
+    return head.startswith(",".join(_COLUMNS).encode())
+
+
+def read_csv(source: Source, builder: Builder) -> None:
+    """Read the allocations. Raises ValueError as `Format.read` does."""
+    builder.weigh(Weighing([_ALLOCATIONS, _BYTES], builder.wanted))
+    try:
+        for number, row in enumerate(csv.reader(source.lines())):
+            if number and row:
+                _add_row(builder, row)
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+
+
+def _add_row(builder: Builder, row: list[str]) -> None:
+    if len(row) != len(_COLUMNS):
+        raise ValueError(f"a row of it has {len(row)} columns of {len(_COLUMNS)}")
+    allocator, allocations, size, tid, name, trace = row
+    frames = []
+    for part in filter(None, trace.split("|")):
+        function, file, line = _split(part)
+        frames.append(builder.frame(told_frame(function, file, line)))
+    thread = builder.thread(_number(tid), "" if name.startswith("0x") else name)
+    builder.sample(frames, thread, [_number(allocations), _number(size)], {"allocator": allocator})
+
+
+def _split(part: str) -> tuple[str, str, int]:
+    """Function, file and line, of which the first two may hold what parts them."""
+    function, _, rest = part.partition(";")
+    file, _, line = rest.rpartition(";")
+    return function, file, _number(line)
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise ValueError(f"it has {text[:40]!r} where a number should be")
+    return int(text)
+
+
+def fits_gprof2dot(head: bytes) -> bool:
+    """Whether the first members of the JSON are those of gprof2dot's own format."""
+    return head.lstrip().startswith(b'{"version": 0, "costs"')
+
+
+def read_gprof2dot(source: Source, builder: Builder) -> None:
+    """Read the events. Raises ValueError as `Format.read` does."""
+    functions: list[int] = []
+    values: list[Value] = []
+    for key, value in members(source):  # what events refer to comes after them, so that there are two goes
+        if key == "functions":
+            functions.append(builder.frame(told_frame(_text(value, "name"), _text(value, "module"))))
+        elif key == "costs":
+            values.append(Value(_text(value, "description").lower(), _text(value, "unit")))
+    if not values:
+        raise ValueError("it has no costs")
+    builder.weigh(Weighing(values, builder.wanted))
+    thread = builder.thread()
+    for key, value in members(source):
+        if key == "events":
+            chain, cost = _numbers(value, "callchain"), _numbers(value, "cost")
+            if len(cost) != len(values):
+                raise ValueError("an event has other costs than the rest")
+            if not all(0 <= each < len(functions) for each in chain):
+                raise ValueError(f"an event refers to a function that is not among its {len(functions)}")
+            builder.sample([functions[each] for each in chain], thread, cost)
+
+
+def _numbers(event: Any, key: str) -> list[int]:
+    numbers = event.get(key) if isinstance(event, dict) else None
+    if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
+        raise ValueError(f"an event lacks its numbers in '{key}'")
+    return numbers
+
+
+def _text(value: Any, key: str) -> str:
+    text = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(text, str):
+        raise ValueError(f"it lacks '{key}' where one should be")
+    return text

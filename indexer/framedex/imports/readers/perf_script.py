@@ -1,0 +1,169 @@
+"""What `perf script` prints of samples (tools/perf/builtin-script.c).
+
+    python 22312 64314.205229:   10101010 cpu-clock:
+                      1ceff0 _PyObject_Free+0x70 (/usr/lib/libpython3.12.so.1.0)
+
+A heading, the frames, innermost first, and an empty line. Without call chains the frame ends the heading. What there is
+of both follows from `-F`; simpleperf writes tabs for blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from framedex.errors import FramedexError
+from framedex.imports.building import Builder
+from framedex.imports.names import frame_of_text, told_frame
+from framedex.imports.source import Source
+from framedex.imports.values import Value, Weighing
+from framedex.model import Language, ToldFrame
+from framedex.patterns import compiled_on_use
+
+# comm, pid/tid or tid, perhaps [cpu] and flags, seconds, the period, the event, and behind it what is of the event.
+_HEADING = compiled_on_use(
+    r" *(?P<name>\S.*?)\s+(?:-?\d{1,10}/)?(?P<tid>-?\d{1,10})(?:\s+\[\d+\])?(?:\s+[A-Zh]{1,8})?"
+    r"(?:\s+(?P<seconds>\d{1,12})\.(?P<fraction>\d{1,9}):)?(?:\s+(?P<period>\d{1,18}))?"
+    r"(?:\s+(?P<event>[^\s:\d]\S*?):(?:\s+(?P<rest>\S.*))?)?\s*$"
+)
+_FRAME = compiled_on_use(
+    r"\s*(?P<address>[0-9a-f]{1,16})(?:\s(?P<function>\S.*?)?(?:\+0x[0-9a-f]{1,16})?)?"
+    r"(?: \((?P<module>[^()]*(?:\([^()]*\)[^()]*)*)\))?$"
+)
+_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")  # a line of its own, of `-F +srcline`
+_BEHIND_MODULE = re.compile(r"(?: \(deleted\))?(?:\+0x[0-9a-f]+)?$")
+_MODIFIERS = re.compile(r":[ukhGHIpPSDWeb]+$")  # which parts of the system an event is counted in (perf-list)
+_LIKELY_ADDRESS = 4  # digits
+_UNKNOWN, _INLINED = "[unknown]", "inlined"
+_NANOSECONDS = {"cpu-clock", "task-clock"}  # whose period is a time
+_SAMPLES = "samples"
+_RECORD = "PERF_RECORD_"  # of what is no sample
+
+
+def fits(head: bytes) -> bool:
+    """Whether a sample's heading and its innermost frame are among the first lines."""
+    lines = [line.rstrip() for line in head.decode("utf-8", "replace").splitlines()]
+    return any(_is_sample(line, after) for line, after in pairwise([*lines, ""]))
+
+
+def _is_sample(line: str, after: str) -> bool:
+    heading = _heading(line)
+    if heading is None:
+        return False
+    if heading["rest"]:
+        return _single(heading) is not None
+    frame = _FRAME.match(after)
+    if frame is None:
+        return False
+    if not heading["event"]:  # so that little tells it from other texts
+        return after[:1].isspace() and len(frame["address"]) >= _LIKELY_ADDRESS
+    return bool(after[:1].isspace() or frame["module"])
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    return None if line.startswith(("\t", "#")) else _HEADING.match(line)
+
+
+def _single(heading: re.Match[str]) -> re.Match[str] | None:
+    """The frame that ends a heading; what else stands there is a tracepoint's."""
+    frame = _FRAME.match(heading["rest"] or "")
+    return frame if frame is not None and frame["module"] else None
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the samples. Raises ValueError as `Format.read` does, and FramedexError as `Weighing` does."""
+    samples = _Samples(builder)
+    for line in source.lines():
+        samples.take(line)
+    samples.finish()
+
+
+class _Samples:
+    """The samples of a text: one at a time is being read."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._event = builder.wanted if builder.wanted != _SAMPLES else None
+        self._other_events: dict[str, None] = {}
+        self._heading: re.Match[str] | None = None
+        self._frames: list[ToldFrame] = []
+        self._first: int | None = None
+
+    def take(self, line: str) -> None:
+        """Read a line."""
+        line = line.rstrip()
+        heading = _heading(line)
+        if heading is not None:
+            self._end()
+            self._heading = heading
+            single = _single(heading)
+            self._frames = [_told(single)] if single is not None else []
+        elif not line:
+            if self._frames:
+                self._end()
+        elif self._heading is not None:
+            self._take_behind(line)
+
+    def _take_behind(self, line: str) -> None:
+        """Read a line behind a heading: a frame, or the source line of the last one."""
+        frame = _FRAME.match(line)
+        if frame is not None:
+            self._frames.append(_told(frame))
+        elif self._frames and (place := _SOURCE.match(line)) is not None:
+            last = self._frames[-1]
+            told = told_frame(last.function, place["path"], int(place["line"]), module=last.module)
+            self._frames[-1] = replace(told, is_inlined=last.is_inlined)
+
+    def finish(self) -> None:
+        """Add the last sample."""
+        self._end()
+        if self._builder.weighing is None and self._other_events:
+            names = ", ".join((_SAMPLES, *self._other_events))
+            raise FramedexError(f"It has no event '{self._event}'.", f"Choose one of those that it has: {names}.")
+
+    def _end(self) -> None:
+        """Add the sample that ends here."""
+        heading, frames = self._heading, self._frames
+        self._heading, self._frames = None, []
+        if heading is None:
+            return
+        event = _MODIFIERS.sub("", heading["event"] or "")
+        if event.startswith(_RECORD):
+            return
+        if self._event is None:
+            self._event = event
+        if event != self._event:
+            self._other_events[event] = None
+            self._builder.leave_out("sample", f"of another event than {self._event!r}: `--value` takes another")
+            return
+        if self._builder.weighing is None:
+            self._weigh(event, heading["period"])
+        numbers = [self._builder.frame(frame) for frame in frames]
+        thread = self._builder.thread(max(int(heading["tid"]), 0), heading["name"])
+        self._builder.sample(numbers, thread, [1, int(heading["period"] or 1)], start=self._since_first(heading))
+
+    def _weigh(self, event: str, period: str | None) -> None:
+        is_time = event in _NANOSECONDS and bool(period)
+        values = [Value(_SAMPLES, "count"), Value(event, "nanoseconds" if is_time else "count")]
+        self._builder.weigh(Weighing(values, self._builder.wanted, usual=1 if is_time else 0))
+
+    def _since_first(self, heading: re.Match[str]) -> int:
+        """Nanoseconds since the first sample."""
+        if heading["seconds"] is None:
+            return 0
+        at = int(heading["seconds"]) * 1_000_000_000 + int(heading["fraction"].ljust(9, "0"))
+        if self._first is None:
+            self._first = at
+        return max(at - self._first, 0)
+
+
+def _told(frame: re.Match[str]) -> ToldFrame:
+    function, module = frame["function"] or "", _BEHIND_MODULE.sub("", frame["module"] or "")
+    is_inlined = module == _INLINED
+    if function in ("", _UNKNOWN):
+        function = f"{int(frame['address'], 16):#x}"
+    told = frame_of_text(function)
+    if told.language is Language.PYTHON:  # of the trampolines, whose map is no binary
+        return told
+    return replace(told, module="" if module in (_UNKNOWN, _INLINED) else module, is_inlined=is_inlined)

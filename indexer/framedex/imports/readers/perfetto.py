@@ -1,0 +1,275 @@
+"""Perfetto's traces: a protocol buffer of packets (Perfetto, protos/perfetto/trace/trace_packet.proto).
+
+Read are slices of tracks, with the stacks that they may have, and samples of stacks: of Chrome's profiler
+(`StreamingProfilePacket`) and of `traced_perf` (`PerfSample`). It is gone through twice: first for names of threads
+and symbols, which may come anywhere, and for what there is; then packet by packet.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+
+from framedex.imports.building import Builder
+from framedex.imports.names import frame_of_text, told_frame
+from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
+from framedex.imports.slices import MOST, Slices, add_slices
+from framedex.imports.source import Source
+from framedex.imports.tracks import Tracks, of_sequence
+from framedex.imports.values import Value, Weighing
+from framedex.imports.wire import Message, first_fields, signed, streamed, within_first_field
+
+_PACKET = 1
+_CLOCKS, _TIME, _SEQUENCE, _EVENT, _TOLD, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet
+_HEAP, _CLEARED, _DROPPED, _THREAD, _COMPRESSED, _CHROME_SAMPLES = 37, 41, 42, 44, 50, 54
+_CLOCK, _DEFAULTS, _SYMBOLS, _PERF_SAMPLE, _STACK_SAMPLE = 58, 59, 61, 66, 135
+_IS_CLEARED, _NEEDS_STATE = 1, 2  # flags
+_NAME_NUMBER, _TRACK, _NAME, _SOURCE, _SOURCE_NUMBER, _INLINE, _STACK = 10, 11, 23, 33, 34, 55, 56  # of an event
+_TYPES = {1: "B", 2: "E"}
+_OF_SEQUENCE = range(64, 128)  # clocks
+_BOOT, _REAL = 6, 1
+_BEGINS_COMPRESSED = b"\x92\x03"
+_RATIO, _LEAST = 300, 1 << 20  # bytes that compressed packets may unpack to
+
+
+def fits(head: bytes) -> bool:
+    """Whether the first bytes are packets, the first of which has a time, the number of a sequence, or packed ones."""
+    if not head.startswith(b"\x0a"):
+        return False
+    packet = within_first_field(head)
+    try:
+        numbers = {number for number, _ in first_fields(head)}
+        first = {number for number, _ in first_fields(packet)}
+    except ValueError:
+        return False
+    is_packed = packet.startswith(_BEGINS_COMPRESSED)
+    return numbers <= {_PACKET} and (is_packed or bool(first & {_TIME, _SEQUENCE, _FLAGS}))
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the packets. Raises ValueError as `Format.read` does."""
+    told = _Told()
+    for packet in _packets(source):
+        told.learn(packet)
+    has_slices = told.slices > 0 and not (told.samples and builder.wanted == "samples")
+    slices = [Value("slices", "count"), Value("time", "nanoseconds")]
+    builder.weigh(Weighing(slices if has_slices else [Value("samples", "count")], builder.wanted))
+    for _ in range(told.heaps):
+        builder.leave_out("heap dump", "whose numbers are no samples")
+    for _ in range(told.stack_samples):
+        builder.leave_out("stack sample", "of a kind that is not read (StackSample)")
+    reading = _Reading(builder, told, has_slices)
+    for packet in _packets(source):
+        reading.take(packet)
+    reading.finish()
+
+
+def _packets(source: Source) -> Iterator[Message]:
+    with source.opened() as file:
+        for number, content in streamed(file):
+            if number == _PACKET and isinstance(content, bytes):
+                packet = Message(content)
+                yield packet
+                if _COMPRESSED in packet:
+                    yield from _unpacked(packet.content(_COMPRESSED))
+
+
+def _unpacked(packed: bytes) -> Iterator[Message]:
+    unpacking = zlib.decompressobj()
+    try:
+        content = unpacking.decompress(packed, _LEAST + _RATIO * len(packed))
+    except zlib.error as error:
+        raise ValueError(f"packets in it that are compressed are damaged ({error})") from error
+    if not unpacking.eof:
+        raise ValueError("packets in it that are compressed are cut off, or unpack to far more than packets do")
+    yield from map(Message, Message(content).contents(_PACKET))
+
+
+@dataclass(slots=True)
+class _Told:
+    """What a trace tells anywhere: tracks, symbols, and how much there is of what can be read."""
+
+    tracks: Tracks = field(default_factory=Tracks)
+    symbols: dict[tuple[str, int], list[tuple[str, str, int]]] = field(default_factory=dict)
+    slices: int = 0
+    samples: int = 0
+    heaps: int = 0
+    stack_samples: int = 0
+
+    def learn(self, packet: Message) -> None:
+        """Learn what a packet tells."""
+        self.tracks.learn(packet, packet.integer(_SEQUENCE))
+        self.samples += (_CHROME_SAMPLES in packet) + (_PERF_SAMPLE in packet)
+        self.heaps += _HEAP in packet
+        self.stack_samples += _STACK_SAMPLE in packet
+        if _EVENT in packet:
+            self.slices += _phase(Message(packet.content(_EVENT))) in ("B", "X")
+        if _SYMBOLS in packet:
+            module = Message(packet.content(_SYMBOLS))
+            for address in map(Message, module.contents(3)):
+                lines = [(line.text(1), line.text(2), line.integer(3)) for line in map(Message, address.contents(2))]
+                if lines:
+                    self.symbols[module.text(2).lower(), address.integer(1)] = lines
+
+
+class _Reading:
+    """The packets as samples, one after the other. Slices are added at the end, when each has its end."""
+
+    def __init__(self, builder: Builder, told: _Told, has_slices: bool) -> None:
+        self._builder = builder
+        self._told = told
+        self._has_slices = has_slices
+        self._sequences: dict[int, Sequence] = defaultdict(Sequence)
+        self._everywhere = Sequence()  # whose clocks count for all
+        self._stacks = Stacks(builder, told.symbols)
+        self._slices: dict[Hashable, Slices] = defaultdict(Slices)
+        self._outer: dict[tuple[int, ...], int] = {}
+        self._samples = array("q")  # of each its time, thread and stack
+        self._count = 0
+
+    def take(self, packet: Message) -> None:
+        """Read a packet."""
+        number = packet.integer(_SEQUENCE)
+        sequence = self._sequences[number]
+        if packet.integer(_CLEARED) or packet.integer(_FLAGS) & _IS_CLEARED:
+            sequence.clear()
+        elif packet.integer(_DROPPED):
+            sequence.is_valid = False
+        if packet.integer(_FLAGS) & _NEEDS_STATE and not sequence.is_valid:
+            self._builder.leave_out("packet", "that refer to what was lost")
+            return
+        if _TOLD in packet:
+            sequence.learn(Message(packet.content(_TOLD)))
+        if _DEFAULTS in packet:
+            sequence.defaults = Message(packet.content(_DEFAULTS))
+        if _CLOCKS in packet:
+            self._learn_clocks(Message(packet.content(_CLOCKS)), sequence)
+        if _THREAD in packet:
+            sequence.thread_time = Message(packet.content(_THREAD)).signed(6) * 1000
+        if _EVENT in packet and self._has_slices:
+            self._take_event(packet, Message(packet.content(_EVENT)), sequence, number)
+        if _CHROME_SAMPLES in packet:
+            self._take_samples(packet, Message(packet.content(_CHROME_SAMPLES)), sequence, number)
+        if _PERF_SAMPLE in packet:
+            self._take_perf_sample(packet, Message(packet.content(_PERF_SAMPLE)), sequence)
+
+    def finish(self) -> None:
+        """Add what was read."""
+        outer = [list(stack) for stack in self._outer]
+        began = min(self._samples[::3], default=0)
+        for place in range(0, len(self._samples), 3):
+            at, thread, stack = self._samples[place : place + 3]
+            self._builder.sample(outer[stack], thread, [1], start=at - began)
+        first = min((slices.first for slices in self._slices.values() if slices), default=0)
+        for track, slices in self._slices.items():
+            if slices:
+                add_slices(self._builder, slices, self._builder.thread(*self._told.tracks.thread(track)), outer, first)
+
+    def _learn_clocks(self, snapshot: Message, sequence: Sequence) -> None:
+        clocks = {clock.integer(1): clock.integer(2) for clock in map(Message, snapshot.contents(1))}
+        own = snapshot.integer(2) or _BOOT
+        builtin = [number for number in clocks if number not in _OF_SEQUENCE]
+        reference = own if own in clocks else next(iter(builtin), None)
+        if reference is None:
+            return
+        sequence.learn_clocks(snapshot, clocks[reference])
+        self._everywhere.learn_clocks(snapshot, clocks[reference])
+        if self._builder.started_unix_ns is None and 0 < clocks.get(_REAL, 0) < 1 << 63:
+            self._builder.started_unix_ns = clocks[_REAL]
+
+    def _time(self, packet: Message, sequence: Sequence) -> int:
+        """When a packet is of, in ns by the trace's clock."""
+        clock = packet.integer(_CLOCK) or sequence.defaults.integer(_CLOCK) or _BOOT
+        of = sequence if clock in _OF_SEQUENCE else self._everywhere
+        return _checked(of.time(packet.integer(_TIME), clock))
+
+    def _take_event(self, packet: Message, event: Message, sequence: Sequence, number: int) -> None:
+        phase = _phase(event)
+        at = self._event_time(packet, event, sequence)
+        if phase not in ("B", "E", "X"):
+            return
+        default = Message(sequence.defaults.content(_EVENT)).integer(_TRACK)
+        slices = self._slices[event.integer(_TRACK) or default or of_sequence(number)]
+        if phase == "E":
+            if not slices.end(at):
+                self._builder.leave_out("end", "of slices that have not begun")
+            return
+        self._count += 1
+        if self._count > MOST:
+            raise ValueError(f"it has more than {MOST:,} slices")
+        name = event.text(_NAME) or sequence.text(NAMES, event.integer(_NAME_NUMBER)) or "slice without a name"
+        frame, outer = self._builder.frame(frame_of_text(name)), self._stack_of(event, sequence)
+        if phase == "B":
+            slices.begin(at, frame, outer)
+        else:
+            end = at + Message(event.content(6)).signed(3) * 1000
+            slices.add(at, _checked(end), frame, outer)
+
+    def _event_time(self, packet: Message, event: Message, sequence: Sequence) -> int:
+        if 1 in event:
+            return _checked(sequence.thread_time_after(event.signed(1)))
+        return _checked(event.signed(16) * 1000) if 16 in event else self._time(packet, sequence)
+
+    def _stack_of(self, event: Message, sequence: Sequence) -> int:
+        """The number of the stack that an event has; -1 where it has none."""
+        if _INLINE in event:
+            frames = self._stacks.inline(Message(event.content(_INLINE)))
+        elif _STACK in event:
+            frames = self._stacks.stack(sequence, event.integer(_STACK)) or []
+            if not frames:
+                self._builder.leave_out("stack", "of slices, as it was lost")
+        else:
+            place = sequence.entry(SOURCES, event.integer(_SOURCE_NUMBER)) or Message(event.content(_SOURCE))
+            told = told_frame(place.text(3), place.text(2), place.integer(4))
+            frames = [self._builder.frame(told)] if told.function else []
+        return self._number(frames) if frames else -1
+
+    def _take_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
+        """Chrome's samples of a thread, whose times follow on one another."""
+        at = self._time(packet, sequence) if _TIME in packet else sequence.thread_time
+        deltas = [signed(delta) for delta in samples.integers(2)]
+        track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or of_sequence(number)
+        for place, stack in enumerate(samples.integers(1)):
+            at = _checked(at + (deltas[place] * 1000 if place < len(deltas) else 0))
+            self._add(sequence, stack, self._told.tracks.thread(track), at)
+        if _TIME not in packet:
+            sequence.thread_time = at
+
+    def _take_perf_sample(self, packet: Message, sample: Message, sequence: Sequence) -> None:
+        tid = sample.integer(3)
+        at = self._time(packet, sequence)
+        self._add(sequence, sample.integer(4), (tid, self._told.tracks.names.get(tid, "")), at)
+
+    def _add(self, sequence: Sequence, stack: int, thread: tuple[int, str], at: int) -> None:
+        if self._has_slices:
+            self._builder.leave_out("sample", "beside the slices: `--value samples` takes it instead")
+            return
+        frames = self._stacks.stack(sequence, stack)
+        if not frames:
+            self._builder.leave_out("sample", "without a stack, or of which it was lost")
+            return
+        if len(self._samples) >= 3 * MOST:
+            raise ValueError(f"it has more than {MOST:,} samples")
+        self._samples.extend((at, self._builder.thread(*thread), self._number(frames)))
+
+    def _number(self, frames: list[int]) -> int:
+        """The number of a stack."""
+        return self._outer.setdefault(tuple(frames), len(self._outer))
+
+
+def _phase(event: Message) -> str:
+    """What an event is, as Chrome's trace events have it: `B` and `E` begin and end a slice, `X` is a whole one."""
+    found = _TYPES.get(event.integer(9))
+    if found is None and not event.integer(9) and 6 in event:
+        phase = Message(event.content(6)).integer(2)
+        found = chr(phase) if phase < 128 else ""
+    return found or ""
+
+
+def _checked(time: int) -> int:
+    if not -(1 << 61) < time < 1 << 61:
+        raise ValueError("a packet has no time that can be")
+    return time

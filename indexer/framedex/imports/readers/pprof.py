@@ -1,0 +1,192 @@
+"""pprof's profiles: a protocol buffer, mostly packed by gzip (google/pprof, proto/profile.proto).
+
+It is gone through twice: first what samples refer to, which mostly comes after them, then the samples, one at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from framedex.imports.building import Builder
+from framedex.imports.modules import Mapping, Modules
+from framedex.imports.names import told_frame
+from framedex.imports.source import Source
+from framedex.imports.values import Value, Weighing
+from framedex.imports.wire import Message, first_fields, signed, streamed
+from framedex.model import NativeFrame, ToldFrame
+
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = range(1, 7)
+_TIME, _PERIOD_TYPE, _USUAL = 9, 11, 14
+_MESSAGES = frozenset((_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _PERIOD_TYPE))
+_INTEGERS = frozenset((7, 8, _TIME, 10, 12, _USUAL, 15))
+_COMMENTS = 13  # integers, packed or not
+_THREAD_IDS = ("thread_id", "tid", "thread id")
+_THREAD_NAMES = ("thread", "thread_name", "thread name", "comm")
+
+
+def fits(head: bytes) -> bool:
+    """Whether the first bytes are fields of a profile, among them a type of samples or a sample."""
+    seen = set()
+    try:
+        for number, value in first_fields(head):
+            if number != _COMMENTS and number not in (_MESSAGES if isinstance(value, bytes) else _INTEGERS):
+                return False
+            if number == _SAMPLE_TYPE and isinstance(value, bytes) and not Message(value).numbers() <= {1, 2}:
+                return False
+            seen.add(number)
+    except ValueError:
+        return False
+    return bool(seen & {_SAMPLE_TYPE, _SAMPLE})
+
+
+class _Line(NamedTuple):
+    """What a location is of: a function by its id, and a line."""
+
+    function: int
+    line: int
+
+
+@dataclass(slots=True)
+class _Location:
+    mapping: int
+    address: int
+    lines: list[_Line]
+
+
+class _Function(NamedTuple):
+    """A function; names are numbers of strings."""
+
+    name: int
+    system_name: int
+    file: int
+    first_line: int
+
+
+@dataclass(slots=True)
+class _Tables:
+    """What the samples of a profile refer to, by ids."""
+
+    strings: list[str] = field(default_factory=list)
+    types: list[tuple[int, int]] = field(default_factory=list)
+    mappings: dict[int, Mapping] = field(default_factory=dict)
+    locations: dict[int, _Location] = field(default_factory=dict)
+    functions: dict[int, _Function] = field(default_factory=dict)
+    usual: int = 0
+
+    def text(self, number: int) -> str:
+        """A string of the profile's table."""
+        if not 0 <= number < len(self.strings):
+            raise ValueError(f"it refers to string {number} of {len(self.strings)}")
+        return self.strings[number]
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the profile. Raises ValueError as `Format.read` does."""
+    tables = _tables(source, builder)
+    types = [Value(tables.text(name), tables.text(unit)) for name, unit in tables.types]
+    if not types:
+        raise ValueError("it has no types of samples")
+    names, usual = [value.name for value in types], tables.text(tables.usual)
+    builder.weigh(Weighing(types, builder.wanted, names.index(usual) if usual in names else -1))
+    stacks = _Stacks(tables, builder)
+    with source.opened() as file:
+        for number, content in streamed(file):
+            if number == _SAMPLE and isinstance(content, bytes):
+                _add(Message(content), len(types), tables, stacks, builder)
+
+
+def _tables(source: Source, builder: Builder) -> _Tables:
+    tables = _Tables()
+    functions, locations = tables.functions, tables.locations
+    mappings: dict[int, Message] = {}
+    with source.opened() as file:
+        for number, content in streamed(file):
+            if isinstance(content, int):
+                if number == _TIME and content:
+                    builder.started_unix_ns = max(signed(content), 0)
+                elif number == _USUAL:
+                    tables.usual = content
+            elif number == _STRING:
+                tables.strings.append(content.decode("utf-8", "replace"))
+            elif number in (_SAMPLE_TYPE, _MAPPING, _LOCATION, _FUNCTION):
+                of = Message(content)
+                if number == _SAMPLE_TYPE:
+                    tables.types.append((of.integer(1), of.integer(2)))
+                elif number == _MAPPING:
+                    mappings[of.integer(1)] = of
+                elif number == _FUNCTION:
+                    functions[of.integer(1)] = _Function(of.integer(2), of.integer(3), of.integer(4), of.signed(5))
+                else:
+                    lines = [_Line(line.integer(1), line.signed(2)) for line in map(Message, of.contents(4))]
+                    locations[of.integer(1)] = _Location(of.integer(2), of.integer(3), lines)
+    for identifier, of in mappings.items():
+        path, build_id = tables.text(of.integer(5)), tables.text(of.integer(6))
+        tables.mappings[identifier] = Mapping(path, of.integer(2), of.integer(3), of.integer(4), build_id)
+    return tables
+
+
+class _Stacks:
+    """The stacks of a profile, by the ids of their locations, innermost first."""
+
+    def __init__(self, tables: _Tables, builder: Builder) -> None:
+        self._tables = tables
+        self._builder = builder
+        self._modules = Modules(builder)
+        self._frames: dict[int, tuple[int, ...]] = {}  # of a location, innermost first
+
+    def frames(self, locations: list[int]) -> list[int]:
+        """The numbers of the frames of a stack."""
+        frames: list[int] = []
+        for location in locations:
+            found = self._frames.get(location)
+            if found is None:
+                found = self._frames[location] = tuple(map(self._builder.frame, self._at(location)))
+            frames += found
+        return frames
+
+    def _at(self, identifier: int) -> list[NativeFrame | ToldFrame]:
+        """The frames at a location: several where functions were inlined."""
+        location = self._tables.locations.get(identifier)
+        if location is None:
+            raise ValueError(f"a sample refers to location {identifier}, which it does not have")
+        mapping = self._tables.mappings.get(location.mapping)
+        if not location.lines:
+            return [self._modules.frame(mapping, location.address)]
+        module = "" if mapping is None else mapping.path
+        last = len(location.lines) - 1
+        return [self._told(line, module, place < last) for place, line in enumerate(location.lines)]
+
+    def _told(self, line: _Line, module: str, is_inlined: bool) -> ToldFrame:
+        function = self._tables.functions.get(line.function)
+        if function is None:
+            raise ValueError(f"a location refers to function {line.function}, which it does not have")
+        text = self._tables.text
+        name = text(function.system_name) or text(function.name)
+        file = text(function.file)
+        is_plain = not name.startswith("_Z")
+        return told_frame(
+            text(function.name) if is_plain and function.name else name,
+            *(file, line.line),
+            module=module,
+            first_line=function.first_line,
+            is_inlined=is_inlined,
+        )
+
+
+def _add(sample: Message, types: int, tables: _Tables, stacks: _Stacks, builder: Builder) -> None:
+    values = [signed(value) for value in sample.integers(2)]
+    if len(values) != types:
+        raise ValueError(f"a sample has {len(values)} values of {types}")
+    labels: dict[str, object] = {}
+    tid, name = 0, ""
+    for label in map(Message, sample.contents(3)):
+        key, text = tables.text(label.integer(1)), tables.text(label.integer(2))
+        number = label.signed(3)
+        if key in _THREAD_IDS:
+            tid = number or (int(text) if text.isdecimal() and len(text) < 19 else 0)
+        elif key in _THREAD_NAMES and text:
+            name = text
+        elif key:
+            labels[key] = text or number
+    builder.sample(stacks.frames(sample.integers(1)), builder.thread(tid, name), values, labels)

@@ -1,0 +1,144 @@
+"""speedscope's profiles, as py-spy, austin and others write them (speedscope, src/lib/file-format-spec.ts)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from framedex.imports.building import Builder
+from framedex.imports.jsonstream import members
+from framedex.imports.names import frame_of_text, thread_id, thread_of_text, told_frame
+from framedex.imports.source import Source
+from framedex.imports.values import Value, Weighing
+from framedex.model import ToldFrame
+
+_SCHEMA = b"speedscope.app/file-format-schema.json"
+_SCALE = 1_000_000_000  # seconds may be written with fractions: the index has whole nanoseconds
+_UNITS = {"seconds": _SCALE, "milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
+_THREAD = re.compile(r'(?:Process (?P<pid>\d+) )?Thread (?P<tid>(?:0x)?[\da-f]+)(?: "(?P<name>.*)")?$')
+
+
+def fits(head: bytes) -> bool:
+    """Whether the first bytes say so, or have what such a profile begins with."""
+    if not head.lstrip().startswith(b"{"):
+        return False
+    return _SCHEMA in head or re.search(rb'"shared"\s*:\s*\{\s*"frames"\s*:', head) is not None
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the profiles. Raises ValueError as `Format.read` does."""
+    profiles = _Profiles(builder)
+    for shared in (True, False):  # what frames are may come after what refers to them
+        for key, value in members(source):
+            if shared and key == "shared":
+                profiles.take_frames(value)
+            elif not shared and key == "profiles":
+                profiles.add(value)
+
+
+class _Profiles:
+    """The profiles of a file, which share their frames and have one unit."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._frames: list[ToldFrame] = []
+        self._numbers: dict[int, int] = {}
+        self._threads: set[int] = set()  # frames that py-spy writes for threads and processes
+        self._unit: str | None = None
+
+    def take_frames(self, shared: Any) -> None:
+        """Learn what the frames are."""
+        for each in _list(_of(shared, "frames")):
+            name, file, line = _text(_of(each, "name")), each.get("file"), each.get("line")
+            is_told = isinstance(file, str) and file
+            if not is_told and thread_of_text(name) is not None:
+                self._threads.add(len(self._frames))
+            number = line if type(line) is int and 0 < line < 1 << 31 else 0
+            self._frames.append(told_frame(name, file, number) if is_told else frame_of_text(name))
+
+    def add(self, profile: Any) -> None:
+        """Add the samples of one profile."""
+        unit = _text(_of(profile, "unit"))
+        if self._unit is None:
+            self._unit = unit
+            name, told = ("time", "nanoseconds") if unit in _UNITS else ("weight", unit)
+            # What weighs nothing but time was one sample each, as far as anybody knows.
+            self._builder.weigh(Weighing([Value(name, told)], self._builder.wanted))
+        if unit != self._unit:
+            self._builder.leave_out("profile", f"in another unit than {self._unit!r}")
+            return
+        match = _THREAD.match(str(profile.get("name", "")))
+        name = (match["name"] or "") if match else str(profile.get("name", ""))
+        thread = self._builder.thread(thread_id(match["tid"]) if match else 0, name)
+        scale = _UNITS.get(unit, 1)
+        begin = _number(profile.get("startValue", 0))
+        of_type = {"sampled": self._sampled, "evented": self._evented}.get(profile.get("type"))
+        if of_type is None:
+            raise ValueError(f"it has a profile of type {profile.get('type')!r}")
+        for stack, start, weight in of_type(profile):
+            first = 0
+            while first < len(stack) and type(stack[first]) is int and stack[first] in self._threads:
+                first += 1
+            frames = [self._frame(frame) for frame in reversed(stack[first:])]
+            start_ns = round((start - begin) * scale) if unit in _UNITS else 0
+            self._builder.sample(frames, thread, [round(weight * scale)], start=start_ns)
+
+    def _sampled(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
+        samples, weights = _list(_of(profile, "samples")), _list(_of(profile, "weights"))
+        if len(samples) != len(weights):
+            raise ValueError(f"it has {len(samples)} samples and {len(weights)} weights")
+        at = _number(profile.get("startValue", 0))
+        for stack, weight in zip(samples, weights, strict=True):
+            yield _list(stack), at, _number(weight)
+            at += weight
+
+    def _evented(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
+        """What is open between two events, from the outermost frame on."""
+        stack: list[Any] = []
+        before: float | None = None
+        for event in _list(_of(profile, "events")):
+            at, frame, kind = _number(_of(event, "at")), _of(event, "frame"), event.get("type")
+            if before is not None and at < before:
+                raise ValueError("its events are not in order of their time")
+            if stack and before is not None and at > before:
+                yield stack, before, at - before
+            before = at
+            if kind == "O":
+                stack.append(frame)
+            elif kind == "C" and stack and stack[-1] == frame:
+                stack.pop()
+            else:
+                raise ValueError("an event closes a frame that is not the innermost one")
+
+    def _frame(self, number: object) -> int:
+        if type(number) is not int or not 0 <= number < len(self._frames):
+            raise ValueError(f"it refers to frame {number!r} of {len(self._frames)}")
+        found = self._numbers.get(number)
+        if found is None:
+            found = self._numbers[number] = self._builder.frame(self._frames[number])
+        return found
+
+
+def _of(value: Any, key: str) -> Any:
+    if not isinstance(value, dict) or key not in value:
+        raise ValueError(f"it lacks '{key}' where one should be")
+    return value[key]
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("it has something else where a list should be")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("it has something else where a text should be")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not -(1 << 62) < value < 1 << 62:
+        raise ValueError("it has something else where a number should be")
+    return value  # type: ignore[no-any-return]

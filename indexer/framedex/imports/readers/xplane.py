@@ -1,0 +1,170 @@
+"""What `jax.profiler.trace` writes: an XSpace, with a plane for each device and one for the host (XLA, xplane.proto).
+
+A line of a plane is a thread or a queue of a device; its events lie inside one another. With `python_tracer_level`, the
+functions of Python are events, of which the name has the file and the line on which the function begins. Ops of HLO
+name their program; where that is kept in the file, they stand on the lines of Python that they were traced at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from framedex.imports.building import Builder
+from framedex.imports.hlo import op_frames
+from framedex.imports.names import frame_of_text, told_frame
+from framedex.imports.slices import MOST, Slices, add_slices
+from framedex.imports.source import Source
+from framedex.imports.values import Value, Weighing
+from framedex.imports.wire import Message, first_fields, streamed, within_first_field
+from framedex.model import Language, ToldFrame
+
+_PLANE = 1
+_ID, _NAME, _LINES, _EVENT_NAMES, _STAT_NAMES, _STATS = range(1, 7)  # of a plane
+_EVENT_STATS = 5  # of what events are named by
+_PROGRAM_OF_NAME = re.compile(r"\((\d{1,19})\)$")
+_PROGRAM, _OP, _HLO, _MODULE, _RUN = "program_id", "hlo_op", "Hlo Proto", "hlo_module", "run_id"
+_START = "profile_start_time"
+
+
+def fits(head: bytes) -> bool:
+    """Whether the first bytes are of a plane, which begins with its name."""
+    if not head.startswith(b"\x0a"):
+        return False
+    try:
+        named = (value for number, value in first_fields(within_first_field(head)) if number == _NAME)
+        name = next(named, b"")
+    except ValueError:
+        return False
+    return isinstance(name, bytes) and name.startswith((b"/host:", b"/device:", b"Task Environment"))
+
+
+def read(source: Source, builder: Builder) -> None:
+    """Read the planes. Raises ValueError as `Format.read` does."""
+    builder.weigh(Weighing([Value("slices", "count"), Value("time", "nanoseconds")], builder.wanted))
+    ops: dict[tuple[int, str], list[ToldFrame]] = {}
+    for plane in _planes(source):
+        ops.update(plane.ops())
+        builder.started_unix_ns = builder.started_unix_ns or plane.started()
+    reading = _Reading(builder, ops)
+    for plane in _planes(source):
+        reading.add(plane)
+
+
+def _planes(source: Source) -> Iterator[_Plane]:
+    with source.opened() as file:
+        for number, content in streamed(file):
+            if number == _PLANE and isinstance(content, bytes):
+                yield _Plane(Message(content))
+
+
+class _Plane:
+    """A plane, with the names that its events and their statistics refer to by ids."""
+
+    def __init__(self, plane: Message) -> None:
+        self.name = plane.text(_NAME)
+        self.lines = plane.contents(_LINES)
+        self._stats = plane.contents(_STATS)
+        self._names = {number: value.text(2) for number, value in _entries(plane, _STAT_NAMES)}
+        self.events = dict(_entries(plane, _EVENT_NAMES))
+
+    def stats(self, stats: list[bytes]) -> dict[str, int | str | bytes]:
+        """Statistics by their names; those that are fractions are left out."""
+        found: dict[str, int | str | bytes] = {}
+        for stat in map(Message, stats):
+            name = self._names.get(stat.integer(1), "")
+            for number in stat.numbers() - {1, 2}:
+                value: int | str | bytes = stat.integer(number)
+                if number == 5:
+                    value = stat.text(number)
+                elif number == 6:
+                    value = stat.content(number)
+                elif number == 7:
+                    value = self._names.get(stat.integer(number), "")
+                found[name] = value
+        return found
+
+    def started(self) -> int | None:
+        """When the profile began (Unix time, ns), where this plane says so."""
+        started = self.stats(self._stats).get(_START)
+        return started if isinstance(started, int) and 0 < started < 1 << 63 else None
+
+    def ops(self) -> Iterator[tuple[tuple[int, str], list[ToldFrame]]]:
+        """The ops of the programs that are kept in this plane, by program and name: their frames, innermost first."""
+        for event in self.events.values():
+            stats = self.stats(event.contents(_EVENT_STATS))
+            kept, program = stats.get(_HLO), stats.get(_PROGRAM)
+            named = _PROGRAM_OF_NAME.search(event.text(_NAME))
+            program = int(named[1]) if named is not None else program
+            if isinstance(kept, bytes) and isinstance(program, int):
+                for name, frames in op_frames(kept):
+                    yield (program, name), frames
+
+
+def _entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
+    for entry in map(Message, plane.contents(number)):
+        yield entry.integer(1), Message(entry.content(2))
+
+
+class _Reading:
+    """The planes as samples, one after the other."""
+
+    def __init__(self, builder: Builder, ops: dict[tuple[int, str], list[ToldFrame]]) -> None:
+        self._builder = builder
+        self._ops = ops
+        self._stacks: list[list[int]] = []
+        self._of_op: dict[tuple[int, str], int] = {}
+        self._told: dict[tuple[str, str, int], int] = {}
+        self._threads = 0
+        self._slices = 0
+
+    def add(self, plane: _Plane) -> None:
+        """Add the slices of a plane, line by line."""
+        for content in plane.lines:
+            line = Message(content)
+            self._threads += 1  # their ids are those of no thread
+            name = line.text(11) or line.text(2)
+            slices = Slices()
+            begin = line.signed(3)
+            for event in map(Message, line.contents(4)):
+                self._take(plane, event, begin, slices)
+            if slices:
+                thread = self._builder.thread(self._threads, f"{plane.name} {name}")
+                told = [{"program": program, "op": op, "run": run} for program, op, run in self._told]
+                add_slices(self._builder, slices, thread, self._stacks, 0, told)
+
+    def _take(self, plane: _Plane, event: Message, begin: int, slices: Slices) -> None:
+        self._slices += 1
+        if self._slices > MOST:
+            raise ValueError(f"it has more than {MOST:,} slices")
+        named = plane.events.get(event.integer(1))
+        name = "" if named is None else named.text(4) or named.text(2)
+        start = begin + event.signed(2) // 1000
+        if not -(1 << 62) < start < 1 << 62:
+            raise ValueError("an event has no time that can be")
+        stats = plane.stats(event.contents(4))
+        op, program = stats.get(_OP), stats.get(_PROGRAM)
+        outer = self._outer(program, op) if isinstance(op, str) and isinstance(program, int) else -1
+        frame = told_frame(name) if outer >= 0 else frame_of_text(name)
+        if frame.language is Language.PYTHON:  # the line is that on which the function begins
+            frame = replace(frame, line=0, first_line=frame.line)
+        end = start + min(event.integer(3) // 1000, 1 << 62)
+        slices.add(start, end, self._builder.frame(frame), outer, self._told_of(stats))
+
+    def _told_of(self, stats: dict[str, int | str | bytes]) -> int:
+        """The number of what is told of an op: in which run of which program it was; -1 where it does not say that."""
+        program, op, run = stats.get(_MODULE), stats.get(_OP), stats.get(_RUN)
+        if not isinstance(program, str) or not isinstance(op, str) or not isinstance(run, int):
+            return -1
+        return self._told.setdefault((program, op, run), len(self._told))
+
+    def _outer(self, program: int, op: str) -> int:
+        """The number of the stack that an op was traced at; -1 where nobody knows it."""
+        key = (program, op)
+        if key not in self._of_op:
+            frames = self._ops.get(key, [])
+            self._of_op[key] = len(self._stacks) if frames else -1
+            if frames:
+                self._stacks.append([self._builder.frame(frame) for frame in frames])
+        return self._of_op[key]

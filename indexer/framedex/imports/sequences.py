@@ -1,0 +1,156 @@
+"""What the packets of a Perfetto trace refer to: each sequence of packets tells names, frames and stacks under numbers.
+
+What was told counts until the sequence is cleared (Perfetto, trace_packet.proto and interned_data.proto).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from framedex.imports.building import Builder
+from framedex.imports.modules import Modules
+from framedex.imports.names import told_frame
+from framedex.imports.wire import Message
+
+NAMES, SOURCES, STACKS = 2, 4, 7  # of InternedData
+_FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS = 5, 6, 16, 17, 18, 19
+_HEX = frozenset(b"0123456789abcdefABCDEF")
+_MICROSECOND = 1000
+
+Symbols = Mapping[tuple[str, int], list[tuple[str, str, int]]]
+"""Functions with their files and lines, innermost first, by a build-id in hex and an address."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """A clock of a sequence: its unit in ns, where it stands, and how far the trace's clock is ahead of it, in ns."""
+
+    unit: int
+    is_incremental: bool
+    now: int
+    ahead: int
+
+
+@dataclass(slots=True)
+class Sequence:
+    """The packets of one writer."""
+
+    is_valid: bool = False
+    interned: dict[int, dict[int, bytes]] = field(default_factory=lambda: defaultdict(dict))
+    defaults: Message = field(default_factory=lambda: Message(b""))
+    clocks: dict[int, Clock] = field(default_factory=dict)
+    thread_time: int = 0
+    """Where the thread's time stands that deltas of events count from, in ns."""
+    frames: dict[int, list[int]] = field(default_factory=dict)
+    stacks: dict[int, list[int]] = field(default_factory=dict)
+    """Frames and stacks that were made already, by their numbers here."""
+
+    def clear(self) -> None:
+        """Forget what was told: numbers mean something else from here on."""
+        self.is_valid = True
+        self.interned.clear()
+        self._make_anew()
+        self.defaults = Message(b"")
+
+    def learn(self, told: Message) -> None:
+        """Learn what a packet tells under numbers."""
+        for kind in (NAMES, SOURCES, STACKS, _FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS):
+            known = self.interned[kind]
+            for entry in told.contents(kind):
+                if known.setdefault(number := Message(entry).integer(1), entry) != entry:
+                    known[number] = entry
+                    self._make_anew()
+
+    def entry(self, kind: int, number: int) -> Message | None:
+        """What was told under a number; None where that was lost."""
+        found = self.interned[kind].get(number)
+        return None if found is None else Message(found)
+
+    def text(self, kind: int, number: int) -> str:
+        """A text that was told; empty where that was lost."""
+        entry = self.entry(kind, number)
+        return "" if entry is None else entry.text(2)
+
+    def _make_anew(self) -> None:
+        self.frames.clear()
+        self.stacks.clear()
+
+    def learn_clocks(self, snapshot: Message, reference: int) -> None:
+        """Learn where clocks stand: those that have what `reference` shows, the trace's own clock among them."""
+        for clock in map(Message, snapshot.contents(1)):
+            unit = clock.integer(4) or 1
+            now = clock.integer(2) * unit
+            self.clocks[clock.integer(1)] = Clock(unit, bool(clock.integer(3)), now, reference - now)
+
+    def time(self, told: int, clock: int) -> int:
+        """A time by the trace's clock, in ns."""
+        found = self.clocks.get(clock)
+        if found is None:
+            return told
+        at = told * found.unit + (found.now if found.is_incremental else 0)
+        if found.is_incremental:
+            found.now = at
+        return at + found.ahead
+
+    def thread_time_after(self, microseconds: int) -> int:
+        """The thread's time so long after the last one, in ns."""
+        self.thread_time += microseconds * _MICROSECOND
+        return self.thread_time
+
+
+class Stacks:
+    """Makes frames of what sequences tell."""
+
+    def __init__(self, builder: Builder, symbols: Symbols) -> None:
+        self._builder = builder
+        self._modules = Modules(builder)
+        self._symbols = symbols
+
+    def stack(self, sequence: Sequence, number: int) -> list[int] | None:
+        """The frames of a stack, innermost first; None where a part of it was lost."""
+        if number in sequence.stacks:
+            return sequence.stacks[number]
+        told = sequence.entry(STACKS, number)
+        if told is None:
+            return None
+        frames: list[int] = []
+        for each in reversed(told.integers(2)):
+            found = sequence.frames.get(each) or self._frames(sequence, each)
+            if found is None:
+                return None
+            frames += sequence.frames.setdefault(each, found)
+        return sequence.stacks.setdefault(number, frames)
+
+    def inline(self, told: Message) -> list[int]:
+        """The frames of a stack that an event has by itself, innermost first."""
+        frames = [told_frame(each.text(1), each.text(2), each.integer(3)) for each in map(Message, told.contents(1))]
+        return [self._builder.frame(frame) for frame in reversed(frames)]
+
+    def _frames(self, sequence: Sequence, number: int) -> list[int] | None:
+        """A frame by its number, with those that were inlined there, innermost first; None where it was lost."""
+        frame = sequence.entry(_FRAMES, number)
+        if frame is None:
+            return None
+        mapping = sequence.entry(_MAPPINGS, frame.integer(3)) or Message(b"")
+        path = "/".join(sequence.text(_PATHS, part).strip("/") for part in mapping.integers(7))
+        path = f"/{path}" if sequence.text(_PATHS, next(iter(mapping.integers(7)), 0)).startswith("/") else path
+        build_id = hexadecimal((sequence.entry(_BUILD_IDS, mapping.integer(2)) or mapping).content(2))
+        name, address = sequence.text(_FUNCTIONS, frame.integer(2)), frame.integer(4)
+        file, line = sequence.text(_FILES, frame.integer(5)), frame.integer(6)
+        symbols = self._symbols.get((build_id, address)) if build_id else None
+        module = "" if path == file else path  # where there is no binary, some tell the source once more
+        if symbols is not None:
+            last = len(symbols) - 1
+            told = [told_frame(*each, module=module, is_inlined=place < last) for place, each in enumerate(symbols)]
+            return [self._builder.frame(each) for each in told]
+        if name:
+            return [self._builder.frame(told_frame(name, file, line, module=module))]
+        return [self._builder.frame(self._modules.frame_at(path, build_id, address))]
+
+
+def hexadecimal(build_id: bytes) -> str:
+    """A build-id in hex; some write it so already."""
+    is_text = len(build_id) >= 32 and len(build_id) % 2 == 0 and _HEX.issuperset(build_id)
+    return build_id.decode().lower() if is_text else build_id.hex()

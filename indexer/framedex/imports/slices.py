@@ -1,0 +1,123 @@
+"""Slices of time that lie inside one another: the stack of each, and how long it was the innermost."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from framedex.imports.building import Builder
+
+MOST = 50_000_000
+"""Slices of a file, which take 48 bytes each."""
+
+
+class _Own(NamedTuple):
+    """A slice: its frames from the outermost on, its start, how long it was the innermost, and what it refers to."""
+
+    frames: list[int]
+    start: int
+    own: int
+    outer: int
+    told: int
+
+
+class Slices:
+    """The slices of one thread, in any order."""
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("q") for _ in range(6))  # start, end, frame, outer, told, begun
+        self._open: list[tuple[int, int, int, int]] = []
+        self._begun = 0
+        self.overlapping = 0
+        self._latest = 0
+
+    def __len__(self) -> int:
+        return len(self._columns[0]) + len(self._open)
+
+    @property
+    def first(self) -> int:
+        """When the first of them begins."""
+        return min(*self._columns[0], *(start for start, *_ in self._open), 1 << 62)
+
+    def add(self, start: int, end: int, frame: int, outer: int = -1, told: int = -1) -> None:
+        """Add a slice in ns, with the number of its frame and, where it tells them, of the stack that it was in, and
+        of what else it says.
+        """
+        self._begun += 1
+        self._add(start, end, frame, outer, told, self._begun)
+
+    def begin(self, start: int, frame: int, outer: int = -1) -> None:
+        """A slice begins, of which the end is still to come."""
+        self._begun += 1
+        self._open.append((start, frame, outer, self._begun))
+        self._latest = max(self._latest, start)
+
+    def end(self, at: int) -> bool:
+        """The slice that began last ends; False where none has begun."""
+        if not self._open:
+            return False
+        start, frame, outer, begun = self._open.pop()
+        self._add(start, at, frame, outer, -1, begun)
+        return True
+
+    def _add(self, start: int, end: int, *told: int) -> None:
+        self._latest = max(self._latest, end)
+        for column, value in zip(self._columns, (start, max(end, start), *told), strict=True):
+            column.append(value)
+
+    def own_times(self) -> Iterator[_Own]:
+        """The slices, one after the other.
+
+        The frames begin with the slice that tells the stack: itself, or else the nearest around it that does. One that
+        lasts longer than that in which it began is cut off there, and counted as overlapping.
+        """
+        while self._open:
+            self.end(self._latest)
+        start, end, frame, outer, told, begun = (np.array(column, np.int64) for column in self._columns)
+        order = np.lexsort((begun, -end, start))  # of equal ones the first is around the others
+        stack: list[list[int]] = []  # end, start, own, frame, outer, told
+        at = 0
+        for place in order.tolist():
+            begin, until = int(start[place]), int(end[place])
+            while stack and stack[-1][0] <= begin:
+                at = yield from _ended(stack, at)
+            if stack:
+                stack[-1][2] += begin - at
+                if until > stack[-1][0]:
+                    self.overlapping += 1
+                    until = stack[-1][0]
+            stack.append([until, begin, 0, int(frame[place]), int(outer[place]), int(told[place])])
+            at = begin
+        while stack:
+            at = yield from _ended(stack, at)
+
+
+def _ended(stack: list[list[int]], at: int) -> Generator[_Own, None, int]:
+    """The innermost slice ends; returns when."""
+    since = next((place for place in range(len(stack) - 1, -1, -1) if stack[place][4] >= 0), 0)
+    frames, outer = [each[3] for each in stack[since:]], stack[since][4]
+    end, start, own, _, _, told = stack.pop()
+    yield _Own(frames, start, own + end - at, outer, told)
+    return end
+
+
+def add_slices(
+    builder: Builder,
+    slices: Slices,
+    thread: int,
+    outer: list[list[int]],
+    origin: int,
+    told: Sequence[Mapping[str, object]] = (),
+) -> None:
+    """Add the slices of a thread as samples: `outer` are the stacks that they refer to, innermost frame first, `told`
+    what else they say.
+    """
+    for each in slices.own_times():
+        frames = each.frames[::-1] + (outer[each.outer] if each.outer >= 0 else [])
+        labels = told[each.told] if each.told >= 0 else None
+        builder.sample(frames, thread, [1, each.own], labels, start=each.start - origin)
+    for _ in range(slices.overlapping):
+        builder.leave_out("slice", "in part, as it ends after the one in which it begins")

@@ -1,0 +1,136 @@
+"""An imported file as the stream of calls that a capture is: what a profile has of samples, in the index's own form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.captures import foreign_file, read_metadata
+from framedex.imports.building import Builder
+from framedex.imports.reading import read_profile
+from framedex.index.file.conventions import SAMPLES, SPAN
+from framedex.index.file.durations import bucket_of
+from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, ObjectColumns, Stops
+
+Integers = npt.NDArray[np.int64]
+
+_NONE = np.zeros(0, np.int64)
+_NO_OBJECTS = ObjectColumns(*([_NONE] * 14))
+
+
+class ForeignStream:
+    """The samples of an imported file as calls, with all that they refer to; the face is `CaptureStream`'s.
+
+    A sample is a row. What it weighs is in the totals of its kind: so many calls, or so much time.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the file in the capture folder `path`. Raises FramedexError where it is refused."""
+        metadata = read_metadata(path)
+        assert metadata.foreign is not None
+        self._fill(read_profile(foreign_file(path), metadata.foreign), path, metadata)
+
+    def _fill(self, builder: Builder, path: Path, metadata: Metadata) -> None:
+        self._rows = builder.table()
+        self._kinds = builder.kinds
+        self._arguments = builder.arguments
+        self.row = 0
+        weighing = builder.weighing
+        if builder.started_unix_ns is not None:
+            metadata = replace(metadata, started_unix_ns=builder.started_unix_ns)
+        self.capture = Capture(
+            path=path,
+            metadata=metadata,
+            modules=tuple(builder.modules),
+            codes=(),
+            frames=builder.frames,
+            stacks=builder.stacks,
+            functions=(weighing.function,) if weighing is not None else (),
+            threads=builder.threads,
+            calls=Calls.none(),
+            problems=(),
+            stops=Stops(),
+        )
+        self.problems = builder.problems
+
+    @property
+    def calls(self) -> int:
+        """How many samples there are."""
+        return len(self._rows)
+
+    def next(self, most: int) -> CallBatch:
+        """The next samples by start, `most` at most; none at the end."""
+        first = self.row
+        kind, start, duration, calls, argument = np.array(self._rows[first : first + most]).reshape(-1, 5).T
+        self.row += len(kind)
+        is_first = first == 0
+        return CallBatch(
+            first=first,
+            kinds=tuple(CallKind(0, thread, stack, 0) for stack, thread in self._kinds) if is_first else (),
+            arguments=self._arguments if is_first else (),
+            kind=kind,
+            inside=np.zeros(len(kind), np.int64),
+            start=start,
+            duration=duration,
+            argument=argument,
+            totals=_totals(first, kind, duration, calls),
+            samples=_samples(kind, argument),
+            spans=_spans(first, kind),
+            durations=self._durations(kind, duration),
+            changed=_NONE.reshape(0, 4),
+            types=(),
+            objects=_NO_OBJECTS,
+            numbers=_NONE.reshape(0, 2),
+            violations=_NONE.reshape(0, 4),
+            chains=(),
+            links=_NONE.reshape(0, 4),
+        )
+
+    def _durations(self, kind: Integers, duration: Integers) -> Integers:
+        """How many samples of a thread have which time: rows (function, thread, bucket, samples)."""
+        thread = np.array([thread for _, thread in self._kinds], np.int64)[kind]
+        pairs, count = np.unique(np.stack([thread, duration], axis=1), axis=0, return_counts=True)
+        counted: Counter[tuple[int, int]] = Counter()
+        for (of_thread, each), samples in zip(pairs.tolist(), count.tolist(), strict=True):
+            counted[of_thread, bucket_of(each)] += samples
+        rows = [(0, of_thread, bucket, samples) for (of_thread, bucket), samples in counted.items()]
+        return np.array(rows, np.int64).reshape(-1, 4)
+
+
+def _totals(first: int, kind: Integers, duration: Integers, calls: Integers) -> KindTotals:
+    """What a batch adds to its kinds: the weights of the samples, and which of them is the longest, first and last."""
+    order = np.lexsort((np.arange(len(kind)), duration, kind))
+    is_last = np.append(kind[order][1:] != kind[order][:-1], True) if len(kind) else np.zeros(0, np.bool_)
+    longest = order[is_last]
+    kinds, first_row, of_row = np.unique(kind, return_index=True, return_inverse=True)
+    sums = np.zeros((2, len(kinds)), np.int64)
+    np.add.at(sums[0], of_row, calls)
+    np.add.at(sums[1], of_row, duration)
+    latest = np.zeros(len(kinds), np.int64)
+    latest[of_row] = np.arange(len(kind))
+    rows = (first + longest, first + first_row, first + latest)
+    return KindTotals(kinds, sums[0], sums[1], sums[1], duration[longest], *rows)
+
+
+def _samples(kind: Integers, argument: Integers) -> Integers:
+    """A few arguments of each kind: rows (kind, argument)."""
+    pairs = np.unique(np.stack([kind, argument], axis=1), axis=0)
+    begin = np.concatenate([[True], pairs[1:, 0] != pairs[:-1, 0]])[: len(pairs)]
+    rank = np.arange(len(pairs)) - np.maximum.accumulate(np.where(begin, np.arange(len(pairs)), 0))
+    return np.asarray(pairs[rank < SAMPLES], np.int64)
+
+
+def _spans(first: int, kind: Integers) -> Integers:
+    """Of each `SPAN` rows, counted from row 0, the first and the last of a kind: rows (kind, first, last)."""
+    row = first + np.arange(len(kind))
+    order = np.lexsort((row, row // SPAN, kind))
+    kind, row = kind[order], row[order]
+    is_first = np.ones(len(kind), np.bool_)
+    is_first[1:] = (kind[1:] != kind[:-1]) | (row[1:] // SPAN != row[:-1] // SPAN)
+    starts = np.flatnonzero(is_first)
+    ends = np.append(starts[1:], len(kind))[: len(starts)] - 1
+    return np.stack([kind[starts], row[starts], row[ends]], axis=1)

@@ -1,0 +1,67 @@
+"""What lies below each line of the program: the calls that it led to, and the ways from it to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from framedex.index.ask.call.pythonlines import lines_of_nodes, python_nodes
+from framedex.index.ask.capture.tree import End, nested_durations
+from framedex.index.ask.guidebook.places import NOWHERE
+from framedex.index.ask.guidebook.stacks import UNMERGED, Way, Ways
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.rows import Reader
+from framedex.model.below_lines import BelowLine
+from framedex.model.guidebook.observed import Passed
+
+_SPANS = 16
+"""Spans of calls of a kind in which quick ones are looked for: some thousand calls tell them."""
+
+
+def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
+    """The calls of a capture by the line of the program that led to them, their function, and the way between."""
+    ways = Ways(reader, capture)
+    nested = nested_durations(reader, capture)
+    quick = _quick(reader, capture)
+    names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
+    python = python_nodes(reader, {end.stack for end in ways.tree.ends})
+    lines = lines_of_nodes(reader, python.values())
+    query = f"SELECT id, user_node FROM nodes WHERE id {IN_JSON}"
+    lowest: dict[int, int] = dict(reader.rows(query, json_list(sorted(set(python.values())))))
+    for end in ways.tree.ends:
+        node = python.get(end.stack, 0)
+        name = names[end.boundary]
+        own = max(end.duration - nested.get((end.stack, end.boundary), 0), 0)
+        least = quick.get((end.stack, end.boundary), 0) * end.calls
+        yield BelowLine(
+            line=lines.get(node),
+            function=name,
+            way=(*_way(ways, end, lowest.get(node, 0), name), Passed(name, "boundary", NOWHERE, 0)),
+            calls=end.calls,
+            duration=own,
+            least=min(own, least * own // max(end.duration, 1)),  # of calls that have others inside, as large a part
+        )
+
+
+def _quick(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
+    """Of each stack and function what a tenth of the calls do not exceed, among those of its first spans: ns."""
+    rows = reader.rows(
+        "WITH spans AS (SELECT k.id, k.stack, k.boundary, s.first_call, s.last_call,"
+        " row_number() OVER (PARTITION BY k.id ORDER BY s.first_call) AS number"
+        " FROM call_kinds k JOIN call_spans s ON s.kind = k.id WHERE k.capture = ?), ranked AS ("
+        " SELECT s.stack, s.boundary, c.duration,"
+        " row_number() OVER (PARTITION BY s.stack, s.boundary ORDER BY c.duration) AS number,"
+        " count(*) OVER (PARTITION BY s.stack, s.boundary) AS calls FROM spans s"
+        " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.id"
+        f" WHERE s.number <= {_SPANS} AND c.duration >= 0)"
+        " SELECT stack, boundary, duration FROM ranked WHERE number = (calls + 9) / 10",
+        capture,
+    )
+    return {(stack, boundary): duration for stack, boundary, duration in rows}
+
+
+def _way(ways: Ways, end: End, line: int, boundary: str) -> Way:
+    """The frames between the node of a line (0: none) and a call; of Python that could not be merged, that first."""
+    if not end.python_leaf:
+        return ways.way(ways.chain(end.leaf, line), boundary)
+    python = ways.way(ways.chain(end.python_leaf, line), boundary)
+    return (*python, Passed(UNMERGED, "native", NOWHERE, 0), *ways.way(ways.chain(end.leaf), boundary))

@@ -1,0 +1,214 @@
+"""What exports need of calls: those that pass a filter as narrow rows, what they add up to, and their stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from framedex.index.ask.call.filters import Passing, passing, slices
+from framedex.index.ask.call.objects import object_ranges
+from framedex.index.ask.call.pythonlines import lines_of_nodes
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, Row, json_list
+from framedex.index.file.values import unsigned
+from framedex.index.read.rows import CALL_COLUMNS, Reader, call_row, frames_by_id
+from framedex.index.read.spans import Ids
+from framedex.model.exported import KindRow, LinkRow, StackRow, ThreadRow, Weights
+
+if TYPE_CHECKING:
+    from framedex.model import BinaryId, CallFilter, CallRow, FrameRow, PythonLine
+
+_NARROW = "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
+_AT_ONCE = 5_000  # groups of calls
+
+Label = tuple[str, ...]
+Labelling = Callable[[int, str], Label]
+"""What calls are told apart by, of their capture and the JSON of their arguments."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The calls that pass a filter, the oldest capture first. Times in ns since a capture began."""
+
+    reader: Reader
+    wanted: CallFilter
+
+    @cached_property
+    def _chosen(self) -> tuple[Passing, ...]:
+        return tuple(reversed(list(passing(self.reader, self.wanted))))
+
+    @cached_property
+    def kinds(self) -> dict[int, KindRow]:
+        """The kinds of calls that the filter leaves, by id; where it looks at each call, some may have none left."""
+        found: dict[int, KindRow] = {}
+        for some in self._chosen:
+            chosen = f" AND k.id {IN_JSON}" if some.kinds is not None else ""
+            rows = self.reader.rows(
+                "SELECT k.id, k.capture, b.name, b.boundary, k.thread, k.stack, k.error FROM call_kinds k"
+                f" JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0{chosen} ORDER BY k.id",
+                some.capture,
+                *([] if some.kinds is None else [json_list(some.kinds)]),
+            )
+            found.update((row[0], KindRow(*row)) for row in rows)
+        return found
+
+    @cached_property
+    def took_time(self) -> bool:
+        """Whether calls of these kinds took time; samples that another recorder counted did not."""
+        query = f"SELECT EXISTS (SELECT 1 FROM call_kinds WHERE own_duration > 0 AND id {IN_JSON})"
+        ((took,),) = self.reader.rows(query, json_list(self.kinds))
+        return bool(took)
+
+    @cached_property
+    def threads(self) -> dict[int, ThreadRow]:
+        """All threads of the captures, by id: a thread that made no call may have had some made on others."""
+        wanted = json_list(some.capture for some in self._chosen)
+        query = f"SELECT id, capture, tid, name, label FROM threads WHERE capture {IN_JSON} ORDER BY id"
+        return {row[0]: ThreadRow(*row) for row in self.reader.rows(query, wanted)}
+
+    @cached_property
+    def stacks(self) -> dict[int, StackRow]:
+        """The stacks of the kinds, by id."""
+        rows = self.reader.rows(
+            f"SELECT s.id, s.leaf, s.python_leaf, s.site_leaf, {PYTHON_LEAF}, s.is_truncated FROM stacks s"
+            f" WHERE s.id {IN_JSON}",
+            json_list({kind.stack for kind in self.kinds.values()}),
+        )
+        return {row[0]: StackRow(row[0], row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
+
+    def nodes(self, leaves: Collection[int]) -> dict[int, tuple[int, int]]:
+        """(parent or 0, frame) of these nodes and of all that lead to them, by id."""
+        rows = self.reader.rows(
+            f"WITH RECURSIVE up(node) AS (SELECT id FROM nodes WHERE id {IN_JSON}"
+            " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node)"
+            " SELECT n.id, n.parent, n.frame FROM up JOIN nodes n ON n.id = up.node",
+            json_list(leaves),
+        )
+        return {node: (parent, frame) for node, parent, frame in rows}
+
+    def frames(self, frames: Iterable[int]) -> dict[int, FrameRow]:
+        """Frames by their ids."""
+        return frames_by_id(self.reader, frames)
+
+    def binaries(self, frames: Iterable[int]) -> dict[int, BinaryId]:
+        """The binaries that native frames are in, by the frames' ids."""
+        from framedex.model import BinaryId  # of no other format's concern
+
+        rows = self.reader.rows(
+            "SELECT fr.id, m.path, m.build_id, m.fingerprint FROM frames fr JOIN modules m ON m.id = fr.module"
+            f" WHERE fr.id {IN_JSON}",
+            json_list(sorted(set(frames))),
+        )
+        return {frame: BinaryId(*which) for frame, *which in rows}
+
+    def lines(self, nodes: Iterable[int]) -> dict[int, PythonLine]:
+        """The line of Python of each path in the tree that has one, by its innermost node."""
+        return lines_of_nodes(self.reader, nodes)
+
+    def devices(self) -> dict[tuple[int, str], str]:
+        """The names of devices (`device#1`), by capture and address in hexadecimal, if that was of one device only."""
+        rows = self.reader.rows(
+            "SELECT t.capture, o.address, min(o.number) FROM object_types t CROSS JOIN object_ranges r"
+            " ON r.capture = t.capture CROSS JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object"
+            f" WHERE t.name = 'device' AND o.type = t.id AND t.capture {IN_JSON} GROUP BY 1, 2 HAVING count(*) = 1",
+            json_list(some.capture for some in self._chosen),
+        )
+        return {(capture, f"{unsigned(address):#x}"): f"device#{number}" for capture, address, number in rows}
+
+    def texts(self, arguments: Iterable[int]) -> dict[int, str]:
+        """The JSON of arguments, by their ids."""
+        query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
+        return dict(self.reader.rows(query, json_list(sorted(set(arguments)))))
+
+    def links(self) -> Iterator[LinkRow]:
+        """What had calls made on other threads, by call: of all calls of the captures, also of those left out."""
+        for some in self._chosen:
+            query = "SELECT call, thread, node, how FROM call_links WHERE call BETWEEN ? AND ? ORDER BY call, thread"
+            yield from (LinkRow(*row) for row in self.reader.each(query, some.ids.first, some.ids.last))
+
+    def each(self) -> Iterator[CallRow]:
+        """The calls with all that is known of each, in that order; their objects have no names yet."""
+        with self.reader.looking.through(sum(len(some.ids) for some in self._chosen)):
+            for some in self._chosen:
+                yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
+
+    def rows(self, thread: int | None = None) -> Iterator[Row]:
+        """(id, kind, the call it was made in or None, start, duration, arguments' id) of each call, in order of start.
+
+        Of all threads, capture by capture, or of one. A duration below 0: it had not returned.
+        """
+        chosen = [some for some in self._chosen if thread is None or some.capture == self.threads[thread].capture]
+        columns = "c.id, c.kind, c.id - c.inside, c.start, c.duration, c.arguments"
+        with self.reader.looking.through(sum(len(some.ids) for some in chosen)):
+            for some in chosen:
+                of_thread = some if thread is None else replace(some, kinds=self._kinds_of(thread))
+                yield from of_thread.rows(self.reader, columns, backwards=False, tables=_NARROW)
+
+    def _kinds_of(self, thread: int) -> tuple[int, ...]:
+        return tuple(kind.id for kind in self.kinds.values() if kind.thread == thread)
+
+    def weights(self, labelling: Labelling | None = None) -> dict[tuple[int, Label], Weights]:
+        """What the calls of each kind come to, told apart by the label of their arguments where one is given."""
+        sums: dict[tuple[int, Label], Weights] = {}
+        for kind, label, weights in self._weighed(labelling):
+            sums[kind, label] = sums.get((kind, label), Weights()) + weights
+        return sums
+
+    def _weighed(self, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
+        for some in self._chosen:
+            if labelling is None and some.is_of_kinds:
+                yield from self._of_kinds(some)
+            else:
+                yield from self._looked_at(some, labelling)
+            yield from self._created(some, labelling)
+
+    def _of_kinds(self, some: Passing) -> Iterator[tuple[int, Label, Weights]]:
+        """What is kept of kinds of which all calls pass."""
+        query = "SELECT id, calls, own_duration FROM call_kinds WHERE capture = ?"
+        for kind, calls, own in self.reader.rows(query, some.capture):
+            if kind in self.kinds:
+                yield kind, (), Weights(calls, own)
+
+    def _looked_at(self, some: Passing, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
+        with self.reader.looking.through(len(some.ids), len(some.ids) + len(some.with_nested(self.reader))):
+            columns, grouping = _grouped("count(*), sum(max(c.duration, 0))", labelling)
+            for kind, label, calls, duration in self._labelled(
+                some, some.aggregated(self.reader, columns, grouping), labelling
+            ):
+                yield kind, label, Weights(calls, duration)
+            columns, grouping = _grouped("sum(max(n.duration, 0))", labelling)
+            for kind, label, duration in self._labelled(some, some.nested(self.reader, columns, grouping), labelling):
+                yield kind, label, Weights(0, -duration)
+
+    def _created(self, some: Passing, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
+        """The bytes of the objects that the calls created."""
+        columns, grouping = _grouped("sum(o.size)", labelling)
+        query = (
+            f"SELECT {columns} FROM object_rows o CROSS JOIN {_NARROW}"
+            f" WHERE o.id BETWEEN ? AND ? AND o.size > 0 AND c.id = o.created_call AND c.id BETWEEN ? AND ?"
+            f"{some.condition}{grouping}"
+        )
+        for first, last in object_ranges(self.reader, some.capture):
+            for portion in slices(Ids(first, first, last), backwards=False):
+                rows = self.reader.rows(query, *portion, some.ids.first, some.ids.last, *some.parameters)
+                for kind, label, size in self._labelled(some, rows, labelling):
+                    if kind in self.kinds:
+                        yield kind, label, Weights(bytes=size)
+
+    def _labelled(self, some: Passing, rows: Iterable[Row], labelling: Labelling | None) -> Iterator[Row]:
+        """The rows with a label in place of the id of arguments, a few at a time."""
+        if labelling is None:
+            yield from ((kind, (), *values) for kind, _, *values in rows)
+            return
+        remaining = iter(rows)
+        while portion := list(islice(remaining, _AT_ONCE)):
+            texts = self.texts(row[1] for row in portion)
+            labels = {each: labelling(some.capture, text) for each, text in texts.items()}
+            yield from ((kind, labels[arguments], *values) for kind, arguments, *values in portion)
+
+
+def _grouped(sums: str, labelling: Labelling | None) -> tuple[str, str]:
+    """The columns of a query for sums by kind and, if they are told apart, by arguments; and what groups its rows."""
+    return f"c.kind, {'0' if labelling is None else 'c.arguments'}, {sums}", " GROUP BY 1, 2"

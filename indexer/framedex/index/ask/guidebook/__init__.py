@@ -1,0 +1,1 @@
+"""What the guidebook asks of one capture."""

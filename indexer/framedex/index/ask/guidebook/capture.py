@@ -1,0 +1,38 @@
+"""Every question of the guidebook to one capture: each is answered in a module of its own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from framedex.index.ask.guidebook.functions import observed_functions
+from framedex.index.ask.guidebook.runs import run_of
+from framedex.index.ask.guidebook.stacks import Ways
+from framedex.index.ask.guidebook.steps import calls_of_steps
+from framedex.index.read.asked import AskedCapture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from framedex.model.guidebook.observed import LifeCycle, Observed, Run, Step
+    from framedex.model.guidebook.programs import ProgramStep
+
+
+class ObservedCapture(AskedCapture):
+    """What one capture tells the guidebook. These questions may read all of it."""
+
+    def run(self) -> Run:
+        """Which run it is, with an empty key. Raises FramedexError where there is no such capture."""
+        return run_of(self.reader, self.row())
+
+    def functions(self, run: str) -> tuple[list[Observed], list[LifeCycle]]:
+        """The functions that were called, by name, and the types of objects; the capture is the run of this key."""
+        return observed_functions(self.reader, self.capture, run, self._ways)
+
+    def steps(self, program: str, steps: Sequence[ProgramStep]) -> tuple[Step, ...]:
+        """The calls that each step of a program led to; `program` is its path as it was recorded."""
+        return calls_of_steps(self.reader, self.capture, program, steps, self._ways)
+
+    @cached_property
+    def _ways(self) -> Ways:
+        return Ways(self.reader, self.capture)

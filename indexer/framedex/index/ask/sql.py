@@ -1,0 +1,132 @@
+"""SQL that others write, on an index: it reads, and is bounded in time, in memory and in what comes back."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex import words
+from framedex.errors import FramedexError
+from framedex.index.file.database import PATIENCE, connect_reading, translated
+
+LONGEST = 5.0
+"""Seconds that a query may take."""
+
+MOST_MEMORY = 256 << 20
+"""Bytes that SQLite may hold, for all queries of this process."""
+
+_LONGEST_VALUE = 1 << 20  # bytes
+_MOST_HELD = 8 << 20  # characters and bytes of all rows that come back
+_LONGEST_QUERY = 100_000  # bytes
+_STEPS = 10_000
+
+_READS = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE},
+)
+_VIEWS = (
+    "SELECT m.name AS view, group_concat(c.name, ', ') AS columns FROM sqlite_master m, pragma_table_info(m.name) c"
+    " WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name"
+)
+# Some views look into JSON, which SQLite takes for unsafe in a schema. No function that it has does more than compute,
+# but for the one that is refused below.
+_TRUSTING = "PRAGMA trusted_schema = 1"
+# These tables only compute, but SQLite declares them when they are first named, which the authorizer would refuse.
+_CONNECT_TABLES_OF_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
+# What a query can do wrong itself; all else is the index's.
+_OF_QUERY = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_INTERRUPT", "SQLITE_NOMEM", "SQLITE_TOOBIG", "SQLITE_MISMATCH")
+
+Value = str | int | float | bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The first rows of an answer; `has_more`: there are others."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    has_more: bool
+
+
+def readable_views(path: Path) -> QueryRows:
+    """The views of the index at `path` that are made to be read, with their columns."""
+    with closing(connect_reading(path, PATIENCE)) as connection, translated(path):
+        connection.execute(_TRUSTING)
+        return _rows(connection.execute(_VIEWS), sys.maxsize)
+
+
+def query(path: Path, text: str, most_rows: int) -> QueryRows:
+    """The first rows that one statement of SQL gives on the index at `path`.
+
+    Raises FramedexError where there is no such index, and where the statement is none, does anything but read, or takes
+    more than `LONGEST` seconds or `MOST_MEMORY` bytes.
+    """
+    with closing(connect_reading(path, PATIENCE)) as connection, translated(path):
+        _bound(connection)
+        try:
+            found = _rows(connection.execute(text), most_rows)
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            name = getattr(error, "sqlite_errorname", None)
+            if name is not None and not name.startswith(_OF_QUERY):
+                raise
+            raise _refused(name or "", str(error)) from error
+        except MemoryError as error:
+            raise _refused("SQLITE_NOMEM", "") from error
+    if not found.columns:
+        raise _refused("", "it is empty")
+    return found
+
+
+def _rows(cursor: sqlite3.Cursor, most: int) -> QueryRows:
+    columns = tuple(name for name, *_ in cursor.description or ())
+    found: list[tuple[Value, ...]] = []
+    held, has_more = 0, False
+    for row in cursor:
+        held += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        has_more = len(found) == most or held > _MOST_HELD
+        if has_more:
+            break
+        found.append(row)
+    return QueryRows(columns, tuple(found), has_more)
+
+
+def _bound(connection: sqlite3.Connection) -> None:
+    connection.execute(_TRUSTING)
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA hard_heap_limit = {MOST_MEMORY}")
+    connection.execute(_CONNECT_TABLES_OF_JSON)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_QUERY)
+    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+    end = time.monotonic() + LONGEST
+    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    connection.set_authorizer(_authorized)
+
+
+def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    is_function = action == sqlite3.SQLITE_FUNCTION
+    if action not in _READS or (is_function and second == "load_extension"):
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
+
+
+def _refused(name: str, message: str) -> FramedexError:
+    if name.startswith("SQLITE_INTERRUPT"):
+        return FramedexError(
+            f"The query took more than {words.duration(round(LONGEST * 1e9))} and was stopped.",
+            "Ask of fewer rows; `calls` is many rows, `call_kinds` few.",
+        )
+    if name.startswith(("SQLITE_NOMEM", "SQLITE_TOOBIG")):
+        return FramedexError(
+            f"The query needs more than {words.size(MOST_MEMORY)} of memory, or makes a value of more than"
+            f" {words.size(_LONGEST_VALUE)}.",
+            "Ask of fewer rows, or of shorter values.",
+        )
+    if name.startswith("SQLITE_AUTH"):
+        return FramedexError(f"The query is refused: {message}.", "Only SELECT is possible: nothing is written.")
+    return FramedexError(
+        f"The query is not understood: {message.rstrip('.')}.", "Without a query the views are listed."
+    )

@@ -1,0 +1,72 @@
+"""Files of other recorders into the index: each is kept as a capture, and then read as captures are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.captures.state import identity_of_import
+from framedex.imports.keeping import kept_file
+from framedex.imports.reading import format_of
+from framedex.index import Store
+from framedex.ingest.report import CaptureReport
+from framedex.ingest.run import ingest_captures
+from framedex.model import Foreign
+from framedex.model.metadata import SHARED
+from framedex.progress import Progress
+from framedex.shared.reading import UNSOUND, refusing
+from framedex.whereabouts.rules import PathRule
+
+if TYPE_CHECKING:  # few runs need it
+    from framedex.binaries.debuginfod import Debuginfod
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A file that is in the index as the capture of this id; `report` is None where it was there already."""
+
+    capture: int
+    foreign: Foreign
+    report: CaptureReport | None
+
+
+def import_file(
+    store: Store,
+    file: Path,
+    captures: Path,
+    value: str | None,
+    folders: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    rules: Sequence[PathRule] | None = None,
+    debuginfod: Debuginfod | None = None,
+) -> Imported:
+    """Keep a file in the folder `captures`, and read it into the index, in one transaction.
+
+    `value` names the value of its samples that weighs them; relative names of files begin in `folders`. The others are
+    as for `ingest_captures`. Raises FramedexError, and all is as it was, where the file cannot be read whole.
+    """
+    with kept_file(file, captures, value, folders) as place, _refusing(file), store.transaction():
+        kept = place()  # only one process writes an index at a time
+        report = ingest_captures(store, [kept.folder], roots, progress, rules=rules, debuginfod=debuginfod)
+        for _, error in report.refused:
+            raise error
+        known = store.known_capture(identity_of_import(kept.foreign.origin))
+        assert known is not None
+        read = next(iter(report.captures), None)
+    return Imported(known.id, kept.foreign, read)
+
+
+@contextmanager
+def _refusing(file: Path) -> Iterator[None]:
+    """What of a shared file nobody can write into an index is the file's fault: a context manager."""
+    try:
+        yield
+    except UNSOUND as error:
+        if format_of(file).name != SHARED:
+            raise
+        with refusing(file):
+            raise error

@@ -1,0 +1,89 @@
+"""Frames that another recorder named, as the index has frames: what it said, as far as the files here bear that out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from framedex import words
+from framedex.binaries import role_of
+from framedex.binaries.demangle import demangle
+from framedex.binaries.names import readable
+from framedex.index.file.values import storable
+from framedex.index.write.records import FrameRecord, FunctionRecord
+from framedex.ingest.paths import Paths
+from framedex.ingest.python_frames import python_record
+from framedex.model import How, Language, Location, ToldFrame
+from framedex.sources import short_name
+from framedex.sources.outline import Fit, Outlines
+
+_LONGEST_LINE = (1 << 31) - 1
+
+
+class ToldFrames:
+    """Makes records of such frames. `problems` says in sentences what was left out of them."""
+
+    def __init__(self, paths: Paths, folders: Sequence[str] = ()) -> None:
+        """Relative names of files begin in one of `folders`: that in which a file bears the frame out."""
+        self._paths = paths
+        self._folders = folders
+        self._outlines = Outlines()
+        self._contradicted: set[str] = set()
+
+    def record(self, frame: ToldFrame) -> FrameRecord:
+        """The frame, with the line that was told unless the file that is here contradicts it."""
+        return self._python(frame) if frame.language is Language.PYTHON else self._native(frame)
+
+    @property
+    def problems(self) -> list[str]:
+        """What stood in the way so far."""
+        if not self._contradicted:
+            return []
+        named = words.few_of(sorted(self._contradicted), "file")
+        return [f"Left out: lines that the files here do not bear out, as they are other versions: {named}."]
+
+    def _python(self, frame: ToldFrame) -> FrameRecord:
+        """Recorders tell the name of a code object, and seldom what it is in or where it begins: the file here does."""
+        name, first_line, line = frame.function, frame.first_line, min(frame.line, _LONGEST_LINE)
+        file = self._found(frame)
+        path = self._paths.real(file)
+        outline = self._outlines.of(path) if path is not None else None
+        if path is not None and outline is not None and (at := line or first_line):
+            if outline.fit(name, at, Language.PYTHON) is Fit.CONTRADICTS:
+                self._contradicted.add(path)
+                line = 0
+            elif found := outline.around(name, at):
+                name, first_line = found
+        return python_record(self._paths, file, name, first_line, 0, line)
+
+    def _found(self, frame: ToldFrame) -> str:
+        """The file of a frame; where its name is relative, the one that has the function at its line."""
+        if not frame.file.endswith(".py") or frame.file.startswith("/"):
+            return frame.file
+        line = frame.line or frame.first_line
+        for folder in self._folders:
+            path = f"{folder}/{frame.file}"
+            outline = self._outlines.of(path)
+            if outline is not None and outline.fit(frame.function, line, Language.PYTHON) is Fit.FITS:
+                return path
+        return frame.file
+
+    def _native(self, frame: ToldFrame) -> FrameRecord:
+        symbol = storable(demangle(frame.function))
+        # A name alone may be anything, such as `step 5` of a slice: only of a declaration are there parts to leave out.
+        name = readable(symbol) if "(" in symbol else symbol
+        function = FunctionRecord(
+            language=Language.NATIVE,
+            role=role_of(frame.module, name),
+            name=name,
+            short_name=short_name(name),
+            symbol=symbol,
+            mangled=storable(frame.function),
+            module=storable(frame.module or frame.file),
+            unit="",
+            first_line=0,
+            location=None,
+        )
+        path = self._paths.real(frame.file)
+        line = min(frame.line, _LONGEST_LINE)
+        location = None if path is None or not line else Location(path, line, How.EXACT)
+        return FrameRecord(function, None, 0, int(frame.is_inlined), location)

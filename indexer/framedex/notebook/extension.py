@@ -1,0 +1,183 @@
+"""What IPython loads: the magics `%framedex` and `%%framedex`, and the display of answers.
+
+`%%framedex` becomes a first line that begins to record, so the rest runs as any cell does: with `await`, magics of its
+own, its last value shown, its lines under their numbers. Recording ends when the cell has ended, however that was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.inputtransformer2 import cell_magic
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
+from IPython.display import display
+
+from framedex.errors import FramedexError
+from framedex.notebook import display as displays
+from framedex.notebook.answers import indexed
+from framedex.notebook.kernel import Kernel, why_nothing
+from framedex.notebook.options import FRESH, Options, cell_options, help_of_options, kernel_options
+
+if TYPE_CHECKING:  # it needs the native part, and who has none still looks at traces
+    from framedex.notebook.recording import CellRecording
+
+_MAGIC = "framedex"
+_BEGIN = "framedex_begin"
+_FIRST_LINE = re.compile(rf"%%{_MAGIC}(?:[ \t]+(?P<options>.*))?\s*")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext framedex`."""
+    extension = Extension(shell)
+    shell.__dict__[_MAGIC] = extension
+    extension.install()
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Called by `%unload_ext framedex`. JAX stays with the runtime that it has."""
+    shell.__dict__.pop(_MAGIC).remove()
+
+
+class Extension:
+    """framedex in one shell."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._kernel = Kernel()
+        self._running: list[ExecutionInfo] = []  # cells in cells, the innermost last
+        self._recording: CellRecording | None = None
+        self._recorded: ExecutionInfo | None = None  # the cell that is
+
+    def install(self) -> None:
+        """Have the magics, and lead JAX to framedex; what stands in the way is told by the first cell."""
+        shell = self._shell
+        shell.register_magic_function(self._framedex, "line_cell", _MAGIC)
+        shell.register_magic_function(self._begin, "line", _BEGIN)
+        shell.input_transformers_cleanup.append(_recording_first)
+        shell.events.register("pre_run_cell", self._on_begin)
+        shell.events.register("post_run_cell", self._on_end)
+        displays.install(shell)
+        try:
+            self._kernel.prepare()
+            self._tell()
+        except FramedexError as error:
+            print(f"framedex: {error}", file=sys.stderr)
+
+    def remove(self) -> None:
+        """Undo `install`."""
+        shell = self._shell
+        displays.remove(shell)
+        shell.events.unregister("post_run_cell", self._on_end)
+        shell.events.unregister("pre_run_cell", self._on_begin)
+        shell.input_transformers_cleanup.remove(_recording_first)
+        for kind, name in (("line", _MAGIC), ("cell", _MAGIC), ("line", _BEGIN)):
+            del shell.magics_manager.magics[kind][name]
+
+    def _framedex(self, line: str, cell: str | None = None) -> None:
+        try:
+            if cell is None:
+                options = kernel_options(line)
+                self._kernel.choose(options.plugin, options.machine)
+                self._tell()
+                return
+            options = cell_options(line)
+            if options.is_fresh:
+                self._run_apart(options, f"# %%{_MAGIC} {line}\n{cell}")
+                return
+            self._check_alone()
+        except FramedexError as error:
+            raise UsageError(str(error)) from None
+        self._shell.run_cell(f"%%{_MAGIC} {line}\n{cell}").raise_error()
+
+    _framedex.__doc__ = help_of_options()
+
+    def _begin(self, line: str) -> None:
+        """Record the rest of this cell."""
+        try:
+            self._kernel.recordable()
+            from framedex.notebook.recording import CellRecording
+
+            options = cell_options(line)
+            self._check_alone()
+            if not self._running:
+                raise FramedexError("A cell that runs silently cannot be recorded.", "Run it as others are.")
+            self._kernel.choose(options.plugin, options.machine)
+            self._recording = CellRecording(options, self._name())
+            self._recorded = self._running[-1]
+        except FramedexError as error:
+            raise UsageError(str(error)) from None
+
+    def _tell(self) -> None:
+        """Say what cells run on. Raises FramedexError where they cannot be recorded."""
+        self._kernel.recordable()
+        print(f"framedex: JAX runs on {self._kernel.runtime} in this kernel. %framedex? tells how to choose another.")
+
+    def _check_alone(self) -> None:
+        """Raise FramedexError where a cell is recorded already."""
+        if self._recording is not None:
+            raise FramedexError("A recorded cell cannot record another one.", "Leave out the inner %%framedex.")
+
+    def _name(self) -> str:
+        """What the cell that runs is called, with the notebook where Jupyter or VS Code say which that is."""
+        from framedex.notebook.cells import running_cell
+
+        notebook = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""
+        name = ":".join(filter(None, [Path(notebook).name, running_cell(self._shell)]))
+        return shlex.quote(name) if re.search(r"[\s'\"\\]", name) else name
+
+    def _on_begin(self, info: ExecutionInfo) -> None:
+        self._running.append(info)
+
+    def _on_end(self, result: ExecutionResult | None) -> None:
+        """End the recording with its cell, however that ended."""
+        info = result.info if result is not None else None
+        self._running = [each for each in self._running if info is not None and each is not info]
+        if self._recording is None or self._recorded in self._running:
+            return
+        from framedex.notebook.cells import cells_of
+
+        recording, self._recording, self._recorded = self._recording, None, None
+        try:
+            self._show(recording.end(cells_of(self._shell)), recording.options)
+        except FramedexError as error:
+            print(f"framedex: {error}", file=sys.stderr)
+        except KeyboardInterrupt:
+            print("framedex: Interrupted. The capture is kept: `framedex index` reads it.", file=sys.stderr)
+
+    def _run_apart(self, options: Options, text: str) -> None:
+        from framedex.notebook.cells import running_cell
+        from framedex.notebook.recording import recorded_apart
+
+        outcome = recorded_apart(options, text, running_cell(self._shell))
+        if outcome.captures:
+            self._show(outcome.captures, options)
+        else:
+            print(f"framedex: {outcome.summary()}", file=sys.stderr)
+        if outcome.status:
+            how = f"status {outcome.status}" if outcome.status > 0 else f"signal {-outcome.status}"
+            raise FramedexError(f"The process of this cell ended with {how}.")
+
+    def _show(self, captures: Sequence[Path], options: Options) -> None:
+        recorded = indexed(captures)
+        if options.name:
+            self._shell.push({options.name: recorded})
+        if not recorded.index.answer_of().captures:
+            print(f"framedex: no call into the runtime was recorded. {why_nothing()}", file=sys.stderr)
+            return
+        display(recorded)
+
+
+def _recording_first(lines: list[str]) -> list[str]:
+    """A cell that begins with `%%framedex` with a first line that begins to record, and the rest as it is."""
+    first: Any = _FIRST_LINE.fullmatch(lines[0]) if lines else None
+    options = (first["options"] or "") if first else ""
+    if first is None or FRESH in options.split():
+        return lines
+    return [f"get_ipython().run_line_magic({_BEGIN!r}, {options!r})\n", *cell_magic(lines[1:])]

@@ -1,0 +1,111 @@
+"""What may stand behind `%%framedex` and `%framedex`: the words of `framedex run`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex.commands.launching.behaviour_files import behaviour_variables
+from framedex.commands.launching.mock_settings import machine_options, machine_variables
+from framedex.commands.launching.recording_options import RECORDING, recording_options, recording_variables
+from framedex.errors import FramedexError
+
+FRESH = "--fresh"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is wanted: the variable that gets the answers, the folder for captures, whether in a new process.
+
+    `recording` and `machine` are variables for the recorder, and for the runtime when it is opened; `plugin` is the one
+    that was named, empty for none.
+    """
+
+    name: str
+    output: Path | None
+    is_fresh: bool
+    plugin: str
+    recording: Mapping[str, str]
+    machine: Mapping[str, str]
+
+
+def _of_machine(command: Any) -> Any:
+    plugin = click.option(
+        "--plugin", default="", metavar="PATH|NAME", help="Record this PJRT plug-in in place of the mock."
+    )
+    behaviour = click.option(
+        "--behaviour",
+        "behaviours",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the Python functions of this file in place of functions of the TPU runtime.",
+    )
+    return plugin(machine_options(behaviour(command)))
+
+
+@click.command("%%framedex", add_help_option=False)
+@click.option("-o", "name", default="", metavar="NAME", help="Bind the answers to this variable.")
+@click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
+@click.option(FRESH, is_flag=True, help="Run the cell, which is plain Python then, in a process of its own.")
+@recording_options
+@_of_machine
+def _cell(**chosen: Any) -> Options:
+    """Record what this cell calls in the runtime, and show it.
+
+    Those of the machine can be chosen as long as JAX has not opened its devices, and with --fresh always.
+    """
+    return _chosen(**chosen)
+
+
+@click.command("%framedex", add_help_option=False)
+@_of_machine
+def _kernel(**chosen: Any) -> Options:
+    """Choose the machine on which JAX runs in this kernel, before JAX opens its devices."""
+    nothing: dict[str, Any] = {"include": (), "exclude": (), "sample": None, "limit": None, "ring": False}
+    return _chosen(name="", output=None, fresh=False, **nothing, **chosen)
+
+
+def cell_options(line: str) -> Options:
+    """What stands behind `%%framedex`. Raises FramedexError where it cannot be understood."""
+    return _parsed(_cell, line)
+
+
+def kernel_options(line: str) -> Options:
+    """What stands behind `%framedex`. Raises FramedexError where it cannot be understood."""
+    return _parsed(_kernel, line)
+
+
+def help_of_options() -> str:
+    """What may stand behind both, as text."""
+    texts = (command.get_help(click.Context(command, info_name=command.name)) for command in (_cell, _kernel))
+    return "\n\n".join(texts)
+
+
+def _parsed(command: click.Command, line: str) -> Options:
+    try:
+        options: Options = command.main(shlex.split(line), prog_name=command.name, standalone_mode=False)
+    except click.ClickException as error:
+        raise FramedexError(error.format_message(), "`%%framedex?` says what can be asked for.") from None
+    except ValueError as error:  # a quote without its end
+        raise FramedexError(f"{line} cannot be read: {error}.") from None
+    return options
+
+
+def _chosen(
+    name: str, output: Path | None, fresh: bool, plugin: str, behaviours: tuple[Path, ...], **others: Any
+) -> Options:
+    if name and not name.isidentifier():
+        raise click.UsageError(f"-o {name} is no name of a variable.")
+    recording = recording_variables({each: others.pop(each) for each in RECORDING})
+    machine = machine_variables(others)
+    if plugin and machine:
+        raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")
+    if behaviours:
+        machine |= behaviour_variables(behaviours, None if plugin else "tpu", is_own_python=True)
+    return Options(name, output, fresh, plugin, recording, machine)

@@ -1,0 +1,99 @@
+"""Trees of merged roads: what the ways to a function's calls have in common at their beginning is there once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from framedex.model.guidebook.observed import Passed, Road
+
+MOST_ROADS = 400
+"""Frames of the trees of a function."""
+
+_NUMBERED = re.compile(r"(?<=\$_)\d+|(?<=#)\d+(?=\})|\+0x[0-9a-f]+(?= \(unnamed)")
+
+
+def by_place(passed: Passed) -> Hashable:
+    """What frames have in common that are one node: their function, and the line that it stands on."""
+    return passed.function, passed.language, passed.place
+
+
+def by_function(passed: Passed) -> Hashable:
+    """The same wherever the line has moved, as it does from release to release."""
+    return name_in_any_build(passed.function), passed.language
+
+
+def name_in_any_build(function: str) -> str:
+    """A function's name without what another build has otherwise: numbers of lambdas, and where unnamed ones are."""
+    return _NUMBERED.sub("", function)
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    first: Passed
+    calls: int = 0
+    below: dict[Hashable, _Node] = field(default_factory=dict)
+    is_shown: bool = False
+
+
+class RoadTrees:
+    """The trees while ways are added to them. Of frames that are alike the first says what is folded before it.
+
+    `known_by` gives what frames that are one node have in common.
+    """
+
+    def __init__(self, known_by: Callable[[Passed], Hashable] = by_place) -> None:
+        self._roots: dict[Hashable, _Node] = {}
+        self._known_by = known_by
+        self._left_out = 0
+
+    def add_way(self, way: Sequence[Passed], calls: int) -> None:
+        """Add calls that came this way; without any frame they are of no tree."""
+        at = self._roots
+        for passed in way:
+            at = self._counted(at, passed, calls).below
+
+    def add_roads(self, roads: Iterable[Road], left_out: int) -> None:
+        """Add trees that were made of other calls, and how many of those are not in them."""
+        self._left_out += left_out
+        pending = [(road, self._roots) for road in roads]
+        while pending:
+            road, at = pending.pop()
+            node = self._counted(at, Passed(road.function, road.language, road.place, road.folded), road.calls)
+            pending.extend((each, node.below) for each in road.roads)
+
+    def cut(self, most: int = MOST_ROADS) -> tuple[tuple[Road, ...], int]:
+        """The trees with the `most` frames that most calls passed, and how many calls are cut off somewhere."""
+        everything = list(self._roots.values())
+        for node in everything:  # which grows: callers come before their callees
+            everything.extend(node.below.values())
+        everything.sort(key=lambda node: -node.calls)  # stable: no callee comes before its caller
+        for position, node in enumerate(everything):
+            node.is_shown = position < most
+        return _roads(self._roots), self._left_out + _cut_off(self._roots)
+
+    def _counted(self, at: dict[Hashable, _Node], passed: Passed, calls: int) -> _Node:
+        node = at.setdefault(self._known_by(passed), _Node(passed))
+        node.calls += calls
+        return node
+
+
+def _roads(nodes: dict[Hashable, _Node]) -> tuple[Road, ...]:
+    shown = [node for node in nodes.values() if node.is_shown]
+    shown.sort(key=lambda node: (-node.calls, node.first.function, node.first.place.text))
+    return tuple(
+        Road(
+            each.first.function,
+            each.first.language,
+            each.first.place,
+            each.calls,
+            each.first.folded,
+            _roads(each.below),
+        )
+        for each in shown
+    )
+
+
+def _cut_off(nodes: dict[Hashable, _Node]) -> int:
+    return sum(_cut_off(node.below) if node.is_shown else node.calls for node in nodes.values())

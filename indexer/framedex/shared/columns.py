@@ -1,0 +1,206 @@
+"""Batches of calls as bytes: a head in JSON, then columns of integers, each as narrow as its values allow.
+
+The head is preceded by its length in 4 bytes; it has what is new among kinds, arguments and chains, and of each column
+its width in bytes and its length. Everything is little-endian. Starts are told by what they are after the one before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
+
+Integers = npt.NDArray[np.int64]
+
+_LENGTH = 4  # bytes
+_OF_CALLS = ("kind", "inside", "start", "duration", "argument")
+_TABLES = {"samples": 2, "spans": 3, "durations": 4, "changed": 4, "numbers": 2, "violations": 4, "links": 4}
+_TOTALS = tuple(field.name for field in fields(KindTotals))
+_OBJECTS = tuple(field.name for field in fields(ObjectColumns))
+_WIDTHS = (1, 2, 4, 8)
+_COLUMNS = len(_OF_CALLS) + len(_TOTALS) + len(_TABLES) + len(_OBJECTS)
+
+NO_OBJECT = -(1 << 63)
+"""What stands in columns of objects for what there is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many there are of what calls refer to."""
+
+    boundaries: int
+    threads: int
+    stacks: int
+    frames: int
+
+
+def written(batch: CallBatch, arguments: Callable[[str], str], text: Callable[[str], str]) -> bytes:
+    """A batch as bytes: arguments, which are JSON, as `arguments` gives them, and any text as `text` does then."""
+    columns = [_narrow(column) for column in _columns_of(batch)]
+    head = {
+        "first": batch.first,
+        "kinds": [[kind.function, kind.thread, kind.stack, kind.error] for kind in batch.kinds],
+        "arguments": [text(arguments(each)) for each in batch.arguments],
+        "types": list(map(text, batch.types)),
+        "chains": [list(map(int, chain)) for chain in batch.chains],
+        "columns": [[column.itemsize, len(column)] for column in columns],
+    }
+    told = json.dumps(head, separators=(",", ":")).encode()
+    return b"".join([len(told).to_bytes(_LENGTH, "little"), told, *(column.tobytes() for column in columns)])
+
+
+def _columns_of(batch: CallBatch) -> Iterator[Integers]:
+    for name in _OF_CALLS:
+        column = getattr(batch, name)
+        yield np.diff(column, prepend=0) if name == "start" else column
+    for name in _TOTALS:
+        yield getattr(batch.totals, name)
+    for name in _TABLES:
+        yield getattr(batch, name).reshape(-1)
+    for name in _OBJECTS:
+        yield getattr(batch.objects, name)
+
+
+def _narrow(column: Integers) -> npt.NDArray[Any]:
+    least, most = (int(np.min(column)), int(np.max(column))) if len(column) else (0, 0)
+    width = next(width for width in _WIDTHS if -(1 << (8 * width - 1)) <= least and most < 1 << (8 * width - 1))
+    return column.astype(f"<i{width}")
+
+
+class Reading:
+    """Reads the batches of a capture in their order. What is not as it was written raises ValueError."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._rows = self._kinds = self._arguments = self._chains = self._objects = 0
+
+    def batch(self, data: bytes) -> CallBatch:
+        """The next batch."""
+        head, columns = _split(data)
+        kinds = tuple(CallKind(*_integers(kind, 4)) for kind in head["kinds"])
+        arguments, types = _texts(head["arguments"]), _texts(head["types"])
+        chains = tuple(tuple(_integers(chain, None)) for chain in head["chains"])
+        taken = iter(columns)
+        calls = dict(zip(_OF_CALLS, taken, strict=False))
+        calls["start"] = np.cumsum(calls["start"])
+        totals = KindTotals(**dict(zip(_TOTALS, taken, strict=False)))
+        tables = {name: next(taken).reshape(-1, width) for name, width in _TABLES.items()}
+        objects = ObjectColumns(**dict(zip(_OBJECTS, taken, strict=False)))
+        if head["first"] != self._rows:
+            raise ValueError("its calls do not follow on one another")
+        batch = CallBatch(
+            self._rows, kinds, arguments, totals=totals, types=types, objects=objects, chains=chains, **calls, **tables
+        )
+        self._check(batch)
+        self._rows += len(batch)
+        return batch
+
+    def _check(self, batch: CallBatch) -> None:
+        """Whether all that a batch refers to is there."""
+        bounds, rows = self._bounds, self._rows + len(batch)
+        self._kinds += len(batch.kinds)
+        self._arguments += len(batch.arguments)
+        self._chains += len(batch.chains)
+        for kind in batch.kinds:
+            ends = (bounds.boundaries, bounds.threads, bounds.stacks)
+            numbers = (kind.function, kind.thread, kind.stack)
+            if not all(0 <= number < end for number, end in zip(numbers, ends, strict=True)):
+                raise ValueError("a kind of calls refers to what is not there")
+        for chain in batch.chains:
+            _within(np.array(chain, np.int64), 0, bounds.frames)
+        for name in _OF_CALLS:
+            _as_many(getattr(batch, name), len(batch))
+        _within(batch.kind, 0, self._kinds)
+        _within(batch.argument, 0, self._arguments)
+        _within(batch.start, 0, 1 << 62)
+        _within(batch.duration, -1, 1 << 62)
+        if np.any(batch.inside < 0) or np.any(batch.inside > np.arange(self._rows, rows)):
+            raise ValueError("a call is inside of one that is not there")
+        self._check_totals(batch, rows)
+        self._check_objects(batch, rows)
+        _within(batch.links[:, 0], 0, rows)
+        _within(batch.links[:, 1], 0, bounds.threads)
+        _within(batch.links[:, 2], 0, self._chains)
+        _within(batch.links[:, 3], 0, 4)
+
+    def _check_totals(self, batch: CallBatch, rows: int) -> None:
+        totals = batch.totals
+        for name in _TOTALS:
+            _as_many(getattr(totals, name), len(totals.kind))
+        _within(totals.kind, 0, self._kinds)
+        for column in (totals.calls, totals.duration, totals.own_duration, totals.longest):
+            _within(column, -(1 << 60), 1 << 60)
+        for column in (totals.longest_call, totals.first_call, totals.latest_call, batch.changed[:, 0]):
+            _within(column, 0, rows)
+        for column in (batch.samples[:, 0], batch.spans[:, 0], batch.changed[:, 1]):
+            _within(column, 0, self._kinds)
+        for column in (batch.samples[:, 1], batch.changed[:, 3]):
+            _within(column, 0, self._arguments)
+        _within(batch.spans[:, 1:], 0, rows)
+        _within(batch.durations[:, 0], 0, self._bounds.boundaries)
+        _within(batch.durations[:, 1], 0, self._bounds.threads)
+        _within(batch.durations[:, 2:], 0, 1 << 60)
+
+    def _check_objects(self, batch: CallBatch, rows: int) -> None:
+        objects = batch.objects
+        for name in _OBJECTS:
+            _as_many(getattr(objects, name), len(objects.place))
+        _within(objects.place, 0, self._objects + len(objects.place))
+        self._objects = max(self._objects, int(np.max(objects.place, initial=-1)) + 1)
+        _within(objects.type, 0, len(batch.types))
+        for column in (objects.created_call, objects.first_call, objects.last_call):
+            _within(column[column != NO_OBJECT], 0, rows)
+        for column in (objects.deleted_call, objects.destroyed_call):
+            _within(column[column != NO_OBJECT], 0, rows)
+        _within(objects.client[objects.client != NO_OBJECT], 0, self._objects)
+        _within(objects.created_kind[objects.created_kind != NO_OBJECT], 0, self._kinds)
+        _within(batch.numbers[:, 0], 0, self._objects)
+        _within(batch.violations[:, 1], 0, self._objects)
+        _within(batch.violations[:, 2], 0, rows)
+
+
+def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
+    """The head and the columns."""
+    at = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
+    head = json.loads(data[_LENGTH:at])
+    if not isinstance(head, dict) or len(head["columns"]) != _COLUMNS:
+        raise ValueError("a batch has no head")
+    columns = []
+    for width, length in (_integers(column, 2) for column in head["columns"]):
+        if width not in _WIDTHS or not 0 <= length <= (len(data) - at) // width:
+            raise ValueError("a column is cut off")
+        columns.append(np.frombuffer(data, f"<i{width}", length, at).astype(np.int64))
+        at += width * length
+    if at != len(data):
+        raise ValueError("there is more than columns")
+    return head, columns
+
+
+def _integers(values: object, length: int | None) -> list[int]:
+    if not isinstance(values, list) or length not in (None, len(values)):
+        raise ValueError("a list of integers is told otherwise")
+    if not all(type(value) is int and -(1 << 63) <= value < 1 << 63 for value in values):
+        raise ValueError("what is to be an integer is none")
+    return values
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError("what is to be a text is none")
+    return tuple(values)
+
+
+def _as_many(column: Integers, length: int) -> None:
+    if len(column) != length:
+        raise ValueError("columns of another length")
+
+
+def _within(column: Integers, least: int, end: int) -> None:
+    if column.size and (int(np.min(column)) < least or int(np.max(column)) >= end):
+        raise ValueError("it refers to what is not there")

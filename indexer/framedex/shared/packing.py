@@ -1,0 +1,76 @@
+"""Dataclasses as JSON and back: a list of the fields of each, read strictly by the types of the fields."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Packed = TypeVar("Packed")
+
+
+def packed(value: Any, text: Callable[[str], str]) -> Any:
+    """A value as JSON has it; every text in it as `text` gives it, but for names of enumerations."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str):
+        return text(value)
+    if is_dataclass(value):
+        return [packed(getattr(value, field.name), text) for field in fields(value)]
+    if isinstance(value, Mapping):
+        return {text(key): packed(each, text) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return [packed(each, text) for each in value]
+    return value
+
+
+def unpacked(kind: type[Packed], value: Any) -> Packed:
+    """What was packed of this class. Raises ValueError where it is anything else."""
+    found: Packed = _value(kind, value)
+    return found
+
+
+def _value(kind: Any, value: Any) -> Any:
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return None if value is None else _value(get_args(kind)[0], value)
+    if origin is tuple:
+        return _tuple(get_args(kind), value)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _made(kind, value)
+    if origin is not None:  # a mapping of texts
+        if not isinstance(value, dict):
+            raise ValueError("a mapping is told otherwise")
+        return {key: _value(get_args(kind)[1], each) for key, each in value.items()}
+    if type(value) is not kind or (kind is int and not -(1 << 63) <= value < 1 << 63):
+        raise ValueError(f"a value that is no {kind.__name__}")
+    return value
+
+
+def _made(kind: Any, value: Any) -> Any:
+    hints = _types_of(kind)
+    if not isinstance(value, list) or len(value) != len(hints):
+        raise ValueError(f"{kind.__name__} is told otherwise")
+    return kind(*map(_value, hints, value))
+
+
+def _tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise ValueError("a list is told otherwise")
+    if inner[-1] is Ellipsis:
+        return tuple(_value(inner[0], each) for each in value)
+    if len(value) != len(inner):
+        raise ValueError("a list of another length")
+    return tuple(map(_value, inner, value))
+
+
+@cache
+def _types_of(kind: type[Any]) -> tuple[Any, ...]:
+    """The types of the fields of a class."""
+    hints = get_type_hints(kind)
+    return tuple(hints[field.name] for field in fields(kind))

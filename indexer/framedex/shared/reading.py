@@ -1,0 +1,188 @@
+"""A shared file as the stream of calls that a capture is; the face is `CaptureStream`'s."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from framedex.captures import foreign_file, read_metadata
+from framedex.errors import FramedexError
+from framedex.index.write.records import FrameRecord, HandlerRecord, KeptProgram, SiteRecord
+from framedex.model import (
+    CallBatch,
+    Calls,
+    Capture,
+    Description,
+    Metadata,
+    Program,
+    ProgramFrame,
+    ProgramOp,
+)
+from framedex.shared.archive import DEFINITIONS, Archive, DamagedError
+from framedex.shared.columns import Bounds, Reading
+from framedex.shared.contents import Definitions, SharedProgram
+from framedex.shared.packing import unpacked
+from framedex.shared.tables import Records
+
+_MOST_IN_STACKS = 20_000_000
+_MOST_FRAMES = 4_000_000
+UNSOUND = (ValueError, LookupError, TypeError, OverflowError, RecursionError)
+"""What reading raises where a file that somebody wrote does not hold together."""
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Inside, the shared file at a path is read: a context manager. Raises FramedexError where it is not sound."""
+    try:
+        yield
+    except (OSError, *UNSOUND) as error:
+        said = error.strerror or error if isinstance(error, OSError) else error
+        told = said if isinstance(error, (OSError, ValueError)) else "it does not hold together"
+        raise FramedexError(
+            f"{path} cannot be read as a shared capture: {told}.",
+            "Nothing of it was imported. Ask for the file again, or share the capture again.",
+        ) from error
+
+
+def read_definitions(archive: Archive) -> Definitions:
+    """All that calls refer to. Raises ValueError or LookupError where it does not hold together."""
+    definitions = unpacked(Definitions, archive.read_json(DEFINITIONS))
+    frames = len(definitions.frames)
+    if frames > _MOST_FRAMES or sum(len(stack.frames) + len(stack.python) for stack in definitions.stacks) > (
+        _MOST_IN_STACKS
+    ):
+        raise DamagedError("it has more frames than a shared capture has")
+    if not all(definitions.frames):
+        raise DamagedError("a frame of it has no function")
+    for stack in definitions.stacks:
+        if not all(0 <= frame < frames for frame in (*stack.frames, *stack.python)):
+            raise DamagedError("a stack refers to a frame that is not there")
+    for handler in definitions.handlers:
+        if not 0 <= handler.frame < frames:
+            raise DamagedError("a handler refers to a frame that is not there")
+    _check_programs(definitions)
+    return definitions
+
+
+def _check_programs(definitions: Definitions) -> None:
+    for program in definitions.programs.values():
+        for lines in program.lines:
+            if not all(0 <= path < len(definitions.paths) for path, _, _ in lines.frames) or lines.ops < 0:
+                raise DamagedError("a program refers to a file that is not there")
+    if not all(isinstance(json.loads(text), dict) for text in definitions.options.values()):
+        raise DamagedError("options of a compilation are none")
+
+
+class SharedStream:
+    """The calls of a shared capture, with all that they refer to."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file in the capture folder `path`. Raises FramedexError where it is refused."""
+        metadata = read_metadata(path)
+        assert metadata.foreign is not None
+        self._origin = Path(metadata.foreign.origin)
+        with refusing(self._origin):
+            self._fill(path, metadata)
+
+    def _fill(self, path: Path, metadata: Metadata) -> None:
+        self._archive = Archive(foreign_file(path))
+        self.definitions = definitions = read_definitions(self._archive)
+        self._records = records = Records(definitions)
+        self.frames: Sequence[tuple[FrameRecord, ...]] = [
+            tuple(map(records.frame, frames)) for frames in definitions.frames
+        ]
+        self.sites = tuple(
+            SiteRecord(
+                site.key, site.target, tuple(map(records.frame, site.frames)), site.user_frame, site.from_metadata
+            )
+            for site in definitions.sites
+        )
+        if not all(0 <= site.user_frame < len(site.frames) for site in self.sites):
+            raise DamagedError("a site refers to a frame that is not there")
+        self._handlers = {handler.frame: handler for handler in definitions.handlers}
+        self._batches = iter(self._archive.batches)
+        bounds = (len(definitions.boundaries), len(definitions.threads), len(definitions.stacks))
+        self._reading = Reading(Bounds(*bounds, len(definitions.frames)))
+        self.row = 0
+        self.calls = definitions.calls
+        self.problems = definitions.problems
+        self.capture = Capture(
+            path=path,
+            metadata=metadata,
+            modules=(),
+            codes=(),
+            frames=(),
+            stacks=definitions.stacks,
+            functions=definitions.boundaries,
+            threads=definitions.threads,
+            calls=Calls.none(),
+            problems=(),
+            descriptions=tuple(_descriptions(definitions)),
+            stops=definitions.stops,
+        )
+
+    def next(self, most: int) -> CallBatch:
+        """The next calls by start, as many as were shared together; none at the end."""
+        with refusing(self._origin):
+            batch = self._next()
+        self.row += len(batch)
+        return batch
+
+    def _next(self) -> CallBatch:
+        name = next(self._batches, None)
+        if name is None:
+            raise DamagedError("it has fewer calls than it says")
+        batch = self._reading.batch(self._archive.read(name))
+        if (self.calls and not len(batch)) or self.row + len(batch) > self.calls:
+            raise DamagedError("it has other calls than it says")
+        return batch
+
+    def handler(self, entry: int) -> HandlerRecord | None:
+        """The FFI handler that is entered at a frame of the capture."""
+        found = self._handlers.get(entry)
+        if found is None:
+            return None
+        implementation = None if found.implementation is None else self._records.frame(found.implementation)
+        return HandlerRecord(entry, found.signature, implementation)
+
+    def program(self, name: str) -> KeptProgram | None:
+        """A program by the name that calls have for it. It is told from all that were kept as they came."""
+        found = self.definitions.programs.get(name)
+        if found is None:
+            return None
+        digest = hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
+        return KeptProgram(f"shared {digest}", found.size, lambda: self._program(found))
+
+    def options(self, name: str) -> str | None:
+        """The options of a compilation, as JSON."""
+        return self.definitions.options.get(name)
+
+    def note(self, name: str) -> str | None:
+        """What JAX knew of a program, as JSON."""
+        found = self.definitions.notes.get(name)
+        return None if found is None else json.dumps(asdict(found))
+
+    def _program(self, shared: SharedProgram) -> Program:
+        paths = self.definitions.paths
+        ops = {
+            ProgramOp(
+                lines.kind,
+                lines.name,
+                tuple(ProgramFrame(paths[path], line, name) for path, line, name in lines.frames),
+            ): lines.ops
+            for lines in shared.lines
+        }
+        return Program(shared.name, ops, shared.problem, shared.signature)
+
+
+def _descriptions(definitions: Definitions) -> list[Description]:
+    found = []
+    for kind, text in definitions.descriptions:
+        content = json.loads(text)
+        if isinstance(content, dict):
+            found.append(Description(kind, content))
+    return found

@@ -1,0 +1,119 @@
+"""Names and places of a capture's frames in the form of a shared file: each path and each function once."""
+
+from __future__ import annotations
+
+from framedex.binaries import role_of
+from framedex.binaries.roles import python_role
+from framedex.index.write.records import FrameRecord, FunctionRecord
+from framedex.model import How, Language, Location
+from framedex.releases import NO_ORIGIN, Origins
+from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedPlace
+from framedex.sources import short_name
+
+
+class Tables:
+    """Collects paths and functions, by their numbers."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, int] = {}
+        self._functions: dict[FunctionRecord, int] = {}
+        self._shared: list[SharedFunction] = []
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths, by their numbers."""
+        return tuple(self._paths)
+
+    @property
+    def functions(self) -> tuple[SharedFunction, ...]:
+        """The functions, by their numbers."""
+        return tuple(self._shared)
+
+    def path(self, path: str) -> int:
+        """The number of a path."""
+        return self._paths.setdefault(path, len(self._paths))
+
+    def frame(self, record: FrameRecord) -> SharedFrame:
+        """A frame, whose function and files are collected."""
+        return SharedFrame(
+            function=self._function(record.function),
+            offset=record.offset,
+            depth=record.depth,
+            recorded=self._place(record.location),
+            found=self._place(record.found),
+            is_returning=record.returning,
+            line=record.line,
+        )
+
+    def _function(self, record: FunctionRecord) -> int:
+        known = self._functions.get(record)
+        if known is not None:
+            return known
+        self._shared.append(
+            SharedFunction(
+                language=record.language,
+                name=record.name,
+                symbol=record.symbol,
+                mangled=record.mangled,
+                module=self.path(record.module),
+                unit=record.unit,
+                first_line=record.first_line,
+            )
+        )
+        return self._functions.setdefault(record, len(self._functions))
+
+    def _place(self, location: Location | None) -> SharedPlace | None:
+        return None if location is None else SharedPlace(self.path(location.path), location.line, location.how)
+
+
+class Records:
+    """Makes records of the frames in a shared file. Raises LookupError where one refers to what is not there."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._paths = definitions.paths
+        self._origins = Origins(definitions.builds)
+        self._functions = tuple(map(self._function, definitions.functions))
+
+    def frame(self, frame: SharedFrame) -> FrameRecord:
+        """The record of a frame: of no binary, since nothing proves that it is of one that is here."""
+        return FrameRecord(
+            function=self._functions[_position(frame.function)],
+            module=None,
+            offset=frame.offset,
+            depth=frame.depth,
+            location=self._location(frame.recorded),
+            returning=frame.is_returning,
+            line=frame.line,
+            found=self._location(frame.found),
+        )
+
+    def _function(self, function: SharedFunction) -> FunctionRecord:
+        module = self._paths[_position(function.module)]
+        is_python = function.language is Language.PYTHON
+        is_of_file = is_python and module.startswith("/")
+        return FunctionRecord(
+            language=function.language,
+            role=python_role(module, function.name)
+            if is_python
+            else role_of(module, function.symbol and function.name),
+            name=function.name,
+            short_name=short_name(function.name),
+            symbol=function.symbol,
+            mangled=function.mangled,
+            module=module,
+            unit=function.unit,
+            first_line=function.first_line,
+            location=Location(module, max(function.first_line, 1), How.EXACT) if is_of_file else None,
+            origin=NO_ORIGIN if is_python else self._origins.of(module, function.symbol),
+        )
+
+    def _location(self, place: SharedPlace | None) -> Location | None:
+        if place is None:
+            return None
+        return Location(self._paths[_position(place.path)], max(place.line, 1), place.how)
+
+
+def _position(number: int) -> int:
+    if number < 0:
+        raise LookupError(number)
+    return number

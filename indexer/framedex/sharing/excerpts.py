@@ -1,0 +1,122 @@
+"""The texts that a shared file has of source files: what is neither in public nor otherwise to be had elsewhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from framedex import words
+from framedex.index.ask.capture.capture import CaptureContents
+from framedex.model import How, Language
+from framedex.model.places import is_local
+from framedex.regularfile import read_regular_text
+from framedex.releases import published
+from framedex.shared.contents import Definitions, SharedPlace, SharedSource
+from framedex.shared.keeping import kept_excerpts
+from framedex.sources.changes import file_state
+from framedex.whereabouts.files import is_of_a_process
+
+AROUND = 5
+"""Lines before and after each line that a capture leads to."""
+
+_LARGEST = 16 << 20  # bytes of a file
+_MOST = 10_000  # files
+
+
+class Sources(StrEnum):
+    """Which texts are shared."""
+
+    NONE = "none"
+    LINES = "lines"
+    FILES = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts by their members in the archive, the definitions that name them, and which files are not there."""
+
+    members: Mapping[str, str]
+    definitions: Definitions
+    problems: tuple[str, ...]
+
+
+def excerpts(definitions: Definitions, contents: CaptureContents, sources: Sources) -> Texts:
+    """The texts of the files that a capture leads to.
+
+    A file counts that was not installed, has no public page, and is as it was when it was recorded.
+    """
+    if sources is Sources.NONE:
+        return Texts({}, definitions, ())
+    kept = kept_excerpts(Path(contents.row().path))
+    members: dict[str, str] = {}
+    shared: list[SharedSource] = []
+    changed: list[str] = []
+    for number, lines in sorted(_lines(definitions).items()):
+        path = definitions.paths[number]
+        if not is_own(path, definitions) or len(members) >= _MOST:
+            continue
+        text = _text(kept.get(path, path), contents, is_kept=path in kept)
+        if text is None:
+            changed.append(path)
+            continue
+        member = f"sources/{len(members):06}"
+        members[member] = text if sources is Sources.FILES else _excerpt(text, lines)
+        shared.append(SharedSource(number, member, sources is Sources.FILES))
+    return Texts(members, replace(definitions, sources=tuple(shared)), tuple(_problems(changed)))
+
+
+def is_own(path: str, definitions: Definitions) -> bool:
+    """Whether a file is of the one who shares: none that was installed, and none with a public page."""
+    installed = "/site-packages/" in path or "/dist-packages/" in path
+    is_file = is_local(path) and not is_of_a_process(path)
+    return is_file and not installed and published(path, definitions.builds) is None
+
+
+def _lines(definitions: Definitions) -> Mapping[int, set[int]]:
+    """The lines that are recorded, and those that functions begin on, by file."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for place in _places(definitions):
+        found[place.path].add(place.line)
+    for program in definitions.programs.values():
+        for each in program.lines:
+            for path, line, _ in each.frames:
+                found[path].add(line)
+    return found
+
+
+def _places(definitions: Definitions) -> Iterator[SharedPlace]:
+    frames = [frame for frames in definitions.frames for frame in frames]
+    frames += [frame for site in definitions.sites for frame in site.frames]
+    for frame in frames:
+        if frame.recorded is not None:
+            yield frame.recorded
+    for function in definitions.functions:
+        if function.language is Language.PYTHON:
+            yield SharedPlace(function.module, function.first_line, How.EXACT)
+
+
+def _text(path: str, contents: CaptureContents, is_kept: bool) -> str | None:
+    """The text of a file; None where it is not here, or not as it was recorded. What was shared already is kept."""
+    state = file_state(path)
+    if state is None or state.size > _LARGEST:
+        return None
+    if not is_kept and state.blob not in contents.recorded_states(path):
+        return None
+    try:
+        return read_regular_text(Path(path))
+    except OSError:
+        return None
+
+
+def _excerpt(text: str, lines: set[int]) -> str:
+    """The lines around some lines, at their numbers: those between are empty."""
+    kept = {near for line in lines for near in range(line - AROUND, line + AROUND + 1)}
+    return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n"), 1))
+
+
+def _problems(changed: list[str]) -> Iterator[str]:
+    if changed:
+        yield f"Left out: sources that are not here as they were recorded: {words.few_of(changed, 'file')}."

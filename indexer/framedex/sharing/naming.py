@@ -1,0 +1,105 @@
+"""Names and lines of a capture's frames as the index has them, which no binary has to be here for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from framedex.ffi.model import Signature
+from framedex.index.ask.capture.capture import CaptureContents
+from framedex.index.ask.capture.named import NamedFrame
+from framedex.index.file.values import storable
+from framedex.index.write.records import FrameRecord, FunctionRecord, HandlerRecord
+from framedex.ingest.naming import recorded_python, unnamed
+from framedex.ingest.paths import Paths, moves_of
+from framedex.ingest.told import ToldFrames
+from framedex.model import BinaryId, Capture, NativeFrame, PythonFrame, ToldFrame
+from framedex.releases import BinaryOrigin
+from framedex.shared.reading import SharedStream
+
+
+class HasCapture(Protocol):
+    """What has a capture's definitions: a stream, for one."""
+
+    @property
+    def capture(self) -> Capture:
+        """The capture, without its calls."""
+        ...
+
+
+class IndexedNames:
+    """The frames of a capture, by the index that has it."""
+
+    def __init__(self, stream: HasCapture, contents: CaptureContents) -> None:
+        self._capture = stream.capture
+        self._contents = contents
+        self._shared = stream if isinstance(stream, SharedStream) else None
+        self._moves = moves_of(self._capture)
+        self._native = {} if self._shared else self._named()
+
+    def frames(self) -> Sequence[tuple[FrameRecord, ...]]:
+        """The logical frames of each recorded frame, outermost first."""
+        if self._shared:
+            return self._shared.frames
+        paths = Paths.of(self._capture)
+        foreign = self._capture.metadata.foreign
+        told = ToldFrames(paths, foreign.folders if foreign is not None else ())
+        return [self._records(frame, paths, told) for frame in self._capture.frames]
+
+    def handler(self, entry: int) -> HandlerRecord | None:
+        """The FFI handler that is entered at a frame of the capture."""
+        if self._shared:
+            return self._shared.handler(entry)
+        frame = self._capture.frames[entry]
+        named = self._native.get(frame) if isinstance(frame, NativeFrame) else None
+        known = self._contents.named_handler(named[0].id) if named else None
+        if known is None:
+            return None
+        signature, implementation = known
+        return HandlerRecord(
+            entry,
+            None if signature is None else Signature(*map(tuple, json.loads(signature).values())),
+            None if implementation is None else _record(implementation, None, 0),
+        )
+
+    def _records(
+        self, frame: NativeFrame | PythonFrame | ToldFrame, paths: Paths, told: ToldFrames
+    ) -> tuple[FrameRecord, ...]:
+        if isinstance(frame, PythonFrame):
+            return (recorded_python(self._capture, frame, paths),)
+        if isinstance(frame, ToldFrame):
+            return (told.record(frame),)
+        binary = self._binary(frame)
+        named = self._native.get(frame)
+        if named is None:
+            return (unnamed(binary, frame.offset, None),)
+        return tuple(_record(each, binary, frame.offset) for each in named)
+
+    def _binary(self, frame: NativeFrame) -> BinaryId:
+        if frame.module < 0:
+            return BinaryId("[outside every module]", "", "")
+        module = self._capture.modules[frame.module]
+        return module.id._replace(path=storable(self._moves.now(module.path)))
+
+    def _named(self) -> Mapping[NativeFrame, list[NamedFrame]]:
+        by_module: dict[int, list[NativeFrame]] = {}
+        for frame in self._capture.frames:
+            if isinstance(frame, NativeFrame):
+                by_module.setdefault(frame.module, []).append(frame)
+        found: dict[NativeFrame, list[NamedFrame]] = {}
+        for frames in by_module.values():
+            by_offset = self._contents.named_frames(self._binary(frames[0]), [frame.offset for frame in frames])
+            found |= {frame: by_offset[frame.offset] for frame in frames if frame.offset in by_offset}
+        return found
+
+
+def _record(named: NamedFrame, binary: BinaryId | None, offset: int) -> FrameRecord:
+    function = FunctionRecord(
+        *named[2:11],
+        location=named.place,
+        origin=BinaryOrigin(named.release, named.is_release_known),
+    )
+    record = FrameRecord(function, binary, offset, named.depth, named.recorded)
+    return record if named.found is None else replace(record, found=named.found)

@@ -1,0 +1,51 @@
+"""Text that still looks as if it told something of the one who shares: listed, since nobody can be sure of it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+_MOST = 200  # of a kind that are kept
+_LONGEST = 120  # characters that are shown of one
+
+_PUBLIC = re.compile(r"/(?:project|python|elsewhere|usr|lib|lib64|bin|proc|dev)(?:/|$)")
+_LOOKS = {
+    "a path": re.compile(r"(?<![\w)\]>.}/])(?:/[\w.@+-]+){2,}|\b[A-Za-z]:\\[\w\\.-]+"),
+    "a mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "a host": re.compile(
+        r"\b(?:[\w-]+\.)+(?:com|net|org|io|ai|dev|edu|gov|local|internal|corp|lan|intra)\b(?![\w(])"
+        r"|(?<![\w.])[1-9]\d{0,2}(?:\.\d{1,3}){3}(?![\w.])"
+    ),
+    "a token": re.compile(
+        r"\b(?:gh[pousr]_|hf_|sk-|xox[abp]-|AKIA|eyJ)[\w.-]{10,}"
+        r"|\b(?!_Z)(?=[\w+/-]*\d)(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[A-Za-z\d+/-]{36,}\b"
+    ),
+}
+
+
+class Suspects:
+    """Collects them, each once."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, None]] = defaultdict(dict)
+
+    def look(self, text: str) -> bool:
+        """Look at a text as it goes out; whether it has some."""
+        if "/" not in text and "." not in text and "\\" not in text and "@" not in text and len(text) < 10:
+            return False
+        has_some = False
+        for kind, pattern in _LOOKS.items():
+            for match in pattern.finditer(text):
+                if kind == "a path" and _PUBLIC.match(match[0]):
+                    continue
+                has_some = True
+                if len(self._found[kind]) < _MOST:
+                    self._found[kind][match[0][:_LONGEST]] = None
+        return has_some
+
+    def told(self) -> Iterator[tuple[str, str]]:
+        """What each looks like, and the text."""
+        for kind, texts in self._found.items():
+            for text in texts:
+                yield kind, text

@@ -1,0 +1,32 @@
+"""What a shared file says of the run: its metadata without what leads to other files of the one who shares."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from framedex.model import Metadata
+from framedex.words import SHARED_MARK
+
+_LEFT_OUT = frozenset({"folder", "foreign", "identity"})
+
+
+def shared_metadata(metadata: Metadata, *, with_clock: bool) -> str:
+    """The metadata for a shared file, as JSON; without when it was recorded where that is not to be told.
+
+    The id of the run is another one: captures that were shared of one run are one run again, but none of those that
+    were recorded here.
+    """
+    told = {key: value for key, value in json.loads(metadata.text).items() if key not in _LEFT_OUT}
+    argv = [word for word in metadata.argv if word != SHARED_MARK]
+    told["argv"] = [SHARED_MARK, *argv]
+    if not with_clock:
+        told["started_unix_ns"] = told["started_clock_ns"] = 0
+    told["is_of_samples"] = metadata.foreign is not None and metadata.foreign.is_of_samples
+    if metadata.launch is not None:
+        launch: dict[str, Any] = {"arguments": metadata.launch.arguments, "packages": dict(metadata.launch.packages)}
+        if metadata.launch.run:
+            launch["run"] = hashlib.sha256(f"{SHARED_MARK} {metadata.launch.run}".encode()).hexdigest()[:32]
+        told["launcher"] = json.dumps(launch)
+    return json.dumps(told)

@@ -1,0 +1,193 @@
+"""Writes a capture into one file: its calls batch by batch, then what they refer to, with its names and lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+from framedex import words
+from framedex.ffi import follow_ffi
+from framedex.ffi.joins import BOUNDARY
+from framedex.index.ask.capture.capture import CaptureContents
+from framedex.ingest.captures import AnyStream
+from framedex.ingest.ffi import named_sites
+from framedex.ingest.programs import KeptPrograms
+from framedex.model import CallBatch, Noted, NotedArgument, Program
+from framedex.progress import Progress
+from framedex.releases import Build
+from framedex.shared.archive import DEFINITIONS, Writing
+from framedex.shared.columns import written
+from framedex.shared.contents import (
+    Definitions,
+    SharedHandler,
+    SharedLines,
+    SharedProgram,
+    SharedSite,
+)
+from framedex.shared.packing import packed
+from framedex.shared.reading import SharedStream
+from framedex.shared.tables import Tables
+from framedex.sharing.excerpts import Sources, excerpts
+from framedex.sharing.naming import IndexedNames
+from framedex.sharing.redaction import Redaction
+from framedex.sharing.told import shared_metadata
+
+_CALLS_AT_ONCE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What is in a shared file: how many of what; `problems` say in sentences what could not be shared."""
+
+    held: tuple[tuple[int, str], ...]
+    problems: tuple[str, ...]
+
+
+def share(
+    stream: AnyStream,
+    contents: CaptureContents,
+    file: IO[bytes],
+    sources: Sources,
+    redaction: Redaction,
+    progress: Progress,
+    *,
+    with_clock: bool = True,
+) -> Shared:
+    """Write the calls of a stream, and all that they refer to as the index has it, into an open file.
+
+    Without its clock nothing says when it was recorded.
+
+    Raises FramedexError where it is too large for one, and OSError where it cannot be written.
+    """
+    with Writing(file) as writing:
+        gathered = _Gathered(stream, contents)
+        with progress.task("Sharing calls", stream.calls) as advance:
+            number = 0
+            while not number or stream.row < stream.calls:
+                batch = stream.next(_CALLS_AT_ONCE)
+                gathered.meet(batch)
+                writing.add(f"calls/{number:06}", written(batch, redaction.arguments, redaction.text))
+                number += 1
+                advance(len(batch), calls=len(batch))
+                if not len(batch):
+                    break
+        definitions = gathered.definitions(contents.builds(), with_clock)
+        texts = excerpts(definitions, contents, sources)
+        definitions = redaction.definitions(texts.definitions)
+        for member, text in texts.members.items():
+            writing.add(member, redaction.text(text).encode("utf-8", "surrogateescape"))
+        writing.add(DEFINITIONS, _json(definitions, redaction))
+        writing.finish({"sources": sources.value, "redacted": redaction.told()})
+    held = (
+        (stream.row, "call"),
+        (len(definitions.stacks), "stack"),
+        (len(definitions.programs), "program"),
+        (len(texts.members), "excerpt" if sources is Sources.LINES else "source file"),
+    )
+    return Shared(held, (*definitions.problems, *texts.problems))
+
+
+def _json(definitions: Definitions, redaction: Redaction) -> bytes:
+    return json.dumps(packed(definitions, redaction.text), separators=(",", ":")).encode()
+
+
+class _Gathered:
+    """What the calls of a stream refer to, as far as they have come."""
+
+    def __init__(self, stream: AnyStream, contents: CaptureContents) -> None:
+        self._stream = stream
+        self._kept = stream if isinstance(stream, SharedStream) else KeptPrograms(stream.capture)
+        self._names = IndexedNames(stream, contents)
+        self._tables = Tables()
+        self._handlers: dict[int, SharedHandler] = {}
+        self._programs: dict[str, SharedProgram] = {}
+        self._options: dict[str, str] = {}
+        self._notes: dict[str, Noted] = {}
+
+    def meet(self, batch: CallBatch) -> None:
+        """Gather the handlers and programs of a batch's calls."""
+        capture = self._stream.capture
+        for kind in batch.kinds:
+            stack = capture.stacks[kind.stack].frames
+            if capture.functions[kind.function].boundary == BOUNDARY and stack and stack[0] not in self._handlers:
+                self._meet_handler(stack[0])
+        for arguments in batch.arguments:
+            if '.kept": "' in arguments:
+                self._meet_kept(json.loads(arguments))
+
+    def definitions(self, builds: tuple[Build, ...], with_clock: bool) -> Definitions:
+        """All that was gathered."""
+        stream, tables = self._stream, self._tables
+        capture = stream.capture
+        joins = follow_ffi(capture)
+        sites = stream.sites if isinstance(stream, SharedStream) else named_sites(capture, joins)
+        frames = tuple(tuple(map(tables.frame, group)) for group in self._names.frames())
+        shared_sites = tuple(
+            SharedSite(
+                site.key, site.target, tuple(map(tables.frame, site.frames)), site.user_frame, site.from_metadata
+            )
+            for site in sites
+        )
+        return Definitions(
+            metadata=shared_metadata(capture.metadata, with_clock=with_clock),
+            paths=tables.paths,
+            functions=tables.functions,
+            frames=frames,
+            stacks=capture.stacks,
+            boundaries=capture.functions,
+            threads=capture.threads,
+            calls=stream.row,
+            problems=self._problems(),
+            stops=capture.stops,
+            descriptions=tuple((each.kind, json.dumps(each.content)) for each in capture.descriptions),
+            sites=shared_sites,
+            builds=builds,
+            handlers=tuple(self._handlers.values()),
+            programs=self._programs,
+            options=self._options,
+            notes=self._notes,
+        )
+
+    def _problems(self) -> tuple[str, ...]:
+        stream = self._stream
+        missing = stream.calls - stream.row
+        cut = (f"The capture was cut short by {words.count(missing, 'call')} while it was shared.",) if missing else ()
+        return (*dict.fromkeys((*stream.capture.problems, *stream.problems)), *cut)
+
+    def _meet_handler(self, entry: int) -> None:
+        handler = self._names.handler(entry)
+        if handler is not None:
+            made_from = None if handler.implementation is None else self._tables.frame(handler.implementation)
+            self._handlers[entry] = SharedHandler(entry, handler.signature, made_from)
+
+    def _meet_kept(self, arguments: Mapping[str, Any]) -> None:
+        program, options, note = (arguments.get(f"{key}.kept") for key in ("program", "compile_options", "jax"))
+        if isinstance(program, str) and program not in self._programs:
+            kept = self._kept.program(program)
+            if kept is not None:
+                self._programs[program] = self._program(kept.size, kept.read())
+        if isinstance(options, str) and options not in self._options:
+            text = self._kept.options(options)
+            self._options |= {} if text is None else {options: text}
+        if isinstance(note, str) and note not in self._notes:
+            text = self._kept.note(note)
+            self._notes |= {} if text is None else {note: _noted(json.loads(text))}
+
+    def _program(self, size: int, program: Program) -> SharedProgram:
+        path = self._tables.path
+        lines = tuple(
+            SharedLines(
+                op.kind, op.name, tuple((path(frame.path), frame.line, frame.function) for frame in op.frames), count
+            )
+            for op, count in program.ops.items()
+        )
+        return SharedProgram(size, program.name, lines, program.problem, program.signature)
+
+
+def _noted(told: Mapping[str, Any]) -> Noted:
+    """A note, as the index has it."""
+    arguments = tuple(NotedArgument(**each) for each in told["arguments"])
+    statics = tuple((name, value) for name, value in told["statics"])
+    return Noted(told["name"], told["function"], told["defined"], arguments, statics)

@@ -1,0 +1,167 @@
+"""Write what the guidebook says of functions by the ABI: `python generate_guidebook.py`; a test holds it to the data.
+
+All functions of the PJRT table, of its extensions, of the tables that objects have of their own, and of the C API of
+jaxlib 0.4.13. A member of a struct that an argument points to counts as a field, dotted, as it is recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pjrt_abi
+import tpu_abi
+from decoding import BOOKKEEPING, values
+from pjrt_abi import API_STRUCT, EXTENSION_BASE, Abi, Struct, extensions, inner_tables
+
+DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
+HISTORY = Path(__file__).with_name("pjrt_c_api_history.json")
+DECLARATIONS = Path(__file__).with_name("declarations.json")
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "guidebook" / "abi.json"
+
+_SIGNATURE = re.compile(r"(?P<returns>.+?) \(\*\)\((?P<parameters>.*)\)")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of an argument struct or a parameter; `since` is None where the history does not go back that far."""
+
+    name: str
+    type: str
+    is_output: bool
+    since: int | None
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function as the guidebook has it; see `framedex.model.guidebook.described`."""
+
+    name: str
+    kind: str
+    table: str
+    returns: str
+    arguments: str
+    parameters: tuple[Parameter, ...]
+    since: int | None
+
+
+def main() -> None:
+    """Write the table where the guidebook reads it."""
+    TARGET.write_text(table())
+
+
+def table() -> str:
+    """The table as JSON, one function a line."""
+    declared = json.loads(DECLARATIONS.read_text())
+    commits = [declared[api]["commit"] for api in ("pjrt", "tpu")]
+    lines = {
+        name: [commits.index(declared[api]["commit"]), *place]
+        for api in ("pjrt", "tpu")
+        for name, place in declared[api]["lines"].items()
+    }
+    rows = [
+        json.dumps(
+            [
+                each.name,
+                each.kind,
+                each.table,
+                each.returns,
+                each.arguments,
+                [[field.name, field.type, int(field.is_output), field.since] for field in each.parameters],
+                each.since,
+                lines.get(each.name),
+            ],
+            separators=(",", ":"),
+        )
+        for each in functions()
+    ]
+    about = "Made by native/abi/generate_guidebook.py; do not edit."
+    body = ",\n".join(rows)
+    head = f'"about":"{about}",\n"commits":{json.dumps(commits)},\n"releases":{json.dumps(_releases())}'
+    return f'{{{head},\n"functions":[\n{body}\n]}}\n'
+
+
+def _releases() -> list[tuple[str, int, int]]:
+    """The releases of jaxlib, each with the minor version of its API and how many functions that has."""
+    told = json.loads(HISTORY.read_text())["releases"]
+    return [(release["jaxlib"], release["minor"], release["functions"]) for release in told]
+
+
+def functions() -> Iterator[Function]:
+    """Every function, in the order of its table."""
+    history = json.loads(HISTORY.read_text())
+    oldest = min(release["minor"] for release in history["releases"])
+    abi = pjrt_abi.load(DATA, HISTORY)
+    for function in abi.functions:
+        since = _later(history["functions_since"].get(function.name), oldest)
+        fields = tuple(_fields(abi, function.arguments, oldest))
+        yield Function(function.name, "api", "PJRT", function.returns, function.arguments, fields, since)
+    for table_of_functions in (*extensions(abi), *inner_tables(abi)):
+        for function in table_of_functions.functions:
+            fields = tuple(_fields(abi, function.arguments, oldest))
+            name = _word(function.table)
+            yield Function(function.name, "extension", name, function.returns, function.arguments, fields, None)
+    for struct in abi.structs.values():
+        if struct.name.endswith("_FunctionTable"):
+            yield from _own_functions(struct, oldest)
+    for exported in tpu_abi.load().functions:
+        parameters = tuple(Parameter(each.name, each.type, False, None) for each in exported.parameters)
+        yield Function(exported.name, "legacy", "TPU", exported.returns, "", parameters, None)
+
+
+def _fields(abi: Abi, arguments: str, oldest: int) -> Iterator[Parameter]:
+    """The fields of an argument struct, each followed by those of a struct that it points to."""
+    struct = abi.structs[arguments]
+    outputs = {value.name for value in values(abi, struct) if value.is_output}
+    for field in struct.fields:
+        if field.name is None:
+            continue
+        is_output = field.is_output or field.name in outputs
+        yield Parameter(field.name, field.type, is_output, _later(field.since, oldest))
+        inner = abi.structs.get(field.type.removeprefix("const ").rstrip("*"))
+        if inner is not None and _is_followed(inner):
+            for member in inner.fields:
+                if member.name is not None and member.name not in BOOKKEEPING:
+                    yield Parameter(f"{field.name}.{member.name}", member.type, is_output, _later(member.since, oldest))
+
+
+def _is_followed(struct: Struct) -> bool:
+    """Whether what is in it belongs to the call: not an object with functions of its own, nor an extension."""
+    return struct.name not in (EXTENSION_BASE, API_STRUCT) and struct.field("vtable") is None
+
+
+def _own_functions(struct: Struct, oldest: int) -> Iterator[Function]:
+    """The functions of an object's own table."""
+    for field in struct.fields:
+        if match := _SIGNATURE.fullmatch(field.type):
+            parameters = tuple(
+                Parameter(f"parameter {number}", kind, False, None)
+                for number, kind in enumerate(_split(match["parameters"]), 1)
+            )
+            name = f"{struct.name}.{field.name}"
+            yield Function(
+                name, "object", _word(struct.name), match["returns"], "", parameters, _later(field.since, oldest)
+            )
+
+
+def _split(parameters: str) -> list[str]:
+    """The types of parameters, between commas that are in no brackets."""
+    return [part.strip() for part in re.split(r",(?![^()]*\))", parameters) if part.strip()]
+
+
+def _later(since: int | None, oldest: int) -> int | None:
+    """The version that brought something; None where it may have been there before the oldest that is known."""
+    return since if since and since > oldest else None
+
+
+def _word(table_name: str) -> str:
+    """`PJRT_Layouts_Extension` -> `Layouts`."""
+    plain = table_name.removeprefix("PJRT_").removeprefix("PLUGIN_")
+    return re.sub(r"_(?:Extension|FunctionTable|Api)$", "", plain)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Logs transfers above a size: LOG_BYTES (default: a MiB), with the line that asked for each."""
+
+import os
+import sys
+
+from framedex_native.behaviour import on
+
+SIZE = int(os.environ.get("LOG_BYTES", str(1 << 20)))
+
+
+def log(call, size, way):
+    if size >= SIZE:
+        print(f"{call.line or 'no line of Python'}: {size} bytes {way}", file=sys.stderr)
+
+
+@on("PJRT_Client_BufferFromHostBuffer")
+def to_device(call):
+    arguments = call.arguments
+    log(call, arguments.bytes, f"to the device, {arguments.type}{list(arguments.dims)}")
+
+
+@on("PJRT_Buffer_ToHostBuffer")
+def to_host(call):
+    if call.arguments.dst:  # without, JAX only asks for the size
+        log(call, call.arguments.dst_size, "to the host")

@@ -1,0 +1,14 @@
+"""A fake chip of one's own: its name, its memory, an attribute, and a program that it runs in its own way."""
+
+from framedex_native.behaviour import chip, runs
+
+chip(kind="MyChip 1", memory=64 << 20, attributes={"revision": "B2", "lanes": 16})
+
+
+@runs("jit_matmul")
+def matmul(program):
+    """The chip multiplies matrices in bfloat16, whatever the program asks for."""
+    import ml_dtypes
+
+    left, right = (each.astype(ml_dtypes.bfloat16).astype("float32") for each in program.inputs)
+    program.outputs = (left @ right).astype(program.results[0].dtype)

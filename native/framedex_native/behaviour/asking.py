@@ -1,0 +1,40 @@
+"""Calls of our own into the table below the behaviours: no behaviour sees them."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from . import layer
+from .abi import Struct, functions
+from .errors import Failed, code_name
+from .memory import ADDRESS, Keeper, packed, put
+from .reading import Kept, kept
+from .views import Outputs
+from .writing import write
+
+
+def ask(name: str, **inputs: Any) -> Kept:
+    """Call a function of the table with these inputs, which are like those of `call.arguments`. Its outputs.
+
+    Raises Failed where it fails, and ValueError or TypeError for inputs that it does not have.
+    """
+    function = functions()[name]
+    struct = function.arguments
+    block, address = _arguments(struct)
+    keeper = Keeper()
+    write(struct, address, inputs, keeper, outputs=False)
+    failure = layer.layer().ask(function.number, address)
+    if failure is not None:
+        raise Failed(code_name(failure.code), failure.text)
+    outputs = Kept(kept(Outputs(struct, address, lambda: None)))
+    del block  # what C reads and writes is there until here
+    return outputs
+
+
+def _arguments(struct: Struct) -> tuple[Any, int]:
+    """Zeroed memory for an argument struct, and its address."""
+    block = ctypes.create_string_buffer(struct.size)
+    address = ctypes.addressof(block)
+    put(address, packed(ADDRESS, [struct.struct_size]))
+    return block, address

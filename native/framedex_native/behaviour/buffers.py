@@ -1,0 +1,100 @@
+"""Buffers of the runtime as NumPy arrays, and the other way about."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from .asking import ask
+from .element_types import array_bytes, dtype_of, is_smaller_than_a_byte
+from .errors import Failed
+from .events import await_event
+from .handles import Handle
+from .objects import client_of
+
+if TYPE_CHECKING:
+    import numpy
+
+_MOCK = "framedex mock TPU"
+
+
+def array_of(buffer: Handle, device: Handle) -> numpy.ndarray[Any, Any]:
+    """What a buffer of a device holds, once that is there: a view if it lies in this process's memory, else a copy.
+
+    Neither can be written. A view is good for as long as the buffer is. Raises Failed where the buffer has an error or
+    cannot be read, TypeError where NumPy has no such elements.
+    """
+    import numpy
+
+    element, dims = (
+        ask("PJRT_Buffer_ElementType", buffer=buffer).type,
+        ask("PJRT_Buffer_Dimensions", buffer=buffer).dims,
+    )
+    dtype = dtype_of(element)
+    await_event(ask("PJRT_Buffer_ReadyEvent", buffer=buffer).event)
+    size = array_bytes(element, dims)
+    if not size:
+        return numpy.zeros(dims, dtype)
+    data: Any
+    if _is_dense(buffer, len(dims), element) and _is_of_this_process(buffer, device):
+        data = (ctypes.c_char * size).from_address(ask("PJRT_Buffer_UnsafePointer", buffer=buffer).buffer_pointer)
+    else:
+        data = _copy(buffer, len(dims))
+    array = numpy.frombuffer(data, dtype, count=size // dtype.itemsize).reshape(dims)
+    array.flags.writeable = False
+    return array
+
+
+def buffer_of(array: numpy.ndarray[Any, Any], element: str, device: Handle, memory: Handle | None) -> Handle:
+    """A new buffer with a copy of an array, in the device's default memory or this one. Raises Failed."""
+    import numpy
+
+    dense = numpy.ascontiguousarray(array)
+    made = ask(
+        "PJRT_Client_BufferFromHostBuffer",
+        client=client_of(device),
+        data=dense.ctypes.data,
+        type=element,
+        dims=array.shape,
+        host_buffer_semantics="ImmutableOnlyDuringCall",
+        device=device,
+        memory=memory,
+    )
+    await_event(made.done_with_host_buffer)
+    buffer: Handle = made.buffer
+    return buffer
+
+
+def _is_dense(buffer: Handle, rank: int, element: str) -> bool:
+    """Whether its elements lie one behind the other, the last dimension innermost, each in bytes of its own."""
+    if is_smaller_than_a_byte(element):
+        return False
+    try:
+        layout = ask("PJRT_Buffer_GetMemoryLayout", buffer=buffer).layout
+    except Failed:  # there are plug-ins that do not say
+        return rank < 2
+    tiled = layout.get("tiled")
+    return tiled is not None and tiled.minor_to_major == _row_major(rank) and not tiled.tile_dims
+
+
+def _copy(buffer: Handle, rank: int) -> bytearray:
+    """Its elements in that order, each in bytes of its own."""
+    layout = {"type": "Tiled", "tiled": {"minor_to_major": _row_major(rank)}}
+    size = ask("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout).dst_size
+    data = bytearray(size)
+    target = ctypes.addressof(ctypes.c_char.from_buffer(data))
+    asked = ask("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout, dst=target, dst_size=size)
+    await_event(asked.event)
+    return data
+
+
+def _row_major(rank: int) -> tuple[int, ...]:
+    return tuple(reversed(range(rank)))
+
+
+def _is_of_this_process(buffer: Handle, device: Handle) -> bool:
+    """Whether the processor may read it where it is: the mock's devices are this process's memory too."""
+    if ask("PJRT_Buffer_IsOnCpu", buffer=buffer).is_on_cpu:
+        return True
+    version: str = ask("PJRT_Client_PlatformVersion", client=client_of(device)).platform_version
+    return version.startswith(_MOCK)

@@ -1,0 +1,86 @@
+"""A chip of one's own: what several functions of the runtime tell of a device, changed in agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .abi import ALLOCATE, functions
+from .asking import ask
+from .behaviours import Behaviour, stand
+from .calls import Call
+from .handles import Handle
+from .objects import addressable_devices
+
+_KIND = "PJRT_DeviceDescription_Kind"
+_ATTRIBUTES = "PJRT_DeviceDescription_Attributes", "PJRT_Device_GetAttributes"  # JAX asks the second one
+_STATISTICS = "PJRT_Device_MemoryStats"
+_LIMIT_ATTRIBUTE = "device_memory_bytes_limit"
+Value = str | bool | int | float | Sequence[int]
+
+
+def chip(
+    kind: str | None = None, *, memory: int | None = None, attributes: Mapping[str, Value] | None = None
+) -> Behaviour:
+    """Have all devices be chips of this kind, with so many bytes of memory, and with these attributes beside their own.
+
+    `memory` is what the statistics tell, and no device of the mock gives more; over a plug-in only the statistics
+    change. Raises ValueError where nothing is to be changed, or for memory of no bytes.
+    """
+    if kind is None and memory is None and not attributes:
+        raise ValueError('say what the chip is: chip(kind="MyChip 1", memory=1 << 30, attributes={...})')
+    if memory is not None and memory <= 0:
+        raise ValueError(f"a chip of {memory} bytes has no memory")
+    made = _Chip(kind, memory, dict(attributes or {}))
+    changed = {_KIND: kind, _STATISTICS: memory, ALLOCATE: memory, **dict.fromkeys(_ATTRIBUTES, attributes or memory)}
+    stand(made, [functions()[name].number for name, value in changed.items() if value])
+    return made
+
+
+class _Chip(Behaviour):
+    """The behaviour of the functions that tell what a chip is."""
+
+    def __init__(self, kind: str | None, memory: int | None, attributes: dict[str, Value]) -> None:
+        super().__init__(self._tell)
+        self.name = "chip"
+        self._kind = kind
+        self._memory = memory
+        self._attributes = attributes
+
+    def _tell(self, call: Call) -> None:
+        if call.function == _KIND:
+            call.result = self._kind
+        elif call.function in _ATTRIBUTES:
+            call.result = {"attributes": self._with_own(call.run().attributes)}
+        elif call.function == _STATISTICS and self._memory is not None:
+            call.result = _limited(call.run(), self._memory)
+        elif call.function == ALLOCATE and self._memory is not None:
+            self._check(call, self._memory)
+
+    def _with_own(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        limit = {_LIMIT_ATTRIBUTE: self._memory} if self._memory and _LIMIT_ATTRIBUTE in attributes else {}
+        return {**attributes, **limit, **self._attributes}
+
+    def _check(self, call: Call, limit: int) -> None:
+        """Have an allocation fail that is beyond the chip's memory."""
+        number, wanted = call.arguments.device, call.arguments.bytes
+        devices = addressable_devices()
+        in_use = sum(ask(_STATISTICS, device=each).bytes_in_use for each in devices if _number(each) == number)
+        if in_use + wanted > limit:
+            call.fail(
+                "RESOURCE_EXHAUSTED",
+                f"Out of memory while trying to allocate {wanted} bytes: {in_use} of {limit} bytes are in use.",
+            )
+
+
+def _limited(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:
+    """The statistics of a device with so much memory; what the plug-in does not tell stays untold."""
+    free = max(limit - statistics["bytes_in_use"], 0)
+    told = {"bytes_limit": limit, "bytes_reservable_limit": limit, "largest_free_block_bytes": free}
+    return {name: value for name, value in told.items() if name in statistics}
+
+
+def _number(device: Handle) -> int:
+    """The number by which the mock's allocator knows a device."""
+    number: int = ask("PJRT_Device_LocalHardwareId", device=device).local_hardware_id
+    return number

@@ -1,0 +1,93 @@
+"""What the runtime tells of a compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from framedex_native.ffi import protobuf
+from framedex_native.ffi.donations import donations
+
+from .asking import ask
+from .element_types import dtype_of
+from .errors import Failed
+from .handles import Handle
+
+if TYPE_CHECKING:
+    import numpy
+
+_HLO, _HLO_WITH_CONFIG, _MODULE = "hlo", "hlo_with_config", 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a program gives on each device: the type of its elements, its dimensions, its kind of memory ("": usual)."""
+
+    element: str
+    dims: tuple[int, ...]
+    memory_kind: str
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """NumPy's type of its elements. Raises TypeError where there is none."""
+        return dtype_of(self.element)
+
+    def __str__(self) -> str:
+        return f"{self.element}[{','.join(map(str, self.dims))}]"
+
+
+def name_of(loaded: Handle) -> str:
+    """The name of a loaded program, such as `jit_f`. Raises Failed."""
+    with _executable_of(loaded) as executable:
+        name: str = ask("PJRT_Executable_Name", executable=executable).executable_name
+        return name
+
+
+def count_of_results(loaded: Handle) -> int:
+    """How many results a loaded program has on each device. Raises Failed."""
+    with _executable_of(loaded) as executable:
+        count: int = ask("PJRT_Executable_NumOutputs", executable=executable).num_outputs
+        return count
+
+
+def results_of(loaded: Handle) -> tuple[Result, ...]:
+    """What a loaded program gives. Raises Failed where the plug-in does not tell."""
+    with _executable_of(loaded) as executable:
+        elements = ask("PJRT_Executable_OutputElementTypes", executable=executable).output_types
+        dims = ask("PJRT_Executable_OutputDimensions", executable=executable).dims
+        kinds = _memory_kinds(executable) or ("",) * len(elements)
+        return tuple(map(Result, elements, dims, kinds))
+
+
+def donated_by(loaded: Handle) -> frozenset[int]:
+    """The parameters whose memory a loaded program takes for its results, by what the compiled program says."""
+    with _executable_of(loaded) as executable:
+        try:
+            asked = ask("PJRT_Executable_OptimizedProgram", executable=executable, program={}).program
+            room = bytes(asked.code_size)
+            program = ask("PJRT_Executable_OptimizedProgram", executable=executable, program={"code": room}).program
+        except Failed:  # there are plug-ins that do not tell, and none of these donates
+            return frozenset()
+        modules = [program.code] if program.format == _HLO else []
+        if program.format == _HLO_WITH_CONFIG:
+            modules = [each for number, each, _ in protobuf.fields(program.code) if number == _MODULE]
+        return frozenset(parameter for module in modules for parameter, _ in donations(module))
+
+
+@contextmanager
+def _executable_of(loaded: Handle) -> Iterator[Handle]:
+    executable = ask("PJRT_LoadedExecutable_GetExecutable", loaded_executable=loaded).executable
+    try:
+        yield executable
+    finally:
+        ask("PJRT_Executable_Destroy", executable=executable)
+
+
+def _memory_kinds(executable: Handle) -> tuple[str, ...]:
+    try:
+        kinds: tuple[str, ...] = ask("PJRT_Executable_OutputMemoryKinds", executable=executable).memory_kinds
+    except Failed:  # there are plug-ins with one kind of memory
+        return ()
+    return kinds

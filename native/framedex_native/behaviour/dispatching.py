@@ -1,0 +1,127 @@
+"""From a watched call of the table to the behaviours of its function, one inside the other."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import layer, lines
+from .abi import Function
+from .calls import Call
+from .errors import Failed, code_name, code_number
+from .events import ready_event
+from .objects import release
+from .reading import read
+from .writing import output_names
+
+if TYPE_CHECKING:
+    from .behaviours import Behaviour
+
+
+class Raised(Failed):
+    """A behaviour raised an exception, which becomes the call's error."""
+
+
+class _OfDefault(Failed):
+    """The function of the mock or the plug-in has failed: the layer still has its error."""
+
+
+class Dispatched:
+    """A call of the table on its way through the behaviours of its function."""
+
+    def __init__(self, function: Function, native: layer.Call, behaviours: Sequence[Behaviour]) -> None:
+        """`native` is the call below; the first of the behaviours is the outermost."""
+        self.function = function
+        self.address = native.arguments
+        self.caller = lines.program_frame()
+        self.is_answered = False
+        self._native = native
+        self._behaviours = behaviours
+        self._has_default_run = False
+
+    def answer(self) -> None:
+        """Have the behaviours run, and the layer told what came of it."""
+        try:
+            self.run(0)
+        except _OfDefault:
+            return
+        except Failed as failed:
+            self._release_outputs()
+            self._native.fail(code_number(failed.code), failed.text)
+            return
+        if self.is_answered:
+            self._native.answer()
+
+    def run(self, depth: int) -> None:
+        """Run the behaviour at this depth with all inside of it; behind the last the default. Raises Failed."""
+        if depth == len(self._behaviours):
+            self._run_default()
+            return
+        call = Call(self, depth)
+        try:
+            if self._behaviours[depth].wants(call):
+                self._run_behaviour(self._behaviours[depth], call)
+        finally:
+            call.end()
+        if not call.is_over:
+            self.run(depth + 1)
+
+    def with_what_is_needed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """A result of which nothing was run, with events that are ready where it names none.
+
+        Raises ValueError where it lacks an object.
+        """
+        found = dict(values)
+        fields = self.function.arguments.fields
+        has_deleter = any(name.endswith("_deleter") for name in fields)
+        for name in output_names(self.function.arguments, self.address):
+            if name in found or fields[name].kind != "handle" or has_deleter:
+                continue
+            if fields[name].of != "PJRT_Event":
+                raise ValueError(f"a result of {self.function.name} needs {name}: give it, or run the call first")
+            found[name] = ready_event()
+        return found
+
+    def _run_behaviour(self, behaviour: Behaviour, call: Call) -> None:
+        self._native.begin(behaviour.name, behaviour.place)
+        try:
+            behaviour(call)
+        except Failed as failed:
+            self._native.end("failed", code_number(failed.code), failed.text)
+            raise
+        except BaseException as error:
+            text = _told(behaviour, error)
+            self._native.end("raised", code_number("INTERNAL"), text)
+            if not isinstance(error, Exception):
+                raise  # an interrupt is the program's
+            if not self.function.returns_error:
+                print(f"framedex: {text}", file=sys.stderr)
+                return
+            raise Raised("INTERNAL", text) from error
+        outcome = "answered" if call.is_answered else "ran" if call.is_over else "watched"
+        self._native.end(outcome)
+
+    def _run_default(self) -> None:
+        failure = self._native.run()
+        if failure is not None:
+            raise _OfDefault(code_name(failure.code), failure.text)
+        self._has_default_run = True
+
+    def _release_outputs(self) -> None:
+        """Release what the default has made: the caller, who gets an error, does not."""
+        if not self._has_default_run:
+            return
+        struct = self.function.arguments
+        made = [field for field in struct.fields.values() if field.is_output and field.kind == "handle"]
+        release(read(struct, field, self.address) for field in made)
+
+
+def _told(behaviour: Behaviour, error: BaseException) -> str:
+    """An exception as the error's message: whose it is, and the traceback from the behaviour's own frame on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None and lines.is_ours(trace.tb_frame):
+        trace = trace.tb_next
+    text = "".join(traceback.format_exception(type(error), error, trace)).rstrip()
+    return f"the behaviour {behaviour.name} ({behaviour.place}) raised {type(error).__name__}: {error}\n{text}"

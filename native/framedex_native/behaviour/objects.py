@@ -1,0 +1,66 @@
+"""How the runtime's objects hang together, and how those end that were made for us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import layer
+from .asking import ask
+from .handles import Handle
+
+# The functions that end objects which their maker has to end, and the argument that takes them.
+_ENDED_BY = {
+    "PJRT_Buffer": ("PJRT_Buffer_Destroy", "buffer"),
+    "PJRT_Event": ("PJRT_Event_Destroy", "event"),
+    "PJRT_Executable": ("PJRT_Executable_Destroy", "executable"),
+    "PJRT_LoadedExecutable": ("PJRT_LoadedExecutable_Destroy", "executable"),
+}
+
+
+def client_of(device: Handle) -> Handle:
+    """The client whose device it is. Raises RuntimeError where that was made past framedex."""
+    for client in _clients():
+        if device in _devices(client):
+            return client
+    raise RuntimeError(f"the client of {device} is not known: it was not made through this table")
+
+
+def addressable_devices() -> tuple[Handle, ...]:
+    """The devices of this process, of all clients. Raises Failed."""
+    return tuple(device for client in _clients() for device in _devices(client))
+
+
+def devices_of(loaded: Handle) -> tuple[Handle, ...]:
+    """The devices of this process that a loaded program runs on. Raises Failed."""
+    devices: tuple[Handle, ...] = ask("PJRT_LoadedExecutable_AddressableDevices", executable=loaded).addressable_devices
+    return devices
+
+
+def memory_of(device: Handle, kind: str) -> Handle | None:
+    """The memory of this kind of a device; None where it is the usual one, or no other is known. Raises Failed."""
+    if not kind or _kind(ask("PJRT_Device_DefaultMemory", device=device).memory) == kind:
+        return None
+    memories: tuple[Handle, ...] = ask("PJRT_Device_AddressableMemories", device=device).memories
+    return next((each for each in memories if _kind(each) == kind), None)
+
+
+def release(objects: Iterable[Handle | None]) -> None:
+    """End objects that were made for us, of those that have to be."""
+    for each in objects:
+        if each is not None and each.type in _ENDED_BY:
+            function, argument = _ENDED_BY[each.type]
+            ask(function, **{argument: each})
+
+
+def _clients() -> list[Handle]:
+    return [Handle("PJRT_Client", address) for address in layer.layer().clients()]
+
+
+def _devices(client: Handle) -> tuple[Handle, ...]:
+    devices: tuple[Handle, ...] = ask("PJRT_Client_AddressableDevices", client=client).addressable_devices
+    return devices
+
+
+def _kind(memory: Handle) -> str:
+    kind: str = ask("PJRT_Memory_Kind", memory=memory).kind
+    return kind

@@ -1,0 +1,73 @@
+"""The inputs and outputs of a call, while it lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import memory
+from .abi import Field, Struct
+from .element_types import array_bytes
+from .reading import Fields, is_known, read, rows
+
+_BYTES = "bytes"
+_HIDDEN = ("_is_set", "_deleter")
+
+
+class Arguments(Fields):
+    """The inputs. Where they describe an array, `bytes` is its size."""
+
+    __slots__ = ()
+
+    def __init__(self, struct: Struct, address: int, must_last: Callable[[], None]) -> None:
+        """The inputs of the struct at `address`; `must_last` raises once that may not be read any more."""
+
+        def chosen(field: Field) -> bool:
+            must_last()
+            return field.is_input
+
+        super().__init__(struct, address, chosen)
+
+    def __getitem__(self, name: str) -> Any:
+        if name == _BYTES and self._struct.array:
+            element, dims = self._struct.array
+            return array_bytes(self[element], self[dims])
+        return super().__getitem__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        if self._struct.array and all(name in self._struct.fields for name in self._struct.array):
+            yield _BYTES
+
+
+class Outputs(Fields):
+    """The outputs. What the plug-in has not set, of those that it may leave out, is not there."""
+
+    __slots__ = ("_results",)
+
+    def __init__(
+        self, struct: Struct, address: int, must_last: Callable[[], None], results: Callable[[], int] = lambda: 0
+    ) -> None:
+        """The outputs of the struct at `address`; `must_last` raises once that may not be read any more.
+
+        `results` tells how many results a program has, whose buffers are an output.
+        """
+        self._results = results
+
+        def chosen(field: Field) -> bool:
+            must_last()
+            is_set = struct.fields.get(f"{field.name}_is_set")
+            return (
+                field.is_output
+                and not field.name.endswith(_HIDDEN)
+                and (is_set is None or (is_known(struct, is_set, address) and read(struct, is_set, address)))
+            )
+
+        super().__init__(struct, address, chosen)
+
+    def _value(self, field: Field) -> Any:
+        if field.kind != "rows":
+            return super()._value(field)
+        target = memory.number(memory.ADDRESS, self._address + field.offset)
+        count = read(self._struct, self._struct.fields[field.count[0]], self._address)
+        return rows(field.of, target, count, self._results())

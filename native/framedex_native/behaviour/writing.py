@@ -1,0 +1,234 @@
+"""Python values into a C struct: what `call.result = ...` writes, and the arguments of calls of our own."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from . import memory
+from .abi import Field, Struct, enumerators, structs
+from .handles import Handle
+from .memory import ADDRESS, Keeper
+from .reading import is_known, read
+
+_IS_SET, _DELETER = "_is_set", "_deleter"
+_NAMED_VALUE = "PJRT_NamedValue"
+# What is written where.
+_Pieces = Iterator[tuple[int, bytes]]
+
+
+def write(struct: Struct, address: int, values: Mapping[str, Any], keeper: Keeper, *, outputs: bool = True) -> None:
+    """Write members of the struct at `address`: its outputs, or any of one of ours; `keeper` has the texts and arrays.
+
+    What says how many there are is written with it, and so is `x_is_set` with `x`. Raises ValueError or TypeError,
+    which name the member, for what the struct does not have or cannot hold; nothing is written then.
+    """
+    for where, data in list(_members(struct, address, values, keeper, outputs)):
+        memory.put(where, data)
+
+
+def clear_outputs(struct: Struct, address: int) -> None:
+    """Make the outputs zero that the plug-in was to fill in, and let deleters be functions that do nothing."""
+    for field in struct.fields.values():
+        if not field.is_output or field.is_filled or not is_known(struct, field, address):
+            continue
+        if field.name.endswith(_DELETER):
+            memory.put(address + field.offset, memory.packed(ADDRESS, [_does_nothing()]))
+        elif field.kind not in ("struct_pointer", "struct"):
+            memory.put(address + field.offset, bytes(field.size))
+
+
+def output_names(struct: Struct, address: int) -> list[str]:
+    """The outputs of the struct at `address` that a result can have."""
+    return [field.name for field in struct.fields.values() if _is_member(struct, field, address, outputs=True)]
+
+
+def _does_nothing() -> int:
+    """A C function that may be called with any argument."""
+    function = ctypes.CDLL(None).abs
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _is_member(struct: Struct, field: Field, address: int, *, outputs: bool) -> bool:
+    is_bookkeeping = field.name in struct.counts or field.name.endswith((_IS_SET, _DELETER))
+    is_chosen = field.is_output or not outputs
+    return is_chosen and not is_bookkeeping and is_known(struct, field, address)
+
+
+def _members(struct: Struct, address: int, values: Mapping[str, Any], keeper: Keeper, outputs: bool) -> _Pieces:
+    for name, value in values.items():
+        field = struct.fields.get(name)
+        if field is None or not _is_member(struct, field, address, outputs=outputs):
+            known = ", ".join(output_names(struct, address) if outputs else struct.fields)
+            raise ValueError(f"{struct.name} has no {'output' if outputs else 'member'} {name!r} here: it has {known}")
+        try:
+            yield from _member(struct, field, address, value, keeper, is_ours=not outputs)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name}: {error}") from None
+        if is_set := struct.fields.get(name + _IS_SET):
+            yield address + is_set.offset, memory.packed(memory.FLAG, [True])
+
+
+def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
+    """The pieces of one member; `is_ours`: the struct is of a call of ours, for which we bring all memory."""
+    where = address + field.offset
+    if field.kind == "number":
+        yield where, memory.packed(field.of, [value])
+    elif field.kind == "enum":
+        yield where, memory.packed("i", [_enumerator(field.of, value)])
+    elif field.kind == "handle":
+        yield where, memory.packed(ADDRESS, [_object(field.of, value)])
+    elif field.kind == "address":
+        yield where, memory.packed(ADDRESS, [value or 0])
+    elif field.kind == "struct":
+        inner = structs()[field.of]
+        if inner.struct_size is not None and not memory.number(ADDRESS, where):
+            yield where, memory.packed(ADDRESS, [inner.struct_size])
+        yield from _inner(inner, where, value, keeper, is_ours=is_ours)
+    elif field.kind == "struct_pointer":
+        yield from _pointed_to(field, where, value, keeper, is_ours=is_ours)
+    elif field.kind == "rows":
+        yield from _rows(field, memory.number(ADDRESS, where), value)
+    elif field.is_filled and not is_ours:
+        yield from _filled(struct, field, address, value, keeper)
+    else:
+        yield from _listed(struct, field, address, value, keeper)
+
+
+def _inner(struct: Struct, address: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
+    """The members of a struct inside of another one."""
+    for name, each in _mapping(value).items():
+        field = struct.fields.get(name)
+        if field is None:
+            raise ValueError(f"there is no {name!r} in it: there are {', '.join(struct.fields)}")
+        yield from _member(struct, field, address, each, keeper, is_ours=is_ours)
+
+
+def _pointed_to(field: Field, where: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
+    """A struct that the caller brought, or one of ours."""
+    struct = structs()[field.of]
+    if field.is_output and not is_ours:
+        yield from _inner(struct, memory.number(ADDRESS, where), value, keeper, is_ours=False)
+        return
+    made = keeper.address(_block(struct, value, keeper)) if value is not None else 0
+    yield where, memory.packed(ADDRESS, [made])
+
+
+def _block(struct: Struct, value: Any, keeper: Keeper) -> bytes:
+    """The bytes of a struct with these members, all others zero."""
+    block = ctypes.create_string_buffer(struct.size)
+    address = ctypes.addressof(block)
+    if struct.struct_size is not None:
+        memory.put(address, memory.packed(ADDRESS, [struct.struct_size]))
+    for where, data in list(_inner(struct, address, value, keeper, is_ours=True)):
+        memory.put(where, data)
+    return block.raw
+
+
+def _rows(field: Field, target: int, value: Any) -> _Pieces:
+    """Objects into the caller's lists, one of each device."""
+    for start, row in zip(memory.numbers(ADDRESS, target, len(value)), value, strict=True):
+        yield start, memory.packed(ADDRESS, [_object(field.of, each) for each in row])
+
+
+def _filled(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
+    """Into the caller's memory; where it brought none, it only asks how much it has to bring."""
+    target = memory.number(ADDRESS, address + field.offset)
+    count = struct.fields[field.count]
+    data, length = _elements(field, value, keeper)
+    if not target:
+        yield address + count.offset, memory.packed(count.of, [length])
+        return
+    room = read(struct, count, address)
+    if length > room:
+        raise ValueError(f"there is room for {room}, not for {length}")
+    yield target, data
+
+
+def _listed(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
+    """A pointer to memory of ours, and how much is there."""
+    data, length = _elements(field, value, keeper)
+    yield address + field.offset, memory.packed(ADDRESS, [keeper.address(data) if length else 0])
+    if field.count:
+        count = struct.fields[field.count]
+        yield address + count.offset, memory.packed(count.of, [length])
+    if field.sizes:
+        sizes = memory.packed(ADDRESS, [len(each) for each in map(_sized, value)])
+        yield address + struct.fields[field.sizes].offset, memory.packed(ADDRESS, [keeper.address(sizes)])
+
+
+def _elements(field: Field, value: Any, keeper: Keeper) -> tuple[bytes, int]:
+    """What a pointer points to, and its count."""
+    if field.kind in ("text", "bytes"):
+        data = memory.data_of(value)
+        return data, len(data)
+    if field.kind == "named_values":
+        named = _mapping(value)
+        struct = structs()[_NAMED_VALUE]
+        return b"".join(_block(struct, _named(name, each, keeper), keeper) for name, each in named.items()), len(named)
+    values = _sequence(value)
+    if field.kind == "numbers":
+        return memory.packed(field.of, values), len(values)
+    if field.kind == "enums":
+        return memory.packed("i", [_enumerator(field.of, each) for each in values]), len(values)
+    if field.kind == "handles":
+        return memory.packed(ADDRESS, [_object(field.of, each) for each in values]), len(values)
+    if field.kind == "structs":
+        return b"".join(_block(structs()[field.of], each, keeper) for each in values), len(values)
+    if field.kind == "number_lists":
+        return memory.packed(field.of, [number for each in values for number in _sequence(each)]), len(values)
+    if field.kind == "texts":
+        return memory.packed(ADDRESS, [keeper.address(memory.data_of(each)) for each in values]), len(values)
+    raise ValueError("this cannot be written")
+
+
+def _named(name: str, value: Any, keeper: Keeper) -> dict[str, Any]:
+    """The members of a named value: a text, a bool, an integer, a float or a sequence of integers."""
+    if isinstance(value, str | bytes):
+        data = memory.data_of(value)
+        return {"name": name, "type": "String", "string_value": data, "value_size": len(data)}
+    if isinstance(value, bool):
+        return {"name": name, "type": "Bool", "bool_value": value, "value_size": 1}
+    if isinstance(value, int):
+        return {"name": name, "type": "Int64", "int64_value": value, "value_size": 1}
+    if isinstance(value, float):
+        return {"name": name, "type": "Float", "float_value": value, "value_size": 1}
+    values = _sequence(value)
+    array = keeper.address(memory.packed("q", values))
+    return {"name": name, "type": "Int64List", "int64_array_value": array, "value_size": len(values)}
+
+
+def _enumerator(enumeration: str, value: Any) -> int:
+    known = enumerators(enumeration)
+    if isinstance(value, int):
+        return value
+    if value not in known:
+        raise ValueError(f"{value!r} is none of {', '.join(known)}")
+    return known[value]
+
+
+def _object(kind: str, value: Any) -> int:
+    """The address of an object of this kind, 0 for None."""
+    if value is None:
+        return 0
+    if not isinstance(value, Handle) or value.type != kind:
+        raise TypeError(f"a {kind} is needed, not {value!r}")
+    return value.address
+
+
+def _sized(value: Any) -> Sequence[Any] | bytes:
+    """An element whose length is told beside it."""
+    return memory.data_of(value) if isinstance(value, str | bytes) else _sequence(value)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"a dict is needed, not {type(value).__name__}")
+    return value
+
+
+def _sequence(value: Any) -> Sequence[Any]:
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+        raise TypeError(f"a sequence is needed, not {type(value).__name__}")
+    return tuple(value)

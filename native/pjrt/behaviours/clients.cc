@@ -1,0 +1,54 @@
+#include "pjrt/behaviours/clients.h"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+namespace framedex::behaviours {
+namespace {
+
+struct Living {
+  std::mutex mutex;
+  std::vector<PJRT_Client*> clients;
+};
+
+Living& living() {
+  static auto* const all = new Living;  // never destroyed: clients are until the process ends
+  return *all;
+}
+
+const PJRT_Api* asked = nullptr;
+
+}  // namespace
+
+void add_client_functions(PJRT_Api& table, const PJRT_Api& plugin) {
+  asked = &plugin;
+  if (plugin.PJRT_Client_Create != nullptr) {
+    table.PJRT_Client_Create = [](PJRT_Client_Create_Args* args) {
+      PJRT_Error* error = asked->PJRT_Client_Create(args);
+      if (error != nullptr) return error;
+      std::lock_guard lock(living().mutex);
+      living().clients.push_back(args->client);
+      return error;
+    };
+  }
+  if (plugin.PJRT_Client_Destroy != nullptr) {
+    table.PJRT_Client_Destroy = [](PJRT_Client_Destroy_Args* args) {
+      {
+        std::lock_guard lock(living().mutex);
+        std::vector<PJRT_Client*>& clients = living().clients;
+        clients.erase(std::remove(clients.begin(), clients.end(), args->client), clients.end());
+      }
+      return asked->PJRT_Client_Destroy(args);
+    };
+  }
+}
+
+size_t living_clients(PJRT_Client** clients, size_t room) {
+  std::lock_guard lock(living().mutex);
+  const std::vector<PJRT_Client*>& all = living().clients;
+  std::copy_n(all.begin(), std::min(room, all.size()), clients);
+  return all.size();
+}
+
+}  // namespace framedex::behaviours

@@ -1,0 +1,62 @@
+#include "pjrt/behaviours/dispatch.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "pjrt/behaviours/vigil.h"
+#include "pjrt/mock/base/forks.h"
+
+namespace framedex::behaviours {
+namespace {
+
+namespace python = mock::python;
+
+constexpr std::chrono::seconds kPatienceAtEnd{2};
+
+std::atomic<bool> is_closed{false};
+std::atomic<int> under_way{0};
+std::atomic<python::Object*> dispatcher{nullptr};  // never released: it may be in use on any thread
+
+const mock::MadeHere& made_here() {
+  static const mock::MadeHere here;
+  return here;
+}
+
+}  // namespace
+
+void set_dispatcher(python::Object* callable) {
+  made_here();
+  dispatcher.store(python::share(callable).release(), std::memory_order_release);
+}
+
+bool can_dispatch() {
+  return !is_closed && dispatcher.load(std::memory_order_acquire) != nullptr && made_here() && python::is_usable();
+}
+
+Entrance::Entrance() {
+  ++under_way;
+  is_open_ = can_dispatch();
+}
+Entrance::~Entrance() { --under_way; }
+
+void dispatch(WatchedCall& call) {
+  Inside inside;
+  Vigil vigil(call);
+  python::Reference function = python::integer(static_cast<int64_t>(call.function()));
+  python::Reference address = python::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(&call)));
+  if (python::call(dispatcher.load(std::memory_order_acquire), {function.get(), address.get()})) return;
+  mock::Status status = python::take_error();
+  call.fail({status.code, status.message});
+}
+
+void close() {
+  is_closed = true;
+  auto end = std::chrono::steady_clock::now() + kPatienceAtEnd;
+  python::WithoutGil without_gil;
+  while (under_way > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace framedex::behaviours

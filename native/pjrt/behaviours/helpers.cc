@@ -1,0 +1,96 @@
+#include "pjrt/behaviours/helpers.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "pjrt/behaviours/dispatch.h"
+#include "pjrt/behaviours/own_thread.h"
+#include "pjrt/behaviours/records.h"
+#include "pjrt/behaviours/table.h"
+#include "pjrt/behaviours/watched_call.h"
+#include "pjrt/mock/base/python.h"
+
+namespace framedex::behaviours {
+namespace {
+
+namespace python = mock::python;
+using Work = std::shared_ptr<WatchedCall>;
+
+// There is always a free thread: work that finds none gets a new one.
+class Helpers {
+ public:
+  void run(Work work) {
+    std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(work));
+    if (waiting_.size() > idle_) start_own_thread([this] { serve(); });
+    changed_.notify_one();
+  }
+
+ private:
+  void serve() {
+    while (true) {
+      Work work;
+      {
+        std::unique_lock lock(mutex_);
+        ++idle_;
+        changed_.wait(lock, [this] { return !waiting_.empty(); });
+        --idle_;
+        work = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      if (Entrance entrance; entrance) {
+        python::Gil gil;
+        if (work->start()) dispatch(*work);
+      }
+      work->finish();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Work> waiting_;
+  size_t idle_ = 0;
+};
+
+Helpers& helpers() {
+  static auto* const all = new Helpers;  // never destroyed: its threads wait in it until the process ends
+  return *all;
+}
+
+constexpr char kLeftOut[] = "the GIL was held elsewhere";
+constexpr char kAbandoned[] = "it took longer than the caller could wait";
+
+// Once on stderr; every time in the capture.
+void tell(size_t function, const char* outcome, const char* message, const WatchedCall& call) {
+  static std::atomic<bool> is_told{false};
+  auto [name, place] = call.running();
+  record_trouble(name, place, function, outcome, message);
+  if (is_told.exchange(true)) return;
+  std::fprintf(stderr, "framedex: a behaviour on %s was %s: %s. The call went on without it, and others may, too.\n",
+               name_of(function), outcome, message);
+}
+
+}  // namespace
+
+PJRT_Error* with_helper(size_t function, void* arguments, size_t size) {
+  Work work = size > 0 ? std::make_shared<WatchedCall>(function, arguments, size, &call_default)
+                       : std::make_shared<WatchedCall>(function, arguments, &call_default, false);
+  helpers().run(work);
+  switch (work->wait()) {
+    case WatchedCall::Ended::kLeftOut:
+      tell(function, "left out", kLeftOut, *work);
+      return call_default(function, arguments);
+    case WatchedCall::Ended::kAbandoned:
+      tell(function, "abandoned", kAbandoned, *work);
+      return work->take_default(arguments);
+    case WatchedCall::Ended::kDone:
+      break;
+  }
+  return work->settle(arguments);
+}
+
+}  // namespace framedex::behaviours

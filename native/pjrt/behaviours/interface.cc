@@ -1,0 +1,81 @@
+// The C functions that framedex_native.behaviour.layer calls through ctypes, all with the GIL.
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "pjrt/behaviours/clients.h"
+#include "pjrt/behaviours/dispatch.h"
+#include "pjrt/behaviours/table.h"
+#include "pjrt/behaviours/watched_call.h"
+#include "recorder/base/export.h"
+
+using namespace framedex::behaviours;
+
+namespace {
+
+// How a call ended, for Python: a code, 0 for success, and a text that is good until the thread's next call.
+struct Told {
+  int code;
+  const char* text;
+  size_t size;
+};
+
+Told told(const std::optional<Failure>& failure) {
+  static thread_local std::string text;
+  text = failure ? failure->message : "";
+  return {failure ? static_cast<int>(failure->code) : 0, text.data(), text.size()};
+}
+
+std::optional<Failure> nothing_below() {
+  return Failure{PJRT_Error_Code_FAILED_PRECONDITION, "no framework has asked for the plug-in's table yet"};
+}
+
+}  // namespace
+
+extern "C" {
+
+FRAMEDEX_EXPORT void framedex_behaviour_set_dispatcher(framedex::mock::python::Object* callable) {
+  set_dispatcher(callable);
+}
+
+FRAMEDEX_EXPORT void framedex_behaviour_close() { close(); }
+
+FRAMEDEX_EXPORT void framedex_behaviour_watch(size_t function, int is_wanted) { watch(function, is_wanted != 0); }
+
+FRAMEDEX_EXPORT int framedex_behaviour_has(size_t function) {
+  return below() == nullptr || function >= kFunctions.size() || default_of(function) != nullptr;
+}
+
+FRAMEDEX_EXPORT Told framedex_behaviour_ask(size_t function, void* arguments) {
+  if (below() == nullptr) return told(nothing_below());
+  if (default_of(function) == nullptr) {
+    return told(Failure{PJRT_Error_Code_UNIMPLEMENTED, std::string("the plug-in has no ") + name_of(function)});
+  }
+  return told(ask(function, arguments));
+}
+
+FRAMEDEX_EXPORT size_t framedex_behaviour_clients(PJRT_Client** clients, size_t room) {
+  return living_clients(clients, room);
+}
+
+FRAMEDEX_EXPORT void* framedex_behaviour_arguments(WatchedCall* call) { return call->arguments(); }
+
+FRAMEDEX_EXPORT Told framedex_behaviour_run(WatchedCall* call) { return told(call->run()); }
+
+FRAMEDEX_EXPORT void framedex_behaviour_fail(WatchedCall* call, int code, const char* text, size_t size) {
+  call->fail({static_cast<PJRT_Error_Code>(code), std::string(text, size)});
+}
+
+FRAMEDEX_EXPORT void framedex_behaviour_answer(WatchedCall* call) { call->answer(); }
+
+FRAMEDEX_EXPORT int framedex_behaviour_is_abandoned(WatchedCall* call) { return call->is_abandoned(); }
+
+FRAMEDEX_EXPORT void framedex_behaviour_begin(WatchedCall* call, const char* name, const char* place) {
+  call->begin(name, place);
+}
+
+FRAMEDEX_EXPORT void framedex_behaviour_end(WatchedCall* call, const char* outcome, int code, const char* text,
+                                            size_t size) {
+  call->end(outcome, {static_cast<PJRT_Error_Code>(code), std::string(text, size)});
+}
+}

@@ -1,0 +1,76 @@
+#include "pjrt/behaviours/table.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "pjrt/behaviours/clients.h"
+#include "pjrt/traced_call.h"
+
+namespace framedex::behaviours {
+namespace {
+
+struct Tables {
+  std::mutex mutex;
+  std::atomic<const PJRT_Api*> below{nullptr};
+  const PJRT_Api* plugin = nullptr;
+  PJRT_Api* handed_out = nullptr;
+  std::vector<std::atomic<bool>> watched = std::vector<std::atomic<bool>>(kFunctions.size() + 1);
+};
+
+Tables& tables() {
+  static auto* const all = new Tables;  // never destroyed: plug-ins are called until the process ends
+  return *all;
+}
+
+Entry& entry(PJRT_Api& table, size_t function) {
+  return *reinterpret_cast<Entry*>(reinterpret_cast<char*>(&table) + kFunctions[function].offset);
+}
+
+// An entry is one aligned word, which whoever calls it meanwhile reads whole: before the change, or after it.
+void put(PJRT_Api& table, size_t function) {
+  if (default_of(function) == nullptr) return;
+  Entry wanted = tables().watched[function] ? kFunctions[function].wrapper : default_of(function);
+  __atomic_store_n(&entry(table, function), wanted, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+const PJRT_Api* layered(const PJRT_Api* plugin) {
+  Tables& all = tables();
+  std::lock_guard lock(all.mutex);
+  if (all.plugin != nullptr) return plugin == all.plugin ? all.handed_out : plugin;
+  all.plugin = plugin;
+  auto* defaults = pjrt::copy_of(plugin, plugin->struct_size);
+  add_error_functions(*defaults, *plugin);
+  add_client_functions(*defaults, *plugin);
+  all.below = defaults;
+  all.handed_out = pjrt::copy_of(defaults, defaults->struct_size);
+  for (size_t function = 0; function < kFunctions.size(); ++function) put(*all.handed_out, function);
+  return all.handed_out;
+}
+
+const PJRT_Api* below() { return tables().below.load(std::memory_order_acquire); }
+
+void watch(size_t function, bool is_wanted) {
+  Tables& all = tables();
+  std::lock_guard lock(all.mutex);
+  all.watched[function] = is_wanted;
+  if (all.handed_out != nullptr && function < kFunctions.size()) put(*all.handed_out, function);
+}
+
+bool is_watched(size_t function) { return tables().watched[function].load(std::memory_order_relaxed); }
+
+Entry default_of(size_t function) {
+  const PJRT_Api* table = below();
+  return table == nullptr ? nullptr : entry(const_cast<PJRT_Api&>(*table), function);
+}
+
+PJRT_Error* call_default(size_t function, void* arguments) {
+  Entry called = default_of(function);
+  if (kFunctions[function].returns_error) return called(arguments);
+  reinterpret_cast<void (*)(void*)>(reinterpret_cast<void (*)()>(called))(arguments);
+  return nullptr;
+}
+
+}  // namespace framedex::behaviours

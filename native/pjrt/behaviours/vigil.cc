@@ -1,0 +1,95 @@
+#include "pjrt/behaviours/vigil.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "pjrt/behaviours/own_thread.h"
+#include "pjrt/behaviours/records.h"
+#include "pjrt/mock/base/python.h"
+
+namespace framedex::behaviours {
+namespace {
+
+namespace python = mock::python;
+using Clock = std::chrono::steady_clock;
+
+std::chrono::duration<double> patience() {
+  constexpr double kDefault = 10;
+  const char* text = std::getenv("FRAMEDEX_BEHAVIOUR_PATIENCE");
+  double seconds = text != nullptr ? std::atof(text) : 0;
+  return std::chrono::duration<double>(seconds > 0 ? seconds : kDefault);
+}
+
+// The Python stacks of all threads, on stderr; waits for the GIL.
+void show_stacks() {
+  if (!python::is_usable()) return;
+  python::Gil gil;
+  python::Reference module = python::loaded_module("faulthandler");
+  python::Reference dump = module ? python::attribute(module.get(), "dump_traceback") : python::Reference();
+  if (!dump || !python::call(dump.get(), {})) python::take_error();
+}
+
+class Watch {
+ public:
+  void begin(const WatchedCall* call) {
+    std::lock_guard lock(mutex_);
+    running_[call] = {Clock::now(), false};
+    if (!is_started_) start_own_thread([this] { serve(); });
+    is_started_ = true;
+  }
+
+  void end(const WatchedCall* call) {
+    std::lock_guard lock(mutex_);
+    running_.erase(call);
+  }
+
+ private:
+  struct Running {
+    Clock::time_point since;
+    bool is_told;
+  };
+
+  void serve() {
+    const std::chrono::duration<double> limit = patience();
+    while (true) {
+      std::this_thread::sleep_for(limit / 4);
+      if (tell(limit)) show_stacks();
+    }
+  }
+
+  bool tell(std::chrono::duration<double> limit) {
+    bool is_told = false;
+    std::lock_guard lock(mutex_);
+    for (auto& [call, running] : running_) {
+      if (call->is_in_default()) running.since = Clock::now();  // the runtime's time is not the behaviour's
+      if (running.is_told || Clock::now() - running.since < limit) continue;
+      auto [name, place] = call->running();
+      std::fprintf(stderr, "framedex: the behaviour %s (%s) on %s has not ended for %g s. The Python stacks now:\n",
+                   name.c_str(), place.c_str(), name_of(call->function()), limit.count());
+      record_trouble(name, place, call->function(), "hung", "it has not ended for long");
+      running.is_told = is_told = true;
+    }
+    return is_told;
+  }
+
+  std::mutex mutex_;
+  std::map<const WatchedCall*, Running> running_;
+  bool is_started_ = false;
+};
+
+Watch& watch() {
+  static auto* const all = new Watch;  // never destroyed: its thread looks into it until the process ends
+  return *all;
+}
+
+}  // namespace
+
+Vigil::Vigil(const WatchedCall& call) : call_(&call) { watch().begin(call_); }
+Vigil::~Vigil() { watch().end(call_); }
+
+}  // namespace framedex::behaviours

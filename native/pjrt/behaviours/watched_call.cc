@@ -1,0 +1,191 @@
+#include "pjrt/behaviours/watched_call.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "pjrt/behaviours/records.h"
+#include "pjrt/behaviours/table.h"
+#include "pjrt/mock/base/python.h"
+
+namespace framedex::behaviours {
+namespace {
+
+namespace python = mock::python;
+
+// A thread that keeps the GIL busy lets another have it every 5 ms. One that does not let go of it for so long may wait
+// for what the caller of this function keeps.
+constexpr std::chrono::milliseconds kPatienceForGil{200};
+constexpr std::chrono::seconds kPatienceForBehaviours{1};
+
+thread_local bool is_inside = false;
+
+constexpr char kGivenUp[] = "the caller has gone on without this behaviour";
+
+}  // namespace
+
+Inside::Inside() : before_(std::exchange(is_inside, true)) {}
+Inside::~Inside() { is_inside = before_; }
+Outside::Outside() : before_(std::exchange(is_inside, false)) {}
+Outside::~Outside() { is_inside = before_; }
+bool inside_behaviour() { return is_inside; }
+
+WatchedCall::WatchedCall(size_t function, void* arguments, Default answer, bool caller_has_gil)
+    : function_(function), arguments_(arguments), default_(answer), caller_has_gil_(caller_has_gil) {}
+
+WatchedCall::WatchedCall(size_t function, const void* arguments, size_t size, Default answer)
+    : function_(function),
+      copy_(static_cast<const char*>(arguments), static_cast<const char*>(arguments) + size),
+      arguments_(copy_.data()),
+      default_(answer),
+      caller_has_gil_(false) {}
+
+std::optional<Failure> WatchedCall::run() {
+  if (!begin_default()) return Failure{PJRT_Error_Code_CANCELLED, kGivenUp};
+  std::optional<python::WithoutGil> without_gil;
+  if (!caller_has_gil_) without_gil.emplace();
+  Outside outside;
+  if (!has_run_) {
+    default_error_ = default_(function_, arguments_);
+    default_results_ = copy_;
+    has_run_ = true;
+  }
+  std::optional<Failure> failure;
+  if (default_error_ != nullptr) failure = read_error(*below(), default_error_);
+  // Before this thread waits for the GIL again: the caller waits for defaults.
+  end_default();
+  return failure;
+}
+
+std::optional<Failure> ask(size_t function, void* arguments) {
+  PJRT_Error* error = nullptr;
+  {
+    python::WithoutGil without_gil;
+    Inside inside;
+    error = call_default(function, arguments);
+  }
+  if (error == nullptr) return std::nullopt;
+  Failure failure = read_error(*below(), error);
+  destroy_error(*below(), error);
+  return failure;
+}
+
+void WatchedCall::fail(Failure failure) { failure_ = std::move(failure); }
+
+bool WatchedCall::is_abandoned() const {
+  std::lock_guard lock(mutex_);
+  return state_ == State::kGivenUp;
+}
+
+bool WatchedCall::is_in_default() const {
+  std::lock_guard lock(mutex_);
+  return defaults_under_way_ > 0;
+}
+
+bool WatchedCall::begin_default() {
+  std::lock_guard lock(mutex_);
+  if (state_ == State::kGivenUp) return false;
+  ++defaults_under_way_;
+  return true;
+}
+
+void WatchedCall::end_default() {
+  std::lock_guard lock(mutex_);
+  --defaults_under_way_;
+  ++defaults_ended_;
+  changed_.notify_all();
+}
+
+WatchedCall::Run::Run(std::string behaviour, std::string where)
+    : name(std::move(behaviour)), place(std::move(where)), call(run_function()) {}
+
+void WatchedCall::begin(std::string name, std::string place) {
+  Run* run = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    run = &runs_.emplace_back(std::move(name), std::move(place));
+  }
+  if (!run->call.is_recording()) return;
+  run->call.arguments().text(kBehaviour, run->name);
+  run->call.arguments().text(kPlace, run->place);
+  run->call.arguments().text(kFunction, name_of(function_));
+  run->call.enter();
+}
+
+void WatchedCall::end(const std::string& outcome, const Failure& failure) {
+  std::lock_guard lock(mutex_);
+  if (runs_.empty()) return;
+  recorder::Call& call = runs_.back().call;
+  if (call.is_recording()) {
+    call.arguments().text(kOutcome, outcome);
+    call.leave(failure.code, failure.message);
+  }
+  runs_.pop_back();
+}
+
+std::pair<std::string, std::string> WatchedCall::running() const {
+  std::lock_guard lock(mutex_);
+  if (runs_.empty()) return {};
+  return {runs_.back().name, runs_.back().place};
+}
+
+PJRT_Error* WatchedCall::settle(void* arguments) {
+  if (!is_decided()) return default_(function_, arguments);
+  // An error that cannot be handed to the caller is none to it: it relies on what the function gives.
+  bool is_left_to_default = failure_ && !has_run_ && !kFunctions[function_].returns_error;
+  if (is_left_to_default) {
+    default_(function_, arguments);
+  } else if (!copy_.empty()) {
+    std::memcpy(arguments, copy_.data(), copy_.size());
+  }
+  return take_error();
+}
+
+PJRT_Error* WatchedCall::take_error() {
+  PJRT_Error* error = std::exchange(default_error_, nullptr);
+  if (!failure_ && !is_answered_) return error;
+  destroy_error(*below(), error);
+  return failure_ ? make_error(*failure_) : nullptr;
+}
+
+bool WatchedCall::start() {
+  std::lock_guard lock(mutex_);
+  if (state_ != State::kWaiting) return false;
+  state_ = State::kStarted;
+  changed_.notify_all();
+  return true;
+}
+
+void WatchedCall::finish() {
+  std::lock_guard lock(mutex_);
+  if (state_ != State::kGivenUp) state_ = State::kDone;
+  changed_.notify_all();
+}
+
+WatchedCall::Ended WatchedCall::wait() {
+  auto is_done = [this] { return state_ == State::kDone; };
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, kPatienceForGil, [this] { return state_ != State::kWaiting; })) {
+    state_ = State::kGivenUp;
+    return Ended::kLeftOut;
+  }
+  // What behaviours do without a copy is done to the caller's own arguments: it cannot go on without them.
+  if (copy_.empty()) changed_.wait(lock, is_done);
+  int defaults_seen = 0;
+  do {
+    // A default is waited for as it would be without behaviours, and its time is not theirs.
+    changed_.wait(lock, [&] { return is_done() || defaults_under_way_ == 0; });
+    defaults_seen = defaults_ended_;
+    if (changed_.wait_for(lock, kPatienceForBehaviours, is_done)) return Ended::kDone;
+  } while (defaults_under_way_ > 0 || defaults_ended_ != defaults_seen);
+  state_ = State::kGivenUp;
+  return Ended::kAbandoned;
+}
+
+PJRT_Error* WatchedCall::take_default(void* arguments) {
+  if (!has_run_) return default_(function_, arguments);
+  std::memcpy(arguments, default_results_.data(), default_results_.size());
+  return std::exchange(default_error_, nullptr);
+}
+
+}  // namespace framedex::behaviours

@@ -1,0 +1,72 @@
+"""The guidebook's page about a function of the runtime's API, for hovers on its name in any text.
+
+A guidebook is an address of the web or a folder, as the settings say. Of a folder a page counts that is there; one of
+the web counts as having a page for every function that is known here, as a hover opens no connection to see.
+"""
+
+from __future__ import annotations
+
+import stat
+from functools import cache
+from pathlib import Path
+
+from lsprotocol import types
+
+from framedex_server.answers.session import Session
+from framedex_server.documents.open_documents import path_of
+from framedex_server.markup import Markup
+from framedex_server.protocol import OPEN_GUIDEBOOK
+
+
+async def with_page(session: Session, params: types.HoverParams, found: types.Hover | None) -> types.Hover | None:
+    """A hover, if there is one, and below it a link to the page of the function on whose name the cursor is."""
+    document, position = params.text_document, params.position
+    word = session.shown_word(document, position)
+    address = await page_at(session, document, position)
+    if word is None or address is None:
+        return found
+    name, where = word
+    markup = Markup(session.markdown_supported)
+    lines = [_link(session, markup, params, name, address)]
+    if found is not None and isinstance(found.contents, types.MarkupContent):
+        lines, where = [found.contents.value, *lines], found.range or where
+    kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
+    return types.Hover(types.MarkupContent(kind, markup.lines(lines)), where)
+
+
+async def page_at(session: Session, document: types.TextDocumentIdentifier, position: types.Position) -> str | None:
+    """The address of the page about the function on whose name a position is; None where there is none."""
+    word = session.shown_word(document, position)
+    if word is None or word[0] not in _functions():
+        return None
+    guidebook = session.folder_settings_at(path_of(document.uri) or session.any_document()).guidebook
+    return await session.run(lambda: _page(guidebook, word[0]))
+
+
+@cache
+def _functions() -> frozenset[str]:
+    from framedex.guidebook.described import described  # reads the whole description of the API
+
+    return frozenset(function.name for function in described())
+
+
+def _page(guidebook: str, name: str) -> str | None:
+    from framedex.guidebook.site.addresses import function_page
+
+    if guidebook.startswith(("https://", "http://")):
+        return f"{guidebook}/{function_page(name)}"
+    try:
+        file = Path(guidebook, function_page(name))
+        return file.as_uri() if stat.S_ISREG(file.stat().st_mode) else None
+    except (OSError, ValueError):  # not there; no folder at all
+        return None
+
+
+def _link(session: Session, markup: Markup, params: types.HoverParams, name: str, address: str) -> str:
+    """A link that leads to a browser. VS Code would show a file as text, so it gets that by a command."""
+    text = f"guidebook: {markup.code(name)}"
+    if markup.markdown and address.startswith("file:") and OPEN_GUIDEBOOK in session.command_links:
+        position = {"line": params.position.line, "character": params.position.character}
+        argument = {"textDocument": {"uri": params.text_document.uri}, "position": position}
+        return markup.command_link(text, OPEN_GUIDEBOOK, argument)
+    return markup.link(text, address)

@@ -1,0 +1,34 @@
+"""Files of other recorders: each is read whole, and then is sound, or it is refused in words."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from framedex.errors import FramedexError
+from framedex.imports.reading import format_of, read_profile
+from framedex.model import Foreign
+from tests.fuzz.inputs import scratch
+
+LONGEST = 1 << 14
+
+
+def run(data: bytes) -> None:
+    """Read a file, and follow every number in what came of it."""
+    path = scratch() / "profile"
+    path.write_bytes(data)
+    try:
+        form = format_of(path)
+        builder = read_profile(path, Foreign(form.name, str(path), hashlib.sha256(data).hexdigest()))
+    except FramedexError as error:
+        assert error.message and error.remedy
+        return
+    table = builder.table()
+    assert len(table) and np.all(table[1:, 1] >= table[:-1, 1]) and np.all(table[:, 1:4] >= 0)
+    assert np.all(table[:, 3] > 0) and np.max(table[:, 4]) < len(builder.arguments)
+    for stack, thread in np.array(builder.kinds)[table[:, 0]].tolist():
+        assert thread < len(builder.threads)
+        assert builder.stacks[stack].frames
+    assert all(0 <= frame < len(builder.frames) for stack in builder.stacks for frame in stack.frames)
+    assert int(table[:, 2].sum()) + int(table[:, 3].sum()) == builder.weight

@@ -1,0 +1,22 @@
+"""Kept observations: whatever is in the file, it is read as what can be kept again, or refused with a remedy."""
+
+from __future__ import annotations
+
+from framedex.errors import FramedexError
+from framedex.guidebook.keeping import kept, read_kept
+from tests.fuzz.inputs import scratch
+
+LONGEST = 8192
+
+
+def run(data: bytes) -> None:
+    """A file that is read is the same when it is written again."""
+    file = scratch() / "observations.json"
+    file.write_bytes(data)
+    try:
+        found = read_kept(file)
+    except FramedexError as error:
+        assert error.remedy
+        return
+    file.write_text(kept(found))
+    assert read_kept(file) == found

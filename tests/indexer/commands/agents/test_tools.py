@@ -1,0 +1,52 @@
+"""The tools: their verbs and options are there, and what verbs propose becomes calls of tools."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from framedex.commands.agents.model import Role, Tool
+from framedex.commands.agents.proposals import proposals
+from framedex.commands.agents.tools import TOOLS, words_of
+from framedex.commands.main import cli
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.verbs], ids=lambda tool: tool.name)
+def test_each_verb_of_a_tool_takes_what_the_tool_takes(tool: Tool) -> None:
+    for verb in tool.verbs:
+        command = cli.get_command(click.Context(cli), verb)
+        assert command is not None
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {each.option for each in tool.arguments if each.role is Role.OPTION} <= options
+        words = [each for each in command.params if isinstance(each, click.Argument)]
+        assert len([each for each in tool.arguments if each.role in (Role.WORD, Role.INPUT)]) == len(words)
+
+
+def test_what_is_given_becomes_no_option() -> None:
+    trace, costs, calls = (next(tool for tool in TOOLS if tool.name == name) for name in ("trace", "costs", "calls"))
+
+    assert list(words_of(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
+    assert list(words_of(costs, {"of": "memory", "limit": 3})) == ["memory", "--limit=3", "--"]
+    assert list(words_of(calls, {"errors": True, "all": False, "capture": "-1"})) == [
+        *("calls", "--errors", "--capture=-1", "--")
+    ]
+
+
+def test_commands_become_calls_of_tools() -> None:
+    told = proposals(
+        [
+            "`framedex trace 61` shows it; `framedex --index 'a b.db' where train.py:3` too.",
+            "`framedex memory --all-lines --capture 3`; `framedex callers NAME`; `framedex calls --limit 0`",
+        ]
+    )
+
+    assert told == [
+        {"tool": "trace", "arguments": {"call": "61"}},
+        {"tool": "where", "arguments": {"place": "train.py:3"}},
+        {"tool": "costs", "arguments": {"of": "memory", "all_lines": True, "capture": "3"}},
+        {"tool": "callers"},
+        {"tool": "calls"},
+    ]
+    assert proposals(["`framedex --index x.db index`", "`pip install x`", "`framedex trace 'a`"]) == [
+        {"user_runs": "framedex --index x.db index"}
+    ]

@@ -1,0 +1,66 @@
+"""What captures hold as a part of another page: it leaks no styles, needs no script, and takes names for text."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from framedex.commands.report.contents import contents_of
+from framedex.commands.report.flames import within_cells
+from framedex.commands.report.fragment import fragment, trace_fragment
+from framedex.index import Index
+from framedex.model import CallFilter, FlameGraph, FlameKind, FlameNode, How, Location
+from tests.indexer.commands.report.pages import Page
+from tests.run.costs.trained import index_of_training
+
+
+@pytest.fixture(scope="module")
+def training() -> str:
+    """What the training loop's captures hold."""
+    with Index.open(index_of_training()) as index:
+        return fragment(contents_of(index, index.answer_of(), 400), "none")
+
+
+def test_it_is_one_element_whose_styles_are_for_it_alone(training: str) -> None:
+    page = Page.of(training)
+    assert page.problems == []
+    assert {element.within[:1] for element in page.elements[1:]} == {("div",)}
+    style = next(element.text for element in page.all("style"))
+    assert style.startswith(".framedex {") and style.count("{") == style.count("}")
+
+
+def test_without_scripts_there_are_tables_and_a_picture(training: str) -> None:
+    page = Page.of(training)
+    assert len(page.all("table")) >= 5
+    picture = page.all("img")[0].attributes["src"]
+    drawn = base64.b64decode(picture.removeprefix("data:image/svg+xml;base64,")).decode("ascii")
+    assert drawn.startswith("<svg xmlns=") and "PJRT_Client_Compile" in drawn and "<script" not in drawn
+
+
+def test_a_trace_has_its_frames_and_says_which_it_leaves_out() -> None:
+    with Index.open(index_of_training()) as index:
+        trace = index.calls.trace(index.calls.find(CallFilter(function="PJRT_Client_Compile"), 1)[0].id)
+    assert trace is not None
+    frame = replace(trace.frames[-1], function=replace(trace.frames[-1].function, name="<script>alert(1)</script>"))
+    page = trace_fragment(replace(trace, frames=(*trace.frames, frame)), "none")
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert "of the interpreter and glue left out" in page
+
+
+def test_what_calls_a_cell_is_left_out_and_the_rest_stays(tmp_path: Path) -> None:
+    cell = Location(str(tmp_path / "cells" / "In[3].py"), 2, How.EXACT)
+
+    def node(parent: int, name: str, location: Location | None = None) -> FlameNode:
+        return FlameNode(parent, FlameKind.PYTHON, name, 1, 1, None, location, 0)
+
+    nodes = (
+        *(node(-1, "main"), node(0, "run_cell"), node(1, "<module>", cell), node(2, "ones"), node(1, "log")),
+        *(node(-1, "thread"), node(5, "callback", cell), node(-1, "native")),
+    )
+    shown = within_cells(FlameGraph(8, 8, 0, 0, nodes)).nodes
+    assert [(each.parent, each.name) for each in shown] == [
+        *((-1, "cell In[3]"), (0, "ones"), (-1, "log"), (-1, "callback"), (-1, "native")),
+    ]

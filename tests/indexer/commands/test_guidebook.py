@@ -1,0 +1,114 @@
+"""`framedex guidebook` as it is typed: of captures, of an index, of what was observed before, and what it refuses."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.guidebook.keeping import kept, read_kept
+from tests.indexer.guidebook.observed import observed_program
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the verb in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(cli, ["guidebook", *map(str, arguments)])
+
+
+def test_captures_are_observed_without_an_index(run: Run, tmp_path: Path) -> None:
+    program = observed_program()
+
+    result = run(program.capture.parent, "--observations", "kept.json")
+
+    assert result.exit_code == 0, result.output
+    assert read_kept(tmp_path / "kept.json") == program.observations
+    assert [each.name for each in tmp_path.iterdir()] == ["kept.json"]
+    assert run("kept.json", "--observations", "-").stdout == f"{(tmp_path / 'kept.json').read_text()}\n"
+
+
+def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tmp_path: Path) -> None:
+    program = observed_program()
+
+    result = CliRunner().invoke(
+        cli, ["--index", str(program.index), "guidebook", "--observations", str(tmp_path / "kept.json")]
+    )
+
+    assert result.exit_code == 0, result.output
+    assert read_kept(tmp_path / "kept.json") == program.observations
+
+
+def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> None:
+    observations = observed_program().observations
+    (tmp_path / "a.json").write_text(kept(observations))
+    shutil.copy(tmp_path / "a.json", tmp_path / "b.json")
+
+    assert run("a.json", "b.json", "a.json", "--observations", "all.json").exit_code == 0
+
+    joined = read_kept(tmp_path / "all.json")
+    key = observations.runs[0].key
+    assert [each.key for each in joined.runs] == [key, f"{key}-2", f"{key}-3"]
+    assert {each.run for each in joined.functions} == {each.key for each in joined.runs}
+    assert {each.run for each in joined.tasks} == {each.key for each in joined.runs}
+
+
+def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tmp_path: Path) -> None:
+    program = observed_program()
+    captures = tmp_path / "captures"
+    shutil.copytree(program.capture, captures / "whole")
+    (captures / "damaged").mkdir()
+    (captures / "damaged" / "capture.json").write_text("{")
+
+    result = run("captures", "--observations", "kept.json")
+
+    assert result.exit_code == 1
+    assert "damaged was not read" in result.stderr
+    assert len(read_kept(tmp_path / "kept.json").runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("missing",), 2, "does not exist"),
+        (("empty",), 1, "is no capture and holds none"),
+        (("other.json",), 1, "holds no observations"),
+        (("kept.json", "--compare", "mock", "cuda", "--out", "site"), 1, "No run is of 'cuda'"),
+        (("kept.json", "--capture", "1"), 2, "name no captures with it"),
+        (("kept.json", "--repository", "javascript:alert(1)"), 2, "begins with https://"),
+        (("kept.json", "--out", "full"), 1, "no guidebook of framedex"),
+        (("kept.json", "--out", "other.json"), 2, "is a file"),
+        (("kept.json", "--out", "."), 1, "is the folder that you are in"),
+        (("kept.json", "--observations", "nowhere/kept.json"), 1, "another place with --observations"),
+        (("kept.json", "--observations", "site/kept.json", "--out", "site"), 2, "lies in the folder of the site"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_writes_nothing(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    pytest.importorskip("material")
+    (tmp_path / "kept.json").write_text(kept(observed_program().observations))
+    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("Dear reader")
+    before = sorted(tmp_path.rglob("*"))
+
+    result = run(*arguments)
+
+    assert result.exit_code == status, result.output
+    assert said in result.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_without_an_index_it_is_said_how_to_get_one(run: Run) -> None:
+    result = run("--observations", "kept.json")
+
+    assert result.exit_code == 1
+    assert "framedex run SCRIPT" in result.stderr

@@ -1,0 +1,46 @@
+"""Verbs that are run for others with `--read-only`: an index is taken as it is, or refused."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.index.file.seal import seal_path
+from tests.indexer.recorded import Project
+
+
+def ask(index: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["--read-only", "--index", str(index), *arguments])
+
+
+@pytest.mark.parametrize("verb", ["captures", "explain"])
+def test_an_index_of_an_earlier_version_is_refused_and_stays(project: Project, verb: str) -> None:
+    project.ingest().close()
+    with sqlite3.connect(project.index) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    before = project.index.read_bytes()
+    result = ask(project.index, verb)
+
+    assert result.exit_code == 1
+    assert "has version 1" in result.stderr
+    assert "makes the index anew" in result.stderr
+    assert project.index.read_bytes() == before
+
+
+def test_a_project_that_was_moved_is_not_followed_and_its_index_not_sealed(project: Project, tmp_path: Path) -> None:
+    project.ingest().close()
+    moved = tmp_path / "moved"
+    shutil.copytree(project.folder, moved, ignore=lambda folder, names: {"moved"} & {*names})
+    index = moved / ".framedex" / "index.db"
+    before = index.read_bytes(), seal_path(index).read_bytes()
+
+    assert ask(index, "captures", "--all").exit_code == 0
+    assert (index.read_bytes(), seal_path(index).read_bytes()) == before
+    assert CliRunner().invoke(cli, ["--index", str(index), "captures", "--all"]).exit_code == 0
+    assert (index.read_bytes(), seal_path(index).read_bytes()) != before

@@ -1,0 +1,39 @@
+"""What is in the place of a file that is written: a link, a pipe, a file of before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from framedex.commands.output.whole_files import write_whole, written_whole
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    for text in ("one", "two"):
+        write_whole(link, text)
+        assert link.is_symlink() and target.read_text() == text
+
+
+def test_a_pipe_stays_and_gets_what_is_written(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(pipe, "text")
+        assert os.read(reader, 100) == b"text"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_file_of_before_stays_when_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("before")
+    with pytest.raises(ValueError, match="half"), written_whole(path) as file:
+        file.write(b"af")
+        raise ValueError("half")
+    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,46 @@
+"""Which times differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from framedex.diff.noise import Noise, Time, time_of_all
+from framedex.diff.recorded import Spent
+
+MS = 1_000_000
+
+
+def time(*each: int) -> Time:
+    """What so many took, in ms."""
+    return time_of_all([duration * MS for duration in each])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "differs"),
+    [
+        (time(*[2] * 40), time(*[5] * 40), True),
+        (time(*[2] * 40), time(*[4] * 40), False),  # not more than twice
+        (time(*[2] * 40), time(*[5] * 3), False),  # less than 10 ms in all
+        (time(*[2] * 40), time(*[2] * 90), False),  # more of them, each as long as before
+        (time(*[2] * 40), time(*[2] * 20, *[50] * 20), False),  # half of them had something in their way
+        (time(*[2] * 4), time(*[5] * 4), False),  # few
+        (time(*[2] * 4), time(*[8] * 4), True),
+        (time(20), time(120), False),  # measured once
+        (time(20), time(200), True),
+        (time(), time(12), False),
+        (time(), time(50), True),
+        (time(), time(), False),
+    ],
+)
+def test_times_differ_by_a_factor_and_in_all_the_more_the_fewer_there_are(
+    before: Time, after: Time, differs: bool
+) -> None:
+    assert Noise().is_exceeded(before, after) is Noise().is_exceeded(after, before) is differs
+
+
+def test_a_sum_is_known_as_well_as_its_largest_part() -> None:
+    spent = Spent()
+    spent.add(100 * MS, 100, least=100 * MS, measured=100)
+    assert spent.time.measured == pytest.approx(100)
+    spent.add(900 * MS, 1, least=900 * MS, measured=1)
+    assert spent.time.measured == pytest.approx(1.2, abs=0.1)

@@ -1,0 +1,61 @@
+"""Calls as rows of CSV and JSON lines: each is there once, with what the index has of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.indexer.export.exporting import export, hostile_index, run
+from tests.indexer.export.truth import calls_of
+from tests.indexer.recorded import Project
+from tests.run.costs.trained import PROGRAM, index_of_training, line_of
+
+
+@pytest.fixture(params=["hostile", "training"])
+def index(request: pytest.FixtureRequest) -> Path:
+    """An index of a program with hostile names, or of a real one."""
+    if request.param == "training":
+        return index_of_training()
+    return hostile_index(request.getfixturevalue("project"))
+
+
+def test_csv_has_every_call(index: Path, tmp_path: Path) -> None:
+    csv.field_size_limit(1 << 20)
+    text = export(index, "csv", tmp_path / "calls.csv").decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    calls = calls_of(index)
+    assert [(row["id"], row["function"], row["thread"], row["start"], row["duration"]) for row in rows] == [
+        (str(call.id), call.function, call.thread, str(call.start), str(call.duration) if call.duration >= 0 else "")
+        for call in calls
+    ]
+    assert [json.loads(row["arguments"]) for row in rows] == [json.loads(call.arguments) for call in calls]
+
+
+def test_json_lines_have_every_call(index: Path, tmp_path: Path) -> None:
+    lines = export(index, "jsonl", tmp_path / "calls.jsonl").decode().removesuffix("\n").split("\n")
+    rows = [json.loads(line) for line in lines]
+    calls = calls_of(index)
+    assert [(row["id"], row["function"], row["thread"], row["duration"], row["arguments"]) for row in rows] == [
+        (call.id, call.function, call.thread, call.duration if call.duration >= 0 else None, json.loads(call.arguments))
+        for call in calls
+    ]
+
+
+def test_a_row_has_the_line_and_the_objects(tmp_path: Path) -> None:
+    options = ("--function", "PJRT_LoadedExecutable_Execute")
+    text = export(index_of_training(), "jsonl", tmp_path / "calls.jsonl", *options).decode()
+    rows = [json.loads(line) for line in text.splitlines()]
+    stepping = [row for row in rows if row["line"] == line_of("params = step(")]
+    assert len(stepping) == 30 and {row["line_path"] for row in stepping} == {str(PROGRAM)}
+    assert all(row["objects"]["executable"].startswith("loaded_executable#") for row in stepping)
+
+
+def test_standard_output_takes_it(project: Project) -> None:
+    project.ingest().close()
+    done = run(project.index, "csv", "-")
+    assert done.exit_code == 0 and done.stdout.startswith("id,capture,function,")
+    assert len(done.stdout.splitlines()) == 5 and "Written" not in done.stderr

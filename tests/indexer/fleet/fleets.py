@@ -1,0 +1,82 @@
+"""A job of two ranks as it would have been recorded, and stores that have it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added, add_captures
+from framedex.fleet.asking import Asking
+from framedex.fleet.naming import Names
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+from tests.once import made_once
+from tests.running import run
+
+JOB = "train/../step 1"
+TABLES = ("captures", "calls", "call_kinds", "stacks", "frames")
+
+
+def job() -> tuple[Path, Path]:
+    """The captures of the two ranks, the second of which ended at once. They are not to be changed."""
+    return made_once("fleet-job", _record)
+
+
+def _record(folder: Path) -> tuple[Path, Path]:
+    ranks = []
+    for rank, ending in enumerate(("returns", "aborts")):
+        (folder / str(rank)).mkdir()
+        variables = {"FRAMEDEX_JOB": JOB, "SLURM_PROCID": str(rank), "FRAMEDEX_UNRELATED": "secret"}
+        ranks.append(run("endings.py", ending, folder=folder / str(rank), **variables).capture)
+    return ranks[0], ranks[1]
+
+
+@cache
+def names() -> Names:
+    """Names that all tests of a process share: naming is nearly all that adding a small capture takes."""
+    return Names()
+
+
+def added(store: str | Path, *captures: Path) -> list[Added | FramedexError]:
+    """What came of adding captures to a store."""
+    place = Place(str(store))
+    return [done for _, done in add_captures(place, captures, names(), Silence())]
+
+
+def asked(store: str | Path, sql: str) -> list[tuple[Any, ...]]:
+    """The rows that a query gives."""
+    with Asking(Place(str(store))) as asking:
+        return asking.query(sql).rows
+
+
+def content(store: str | Path) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of a store, in an order of their own."""
+    with Asking(Place(str(store))) as asking:
+        return {table: sorted(asking.query(f"SELECT * FROM {table}").rows, key=repr) for table in TABLES}
+
+
+def files(store: Path) -> dict[str, str]:
+    """The files of a store in a folder, with hashes of what they hold."""
+    found = (path for path in sorted(store.rglob("*")) if path.is_file())
+    return {str(path.relative_to(store)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def copied(capture: Path, folder: Path) -> Path:
+    """A copy of a capture that may be changed."""
+    return Path(shutil.copytree(capture, folder / capture.name))
+
+
+@contextmanager
+def adding_process(store: str | Path, captures: Sequence[Path]) -> Iterator[subprocess.Popen[str]]:
+    """A process that adds captures: a context manager."""
+    command = [sys.executable, "-m", "framedex", "fleet", "add", "--store", str(store), *map(str, captures)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        yield process

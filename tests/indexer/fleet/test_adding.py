@@ -1,0 +1,328 @@
+"""Captures are in a store whole, and once, whatever happens while they are added."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.captures import read_capture
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added, add_captures
+from framedex.fleet.place import Place
+from framedex.fleet.schema import MARKER
+from framedex.index import Store
+from framedex.ingest import Silence, ingest_captures
+from tests.indexer.fleet.fleets import JOB, added, adding_process, asked, content, copied, files, job, names
+from tests.pythons import ROOT
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that one process has added both ranks to."""
+    store = tmp_path_factory.mktemp("clean") / "store"
+    assert all(isinstance(done, Added) and done.is_new for done in added(store, *job()))
+    return store
+
+
+def test_a_store_has_the_calls_of_the_captures(clean: Path) -> None:
+    for rank, path in enumerate(job()):
+        capture = read_capture(path)
+        rows = asked(
+            clean,
+            "SELECT c.call, c.start - p.started, c.duration, c.boundary, c.function, c.error, c.arguments, p.job,"
+            f" p.host FROM calls c JOIN captures p USING (capture) WHERE p.rank = {rank} ORDER BY c.call",
+        )
+        calls = capture.calls
+        functions = [capture.functions[place] for place in calls.function]
+        duration = [None if each < 0 else each for each in calls.duration.tolist()]
+        columns = (calls.start.tolist(), duration, functions, calls.error.tolist(), calls.arguments)
+        assert len(rows) == len(functions) > 0
+        for row, (number, (start, took, function, error, arguments)) in zip(
+            rows, enumerate(zip(*columns, strict=True)), strict=True
+        ):
+            told = (number, start, took, function.boundary, function.name, error, arguments)
+            assert row == (*told, JOB, capture.metadata.host)
+
+
+def test_kinds_come_to_what_their_calls_do(clean: Path) -> None:
+    (different,) = asked(
+        clean,
+        "WITH own AS (SELECT c.*, coalesce(c.duration, 0) - coalesce((SELECT sum(coalesce(i.duration, 0)) FROM calls i"
+        "  WHERE i.capture = c.capture AND i.parent = c.call), 0) AS own FROM calls c),"
+        " counted AS (SELECT capture, boundary, function, thread, stack, error, count(*) AS calls,"
+        "  sum(coalesce(duration, 0)) AS duration, sum(own) AS own_duration, max(coalesce(duration, 0)) AS longest,"
+        "  min(call) AS first_call, max(call) AS latest_call FROM own GROUP BY ALL)"
+        " SELECT count(*) FROM (SELECT * EXCLUDE (longest_call) FROM call_kinds) k FULL JOIN counted c"
+        " USING (capture, boundary, function, thread, stack, error, calls, duration, own_duration, longest, first_call,"
+        " latest_call) WHERE k.capture IS NULL OR c.capture IS NULL",
+    )
+
+    assert different == (0,)
+
+
+def test_stacks_have_the_names_and_lines_of_an_index(clean: Path, tmp_path: Path) -> None:
+    """An index of the same capture tells the same functions of all frames, and the same exact lines."""
+    with Store(tmp_path / "index.db") as store:
+        ingest_captures(store, [job()[0]], [], Silence())
+    query = (
+        "SELECT DISTINCT c.function, s.function, CASE WHEN s.how = 'exact' THEN s.path END,"
+        " CASE WHEN s.how = 'exact' THEN s.line END FROM calls_readable c JOIN stacks_readable s ON s.stack = c.stack"
+    )
+    with closing(sqlite3.connect(tmp_path / "index.db")) as index:
+        told = set(index.execute(query).fetchall())
+
+    assert set(asked(clean, f"{query} WHERE c.rank = 0")) == told
+    lines = "SELECT DISTINCT u.path, u.line, u.function FROM user_lines_readable u"
+    with closing(sqlite3.connect(tmp_path / "index.db")) as index:
+        told = set(index.execute(lines).fetchall())
+    assert set(asked(clean, f"{lines} JOIN calls_readable c USING (stack) WHERE c.rank = 0")) == told
+
+
+def test_what_is_the_same_on_two_hosts_is_there_once(clean: Path) -> None:
+    for table in ("stacks", "frames"):
+        ((rows, once),) = asked(
+            clean, f"SELECT count(*), count(DISTINCT id) FROM {table} {'WHERE depth = 0' * (table == 'frames')}"
+        )
+        assert rows == once > 0
+    ((shared,),) = asked(
+        clean, "SELECT count(*) FROM (SELECT stack FROM call_kinds GROUP BY stack HAVING count(DISTINCT capture) = 2)"
+    )
+    assert shared > 0
+    assert sum(name.startswith("frames/") for name in files(clean)) <= 2
+
+
+def test_a_capture_that_is_added_twice_changes_nothing(clean: Path, tmp_path: Path) -> None:
+    before = files(clean)
+
+    again = added(clean, *job(), copied(job()[0], tmp_path))
+
+    assert [isinstance(done, Added) and not done.is_new for done in again] == [True] * 3
+    assert files(clean) == before
+
+
+def test_processes_that_add_the_same_at_once_leave_what_one_does(clean: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with adding_process(store, job()) as one, adding_process(store, job()[::-1]) as other:
+        told = [process.communicate(timeout=120) for process in (one, other)]
+
+    assert (one.returncode, other.returncode) == (0, 0), told
+    assert content(store) == content(clean)
+    assert not [name for name in files(store) if name.endswith(".part")]
+
+
+# A process of its own: what is killed is to have nothing of pytest's. It names frames once, then forks for each kill.
+KILLED = """
+import os, sys
+from pathlib import Path
+from framedex.fleet.place import Place
+from tests.indexer.fleet.fleets import added
+captures = [Path(path) for path in sys.argv[2:]]
+added(Path(sys.argv[1], "whole"), *captures)
+rename = Place._rename
+for written in range(6):
+    child = os.fork()
+    if child == 0:
+        left = [written]
+        def rename_or_die(self, part, path):
+            if not left[0]:
+                os.kill(os.getpid(), 9)
+            left[0] -= 1
+            rename(self, part, path)
+        Place._rename = rename_or_die
+        added(Path(sys.argv[1], str(written)), *captures)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
+"""
+
+
+def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(clean: Path, tmp_path: Path) -> None:
+    """Each file is the last one in turn: the store's own, frames, stacks, kinds, calls, and that of the capture."""
+    command = [sys.executable, "-c", KILLED, str(tmp_path), *map(str, job())]
+    subprocess.run(command, check=True, timeout=120, cwd=ROOT)
+    for written in range(6):
+        store = tmp_path / str(written)
+        (part,) = (name for name in files(store) if name.endswith(".part"))
+        os.utime(store / part, (0, 0))
+        if written:
+            assert asked(store, "SELECT * FROM captures") == asked(store, "SELECT * FROM calls") == []
+
+        assert all(isinstance(done, Added) and done.is_new for done in added(store, *job()))
+
+        assert content(store) == content(clean)
+        assert {*files(store)} == {*files(clean)}
+
+
+def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
+    added(tmp_path / "store", job()[0])
+    (calls,) = (tmp_path / "store").glob("calls/*/*")
+    (calls / "x.parquet.1.part").touch()
+
+    added(tmp_path / "store", job()[1])
+
+    assert (calls / "x.parquet.1.part").exists()
+
+
+def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever operation fails, it is told, nothing is half there, and the same command goes on."""
+    store = tmp_path / "store"
+    place = Place(str(store))
+    failures = _failing(place, monkeypatch)
+    told = []
+    for _ in range(1000):
+        try:
+            done = [done for _, done in add_captures(place, job(), names(), Silence())]
+        except FramedexError as error:
+            done = [error]
+        told += [str(each) for each in done if isinstance(each, FramedexError)]
+        if all(isinstance(each, Added) for each in done):
+            break
+    monkeypatch.undo()
+
+    assert failures and all("cannot be" in each and "too slow" in each for each in told)
+    assert content(store) == content(clean)
+
+
+def _failing(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Have each operation fail at random, three times of ten: what was to be written is there in part then."""
+    failures: list[str] = []
+    chance = random.Random(7)
+
+    def failing(name: str, whole: Callable[..., object]) -> Callable[..., object]:
+        def fail_or_do(*arguments: object, **more: object) -> object:
+            if chance.random() < 0.3:
+                failures.append(name)
+                if name == "put_file":
+                    Path(str(arguments[1])).write_bytes(b"PAR1")
+                raise TimeoutError(f"{name} was too slow")
+            return whole(*arguments, **more)
+
+        return fail_or_do
+
+    for name in ("put_file", "pipe_file", "cat_file", "ls", "makedirs"):
+        monkeypatch.setattr(place.files, name, failing(name, getattr(place.files, name)))
+    return failures
+
+
+def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the_other_way(
+    clean: Path, tmp_path: Path
+) -> None:
+    cut = copied(job()[0], tmp_path)
+    (stream,) = cut.glob("thread-0.fdx")
+    whole = stream.read_bytes()
+    stream.write_bytes(whole[:8192])
+    store = tmp_path / "store"
+    (part,) = added(store, cut)
+    assert isinstance(part, Added) and part.problems
+
+    (grown, _) = added(store, *job())
+    assert isinstance(grown, Added) and grown.is_new and grown.calls > part.calls
+    assert content(store) == content(clean)
+    assert sum(name.startswith("calls/") for name in files(store)) == 2
+
+    (refused,) = added(store, cut)
+    assert isinstance(refused, FramedexError) and "What the store has stays" in refused.remedy
+    assert content(store) == content(clean)
+
+
+def test_captures_that_only_claim_to_be_the_same_are_two(tmp_path: Path) -> None:
+    """Given another capture with the moment, process and host of the first, then both are there."""
+    other = copied(job()[0], tmp_path)
+    metadata = other / "capture.json"
+    told = json.loads(metadata.read_text())
+    metadata.write_text(json.dumps(told | {"identity": "0" * 16}))
+
+    done = added(tmp_path / "store", job()[0], other)
+
+    ids = [each.origin.capture for each in done if isinstance(each, Added)]
+    assert len({*ids}) == 2 and asked(tmp_path / "store", "SELECT count(*) FROM captures") == [(2,)]
+
+
+def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
+    """In a folder whose name is a pattern, beside others that it would fit."""
+    silent = copied(job()[0], tmp_path)
+    (silent / "thread-0.fdx").unlink()
+    store = tmp_path / "store [1]*?" / "it's"
+
+    done = added(store, silent, job()[1])
+
+    assert [isinstance(each, Added) and each.calls > 0 for each in done] == [False, True]
+    assert asked(store, "SELECT calls FROM captures ORDER BY calls")[0] == (0,)
+    assert asked(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
+
+
+def test_a_recording_that_goes_on_is_left_out(tmp_path: Path) -> None:
+    capture = copied(job()[0], tmp_path)
+    metadata = capture / "capture.json"
+    metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"pid": os.getpid()}))
+    with (capture / "thread-0.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        (done,) = added(tmp_path / "store", capture)
+
+    assert isinstance(done, FramedexError) and "still being written" in done.message
+
+
+def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(FramedexError, match="no store of framedex"):
+        added(tmp_path, job()[0])
+    (tmp_path / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 99}))
+    with pytest.raises(FramedexError, match="version 99"):
+        added(tmp_path, job()[0])
+    (tmp_path / MARKER).write_text("[]")
+    with pytest.raises(FramedexError, match="no version"):
+        asked(tmp_path, "SELECT 1")
+    assert {*files(tmp_path)} == {"notes.txt", MARKER}
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [("nowhere://x", "nowhere"), ("gs://bucket/x", "framedex[fleet-gcs]"), ("/proc/framedex/x", "cannot be made")],
+)
+def test_addresses_that_lead_nowhere_are_told_with_a_remedy(
+    address: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    with pytest.raises(FramedexError) as caught:
+        added(address, job()[0])
+    assert told in str(caught.value) and caught.value.remedy
+
+
+def test_the_verb_tells_what_came_of_each_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a folder that is no capture and one that is damaged beside two that are whole."""
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    for capture in job():
+        copied(capture, folder)
+    (folder / "torn").mkdir()
+    (folder / "torn" / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("FRAMEDEX_STORE", str(tmp_path / "store"))
+
+    done = CliRunner().invoke(cli, ["fleet", "add", str(folder), str(tmp_path / "empty")])
+
+    assert done.exit_code == 1
+    assert f" of {JOB}, rank 0: " in done.stdout and f" of {JOB}, rank 1: " in done.stdout
+    assert "torn is not added. " in done.stderr and "empty is not added. " in done.stderr
+    assert "Next: `framedex fleet query" in done.stderr
+
+    again = CliRunner().invoke(cli, ["fleet", "add", str(folder), "--json"])
+    document = json.loads(again.stdout)
+    assert [each["is_new"] for each in document["captures"]] == [False, False]
+    assert [Path(each["path"]).name for each in document["left_out"]] == ["torn"]
+    assert again.exit_code == 1
+
+    none = CliRunner().invoke(cli, ["fleet", "add", str(tmp_path / "empty")])
+    assert none.exit_code == 1 and not none.stdout

@@ -1,0 +1,185 @@
+"""A store is asked by SQL, and read by others without framedex."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import pandas as pd  # type: ignore[import-untyped]
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+from framedex.fleet.asking import Asking
+from framedex.fleet.place import Place
+from framedex.fleet.questions import QUESTIONS
+from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
+from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
+from tests.running import PROGRAMS, run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with both ranks, a program that uses objects wrongly, and one that compiles."""
+    folder = tmp_path_factory.mktemp("asked")
+    others = []
+    for program in ("misuse.py", "inside_jit.py"):
+        (folder / program).mkdir()
+        others.append(run(program, folder=folder / program).capture)
+    added(folder / "store", *job(), *others)
+    return folder / "store"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_question_has_an_answer_that_leads_back(question: str, store: Path) -> None:
+    with Asking(Place(str(store))) as asking:
+        answer = asking.query(QUESTIONS[question].sql)
+        captures = {name for (name,) in asking.query("SELECT capture FROM captures").rows}
+        stacks = {name for (name,) in asking.query("SELECT id FROM stacks").rows}
+    assert question == "problems" or answer.rows
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    assert all(row["capture"] in captures for row in rows)
+    assert all(row["stack"] in stacks for row in rows if "stack" in row)
+
+
+def test_lines_are_those_of_the_programs(store: Path) -> None:
+    program = PROGRAMS / "endings.py"
+    line = next(n for n, text in enumerate(program.read_text().splitlines(), 1) if "return jax.device_put" in text)
+
+    (row,) = asked(
+        store,
+        "SELECT sum(calls)::BIGINT, count(DISTINCT capture), min(rank), max(rank) FROM lines_readable"
+        f" WHERE path = '{program}' AND line = {line} AND job = '{JOB}'"
+        " AND function = 'PJRT_Client_BufferFromHostBuffer'",
+    )
+
+    assert row == (10, 2, 0, 1)
+
+
+def test_the_slowest_are_told_against_the_week_before(tmp_path: Path) -> None:
+    """Given the same recording of eight days ago, then its lines took as long."""
+    before = copied(job()[0], tmp_path)
+    metadata = before / "capture.json"
+    told = json.loads(metadata.read_text())
+    metadata.write_text(json.dumps(told | {"started_unix_ns": told["started_unix_ns"] - 8 * 86_400 * 10**9}))
+    added(tmp_path / "store", before, job()[0])
+
+    with Asking(Place(str(tmp_path / "store"))) as asking:
+        answer = asking.query(QUESTIONS["slowest"].sql)
+
+    assert answer.rows
+    for row in answer.rows:
+        told = dict(zip(answer.columns, row, strict=True))
+        assert told["microseconds_each"] == told["week_before"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT 1; SELECT 2", "one SELECT"),
+        ("COPY (SELECT 1) TO 'x.csv'", "one SELECT"),
+        ("DROP TABLE captures", "one SELECT"),
+        ("SET enable_external_access = true", "one SELECT"),
+        ("", "one SELECT"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "Permission"),
+        ("SELECT * FROM nothing", "nothing"),
+        ("SELEC 1", "SELEC"),
+    ],
+)
+def test_a_query_reads_the_store_and_nothing_else(sql: str, told: str, store: Path) -> None:
+    with pytest.raises(FramedexError) as caught:
+        asked(store, sql)
+    assert told in str(caught.value)
+
+
+def test_foreign_files_are_left_out_and_told(store: Path, tmp_path: Path) -> None:
+    foreign = tmp_path / "store"
+    added(foreign, *job())
+    rows = asked(foreign, "SELECT * FROM stacks ORDER BY id")
+    for table in ("captures", "frames", "stacks", "calls"):
+        folder = next(path.parent for path in (foreign / table).rglob("*.parquet"))
+        parquet.write_table(pa.table({"x": [1]}), folder / "foreign.parquet")
+        (folder / "torn.parquet").write_bytes(b"PAR1")
+    taken = pa.Table.from_pylist(
+        [
+            {
+                "id": rows[0][0],
+                "frames": ["f"],
+                "python": [],
+                "user_frame": "",
+                "outcome": "merged",
+                "is_truncated": False,
+            }
+        ]
+    )
+    parquet.write_table(taken, folder.parents[2] / "stacks" / folder.parent.name / folder.name / "taken.parquet")
+
+    with Asking(Place(str(foreign))) as asking:
+        answer = asking.query("SELECT * FROM stacks ORDER BY id")
+
+    assert answer.rows == rows
+    assert len(answer.left_out) == 6 and all("is left out" in said for said in answer.left_out)
+
+
+def test_a_store_is_read_without_framedex(store: Path) -> None:
+    """What docs/fleet.md says of pandas, Polars and DuckDB."""
+    captures = pd.read_parquet(store / "captures", partitioning=None)
+    calls = pd.read_parquet([store / "calls" / part for part in captures["part"]], partitioning=None)
+    assert len(calls) == captures["calls"].sum() > 0
+    assert calls.dtypes["start"] == "int64" and calls["start"].groupby(calls["capture"]).is_monotonic_increasing.all()
+
+    lazy = pl.scan_parquet(store / "calls" / "**" / "*.parquet", hive_partitioning=False)
+    counted = lazy.group_by("function").len().sort("function").collect().rows()
+    assert counted == asked(store, "SELECT function, count(*) FROM calls GROUP BY 1 ORDER BY 1")
+
+    query = f"SELECT f.function FROM '{store}/stacks/**/*.parquet' s, unnest(s.frames) u(id)"
+    query += f" JOIN '{store}/frames/**/*.parquet' f ON f.id = u.id GROUP BY 1 ORDER BY 1"
+    assert duckdb.execute(query).fetchall() == asked(store, "SELECT DISTINCT function FROM stacks_readable ORDER BY 1")
+
+
+@pytest.mark.parametrize("library", ["duckdb", "fsspec", "pyarrow"])
+def test_without_a_library_it_is_said_what_to_install(library: str, store: Path) -> None:
+    for verb in (["query"], ["add", str(job()[0])]):
+        done = _asked_without((library,), [*verb, "--store", str(store)])
+
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"framedex: A fleet's store needs {library}, which is not installed here.\n"
+            "  Install it: `pip install 'framedex[fleet]'`\n"
+        )
+
+
+def test_a_store_is_asked_on_a_system_where_nothing_is_recorded(store: Path) -> None:
+    done = _asked_without(ANOTHER_SYSTEM, ["query", "captures", "--json", "--store", str(store)], FUNCTIONS)
+
+    assert len(json.loads(done.stdout)["rows"]) == 4, done.stderr
+
+
+def _asked_without(
+    modules: Sequence[str], arguments: list[str], functions: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    code = f"from framedex.commands.main import cli; cli({['fleet', *arguments]!r}, prog_name='framedex')"
+    return subprocess.run(python_without(modules, code, functions), capture_output=True, text=True, timeout=60)
+
+
+def test_the_verb_answers_people_and_programs(store: Path) -> None:
+    def run_verb(*arguments: str, status: int = 0) -> str:
+        done = CliRunner().invoke(cli, ["fleet", "query", "--store", str(store), *arguments])
+        assert done.exit_code == status, done.output
+        return done.output
+
+    listed = run_verb()
+    assert all(name in listed for name in (*QUESTIONS, "calls_readable", "user_lines_readable"))
+    assert "PROGRAMS" not in run_verb("captures") and JOB in run_verb("captures")
+    document = json.loads(run_verb("captures", "--json"))
+    assert document["sql"] == QUESTIONS["captures"].sql and len(document["rows"]) == 4
+    assert "Did you mean 'compiles'" in run_verb("compile", status=1)
+    assert "none" in run_verb("SELECT 1 WHERE false", status=1)
+    assert "is no store of framedex" in CliRunner().invoke(cli, ["fleet", "query", "--store", str(store.parent)]).output

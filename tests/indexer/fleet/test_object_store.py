@@ -1,0 +1,61 @@
+"""A store at an address of S3: moto's server, on a port of its own, which the tests start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added
+from tests.indexer.fleet.fleets import added, content, job
+
+STORE = "s3://fleet/of/mine"
+
+
+@pytest.fixture(autouse=True)
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadedMotoServer]:
+    """S3 on loopback, with a bucket."""
+    started = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    started.start()
+    host, port = started.get_host_and_port()
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "id",
+        "AWS_SECRET_ACCESS_KEY": "key",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    boto3.client("s3").create_bucket(Bucket="fleet")
+    yield started
+    started.stop()
+
+
+def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> None:
+    """Given two that add the same at once."""
+    added(tmp_path / "store", *job())  # by which all names are known
+    with ThreadPoolExecutor() as pool:
+        for done in pool.map(lambda captures: added(STORE, *captures), (job(), job()[::-1])):
+            assert all(isinstance(each, Added) for each in done), done
+
+    assert content(STORE) == content(tmp_path / "store")
+
+    assert [isinstance(done, Added) and not done.is_new for done in added(STORE, *job())] == [True, True]
+
+
+def test_a_bucket_that_is_not_there_is_told() -> None:
+    with pytest.raises(FramedexError, match="s3://nobodys/store cannot be") as caught:
+        added("s3://nobodys/store", job()[0])
+    assert "key" not in str(caught.value)
+
+
+def test_a_server_that_is_gone_is_told(server: ThreadedMotoServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    server.stop()
+    with pytest.raises(FramedexError, match="cannot be"):
+        added(STORE, job()[0])
+    server.start()  # for the fixture to stop

@@ -1,0 +1,124 @@
+"""Observations of two runs that a site is made of in tests: plain ones, and names and texts that want to be more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from framedex.guidebook.described import described, releases
+from framedex.guidebook.site.writing import write_site
+from framedex.model.guidebook.observed import (
+    Counted,
+    Example,
+    LifeCycle,
+    Observations,
+    Observed,
+    Place,
+    Road,
+    Run,
+    SeenError,
+    Step,
+    StepCall,
+    Task,
+)
+from tests.once import made_once
+
+REPOSITORY = Path(__file__).parents[4]
+TITLE = "Guidebook of tests & trials"
+PUT = "PJRT_Client_BufferFromHostBuffer"
+FETCH = "PJRT_Buffer_ToHostBuffer"
+SILENT = "PJRT_Client_DmaMap"
+HOSTILE = '</title><script>alert(1)</script><b title="{{ 7*7 }}">[x](javascript:alert(2))\n`__init__`'
+"""What a name, a path or a message may be, as far as a capture goes."""
+
+_RUNS = (
+    Run("jax-a", "put.py", "jax", "0.12.0", "the mock TPU", "0.112", (("jaxlib", "0.12.0"),), 40, ""),
+    Run("jax-b", "put.py", "jax", "0.10.2", HOSTILE, "0.106", (("xla", HOSTILE),), 3, HOSTILE),
+)
+
+
+def built_site() -> Path:
+    """The site of the small observations with all functions and the project's documentation; nobody changes it."""
+    return made_once("guidebook-site", _build)
+
+
+def _build(folder: Path) -> Path:
+    site = folder / "site"
+    write_site(observations(), described(), site, title=TITLE, releases=releases(), documentation=REPOSITORY)
+    return site
+
+
+def observations() -> Observations:
+    """Two runs, with a task each."""
+    return Observations(
+        _RUNS,
+        (_observed("jax-a", PUT, 12), _observed("jax-a", FETCH, 4), _observed("jax-b", PUT, 2), _hostile()),
+        (
+            LifeCycle("jax-a", "buffer", 16, (Counted(PUT, 12),), (Counted(FETCH, 4),), (), (), 2),
+            LifeCycle("jax-b", HOSTILE, 1, (Counted(HOSTILE, 1),), (), (), (Counted(PUT, 1),), 0),
+        ),
+        (_task("jax-a", (PUT, FETCH)), _task("jax-b", (PUT,))),
+    )
+
+
+def road(*functions: str, calls: int = 1) -> Road:
+    """A road without a branch, the outermost frame first; names with a colon are of native code."""
+    inner: tuple[Road, ...] = ()
+    for function in reversed(functions):
+        language = "native" if "::" in function else "python"
+        inner = (
+            Road(
+                function, language, Place("jax/api.py:12", "https://example.org/api.py#L12", "single"), calls, 0, inner
+            ),
+        )
+    return inner[0]
+
+
+def _observed(run: str, function: str, calls: int) -> Observed:
+    branches = (road("device_put", "xla::Put", calls=calls - 1), road("asarray", calls=1))
+    root = Road("<module>", "python", Place("put.py:3", None, "exact"), calls, 18, branches)
+    return Observed(
+        *(run, function, "pjrt", calls, 1200, 5000, 90_000),
+        lines=((Place("put.py:3", None, "exact"), calls),),
+        roads=(root,),
+        roads_left_out=1,
+        examples=(Example((("client", "client#1"), ("type", "F32")), Place("put.py:3", None, "exact")),),
+        errors=(SeenError("RESOURCE_EXHAUSTED", "no\nroom", 1),),
+        before=(Counted(FETCH, 3), Counted(HOSTILE, 1)),
+        after=(Counted(SILENT, 2),),
+        inside=(Counted(FETCH, 1),),
+        makes=(Counted("buffer", calls),),
+        uses=(Counted("client", calls),),
+        ends=(),
+        threads=(Counted("main", calls),),
+    )
+
+
+def _hostile() -> Observed:
+    place = Place(HOSTILE, "javascript:alert(3)", HOSTILE)
+    return Observed(
+        *("jax-b", HOSTILE, HOSTILE, 1, None, None, None),
+        lines=((place, 1),),
+        roads=(Road(HOSTILE * 400, HOSTILE, place, 1, 2, ()),),
+        roads_left_out=0,
+        examples=(Example(((HOSTILE, HOSTILE * 50),), place),),
+        errors=(SeenError(HOSTILE, HOSTILE * 50, 1),),
+        before=(Counted(HOSTILE, 1),),
+        after=(Counted(HOSTILE, 1),),
+        inside=(Counted(HOSTILE, 1),),
+        makes=(Counted(HOSTILE, 1),),
+        uses=(),
+        ends=(),
+        threads=(Counted(HOSTILE, 1),),
+    )
+
+
+def _task(run: str, functions: tuple[str, ...]) -> Task:
+    calls = [
+        StepCall(function, 0, "main", 10, HOSTILE if function == FETCH else "", (road("<module>", "xla::Put"),), 2)
+        for function in functions
+    ]
+    calls.append(StepCall(SILENT, 7, HOSTILE, None, "", (), 0))
+    return Task(
+        *(run, "put", "What happens on `jax.device_put`", f"A text with {HOSTILE}\n\n- {PUT}\n- `{PUT}`"),
+        steps=(Step("Put", "See https://example.org/put.", f"x = '''{HOSTILE}'''", tuple(calls), 3),),
+    )

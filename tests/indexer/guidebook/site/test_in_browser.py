@@ -1,0 +1,123 @@
+"""The site in a real browser, from the file system: it fits, is found through, and asks nobody for anything."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from framedex.guidebook.site import addresses
+from tests.indexer.guidebook.site.small import FETCH, HOSTILE, PUT, built_site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
+    os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
+)
+pytestmark = pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+
+PAGES = (
+    *("index.html", "runs.html", "lines.html", "versions.html", "tables/pjrt.html", "tasks/put.html"),
+    *("objects/buffer.html", "docs/tutorial.html", addresses.function_page(PUT), addresses.function_page(HOSTILE)),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from tests.editors.vscode.workbench import chromium
+
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page without a network, about which nothing may be complained of, or be asked for that is no file."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    opened = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    opened.on("request", lambda request: asked.append(request.url))
+    yield opened
+    assert complaints == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    context.close()
+
+
+def address(path: str) -> str:
+    return f"{built_site().as_uri()}/{path}"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_pages_fit_windows_of_any_width(page: Page, width: int, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in PAGES:
+        page.goto(address(path))
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path
+        assert page.evaluate("document.compatMode") == "CSS1Compat"
+        assert len(page.screenshot(path=tmp_path / "page.png")) > 10_000, path
+
+
+@pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
+def test_pages_are_light_or_dark_as_the_system_is_until_somebody_switches(
+    page: Page, scheme: Literal["light", "dark"], is_dark: bool
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(address("index.html"))
+    assert is_dark_now(page) is is_dark
+    page.locator("label[for^=__palette]:visible").click()
+    assert is_dark_now(page) is not is_dark
+
+
+def is_dark_now(page: Page) -> bool:
+    red, *_ = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    return bool(red < 128)
+
+
+@pytest.mark.parametrize(
+    ("typed", "path", "is_first"),
+    [
+        (FETCH, addresses.function_page(FETCH), True),
+        ("tohostbuffer", addresses.function_page(FETCH), True),
+        ("PJRT_Client_Create", addresses.function_page("PJRT_Client_Create"), True),
+        ("unwinder", "ARCHITECTURE.html", False),
+    ],
+)
+def test_the_search_finds_functions_and_words_of_the_documentation(
+    page: Page, typed: str, path: str, is_first: bool
+) -> None:
+    page.goto(address("index.html"))
+    page.locator("input[name=query]").click()
+    page.locator("input[name=query]").press_sequentially(typed)
+    links = page.locator(".md-search-result__link")
+    links.first.wait_for()
+    found = [str(link.get_attribute("href")).split("?")[0].split("#")[0] for link in links.all()]
+    assert path in ([each.removeprefix(address("")) for each in found][: 1 if is_first else None])
+
+
+def test_roads_open_by_keyboard(page: Page) -> None:
+    page.goto(address(addresses.function_page(PUT)))
+    closed = page.locator("details.branch:not([open])").first
+    closed.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.parentElement.open") is True
+
+
+def test_pages_are_read_without_scripts_and_printed(browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(address(addresses.function_page(PUT)))
+    assert page.locator("h2:visible").count() >= 8
+    assert page.locator("svg.orders:visible").count() == 1
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") > 1
+    context.close()

@@ -1,0 +1,115 @@
+"""The parts that pages are made of."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from framedex.guidebook.notes import note, object_note
+from framedex.guidebook.site import addresses
+from framedex.guidebook.site.documents import heading_anchor
+from framedex.guidebook.site.orders import orders_svg
+from framedex.guidebook.site.prose import prose
+from framedex.guidebook.site.roads import Budget, road_html, roads_html
+from framedex.guidebook.site.tables import Table
+from framedex.model.guidebook.observed import Counted
+from tests.hiding import python_without
+from tests.indexer.commands.report.pages import Page
+from tests.indexer.guidebook.site.small import HOSTILE, road
+
+LINKS = {"PJRT_Event_Await": "PJRT_Event_Await.html"}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("PJRT_Client_Create", "functions/PJRT_Client_Create.html"),
+        ("DeviceMemory::Allocate", "functions/DeviceMemory-Allocate.html"),
+        ("index", "functions/index-.html"),
+        ("../../etc/passwd", "functions/etc-passwd.html"),
+        ("", "functions/it-.html"),
+    ],
+)
+def test_a_function_has_an_address_of_its_name(name: str, path: str) -> None:
+    assert addresses.function_page(name) == path
+
+
+@pytest.mark.parametrize("name", ["PJRT_LoadedExecutable", "loaded_executable"])
+def test_a_type_has_one_address_in_either_spelling(name: str) -> None:
+    assert addresses.object_page(name) == "objects/loaded_executable.html"
+
+
+def test_addresses_that_a_file_system_takes_for_one_are_told_apart() -> None:
+    assert addresses.told_apart(["a/X.html", "a/x.html", "a/X.html"]) == ["a/X.html", "a/x-2.html", "a/X-3.html"]
+    assert addresses.between("functions/A.html", "runs.html#at-x") == "../runs.html#at-x"
+
+
+def test_prose_knows_paragraphs_lists_code_and_links() -> None:
+    shown = prose("One `a < b`.\nStill one.\n\n- two https://example.org/x\n- `PJRT_Event_Await`", LINKS)
+    assert shown == (
+        "<p>One <code>a &lt; b</code>. Still one.</p>\n"
+        '<ul><li>two <a href="https://example.org/x">https://example.org/x</a></li>'
+        '<li><a href="PJRT_Event_Await.html"><code>PJRT_Event_Await</code></a></li></ul>'
+    )
+
+
+def test_prose_takes_no_markup_and_no_address_but_of_the_web() -> None:
+    shown = prose(f"{HOSTILE} [y](javascript:x) <img src=x>", {})
+    assert Page.of(shown).problems == []
+    assert {element.tag for element in Page.of(shown).elements} <= {"p", "code"}
+
+
+@pytest.mark.parametrize("name", ["../notes/PJRT_Client_Create", "objects/buffer", "", HOSTILE, "PJRT_Nothing"])
+def test_a_note_is_of_a_name_alone(name: str) -> None:
+    assert note(name) is None and object_note(name) is None
+    assert note("PJRT_Client_Create") and object_note("buffer")
+
+
+def test_a_part_of_a_road_without_a_branch_is_one_list() -> None:
+    assert len(Page.of(roads_html([road("a", "b", "c")], Budget(10_000))).all("ol")) == 1
+    both = replace(road("a"), roads=(road("b", "c", calls=2), road("d")), calls=3)
+    page = Page.of(roads_html([both], Budget(10_000)))
+    assert page.problems == []
+    assert [element.text.split()[:3] for element in page.all("summary")] == [["2", "calls", "b"], ["1", "call", "d"]]
+    assert ["open" in element.attributes for element in page.all("details")] == [True, False]
+
+
+def test_roads_beyond_the_budget_are_counted() -> None:
+    html = roads_html([road("a", calls=5), road("b", calls=7)], Budget(0))
+    assert "12 calls more on roads that are left out here." in html
+    assert "<details" not in html
+
+
+def test_deep_roads_are_shown_whole() -> None:
+    assert len(Page.of(road_html([road(f"f{number}") for number in range(300)])).all("li")) == 300
+    assert len(Page.of(roads_html([road(*(f"f{number}" for number in range(300)))], Budget(10**6))).all("li")) == 300
+
+
+def test_orders_are_told_to_who_does_not_see_them() -> None:
+    before, after = [Counted("PJRT_Event_Await", 1200)], [Counted(HOSTILE, 1)]
+    page = Page.of(orders_svg("PJRT_Event_Destroy", before, after, LINKS))
+    assert page.problems == []
+    (said,) = page.all("desc")
+    assert said.text.startswith("Before: PJRT_Event_Await 1,200 times. After: </title>")
+    assert [link.attributes["href"] for link in page.all("a")] == ["PJRT_Event_Await.html"]
+
+
+def test_headings_have_the_anchors_that_github_gives_them() -> None:
+    assert heading_anchor("The `--plugin` option, and why?", "-") == "the---plugin-option-and-why"
+
+
+def test_a_table_knows_its_functions() -> None:
+    assert Table("p", "t", "", (("A", ("a", "b")), ("B", ("c",)))).functions == ("a", "b", "c")
+
+
+def test_without_mkdocs_it_is_said_what_to_install(tmp_path: Path) -> None:
+    code = "from framedex.commands.main import cli; cli(['guidebook', '--out', 'site'])"
+    ran = subprocess.run(
+        python_without(["mkdocs", "material"], code), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1
+    assert "pip install 'framedex[guidebook]'" in ran.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,84 @@
+"""Runs of two plug-ins or versions beside each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.guidebook.comparing import changed_roads, compare
+from framedex.model.guidebook.compared import SideTotals
+from framedex.model.guidebook.observed import Observations, Observed, Run, SeenError, Step, StepCall, Task
+
+
+def run(version: str, plugin: str) -> Run:
+    return Run(f"jax-{version}-{plugin}", "put.py", "jax", version, plugin, "0.112", (), 1, "")
+
+
+def observed(of: Run, function: str, calls: int, median: int | None, errors: int = 0) -> Observed:
+    seen = (SeenError("INTERNAL", "", errors),) if errors else ()
+    nothing: tuple[tuple[()], ...] = ((),) * 7
+    return Observed(of.key, function, "pjrt", calls, median, median, median, (), (), 0, (), seen, *nothing)
+
+
+def task(of: Run, **steps: str) -> Task:
+    """A program whose steps make the calls that are given as words; of `a.b` the second is made in the first."""
+    return Task(of.key, "put", "Put", "", tuple(step(title, calls) for title, calls in steps.items()))
+
+
+def step(title: str, calls: str) -> Step:
+    made = [
+        StepCall(name, depth, "main", 1, "", (), 0)
+        for word in calls.split()
+        for depth, name in enumerate(word.split("."))
+    ]
+    return Step(title, "", "", tuple(made), 0)
+
+
+OLD, NEW, OTHER = run("0.9", "mock"), run("0.10", "mock"), run("0.10", "libother.so")
+OBSERVATIONS = Observations(
+    runs=(OLD, NEW, OTHER),
+    functions=(
+        *(observed(OLD, "Put", 2, 5), observed(NEW, "Put", 3, 7, errors=1), observed(OTHER, "Put", 4, None)),
+        observed(OTHER, "Fetch", 1, 9),
+    ),
+    objects=(),
+    tasks=(task(OLD, first="A A B.X C", last="D"), task(NEW, first="A B.Y C", last="D E"), task(OTHER, first="A C")),
+)
+
+
+def test_functions_have_the_totals_of_both_sides() -> None:
+    comparison = compare(OBSERVATIONS, "mock", "libother")
+
+    assert comparison.left.runs == (OLD.key, NEW.key)
+    assert comparison.right.runs == (OTHER.key,)
+    fetch, put = comparison.functions
+    assert (fetch.function, fetch.left, fetch.right) == ("Fetch", None, SideTotals(1, 0, (9, 9)))
+    assert (put.left, put.right) == (SideTotals(5, 1, (5, 7)), SideTotals(4, 0, None))
+
+
+@pytest.mark.parametrize(("name", "runs"), [("0.9", [OLD]), ("JAX 0.10", [NEW, OTHER]), ("0.112", [OLD, NEW, OTHER])])
+def test_runs_are_chosen_by_versions_too(name: str, runs: list[Run]) -> None:
+    assert compare(OBSERVATIONS, name, "libother.so" if len(runs) != 1 else "0.10").left.runs == tuple(
+        each.key for each in runs
+    )
+
+
+def test_a_step_that_leads_to_other_calls_is_told_with_the_first_difference() -> None:
+    first, _ = (road for road in compare(OBSERVATIONS, "mock", "libother").roads)
+
+    assert (first.left_calls, first.right_calls, first.first) == (("A", "B", "C"), ("A", "C"), 1)
+
+
+def test_versions_of_a_framework_are_compared_in_their_order_on_the_same_plugin() -> None:
+    (road,) = changed_roads(OBSERVATIONS)
+
+    assert (road.left, road.right, road.step) == (OLD.key, NEW.key, "last")
+    assert (road.left_calls, road.right_calls, road.first) == (("D",), ("D", "E"), 1)
+
+
+@pytest.mark.parametrize(("left", "right"), [("cuda", "mock"), ("mock", ""), ("mock", "MOCK")])
+def test_a_name_that_chooses_nothing_or_the_same_is_refused_with_what_there_is(left: str, right: str) -> None:
+    with pytest.raises(FramedexError) as refused:
+        compare(OBSERVATIONS, left, right)
+
+    assert refused.value.remedy == "There are: mock, libother.so, jax 0.9, jax 0.10."

@@ -1,0 +1,49 @@
+"""What we say of functions and objects in our own words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from framedex.guidebook.described import described
+from framedex.guidebook.notes import FOLDER, note, object_note
+from framedex.model.guidebook.described import Kind
+from framedex.objects.table import function_named
+
+FUNCTIONS = {function.name: function for function in described()}
+NOTES = sorted(FOLDER.glob("*.md"))
+OBJECT_NOTES = sorted((FOLDER / "objects").glob("*.md"))
+LONGEST = 1_000
+"""Characters: a screen's worth."""
+
+
+def test_each_function_of_the_table_has_a_note_under_its_name() -> None:
+    assert {path.stem for path in NOTES} <= FUNCTIONS.keys()
+    assert [name for name, function in FUNCTIONS.items() if function.kind is Kind.API and note(name) is None] == []
+
+
+def test_notes_of_objects_are_of_types_that_calls_make() -> None:
+    every = (function_named(name) for name in FUNCTIONS)
+    types = {each.type for function in every for each in function.objects}
+    assert {path.stem for path in OBJECT_NOTES} <= types
+    assert object_note("buffer") is not None
+
+
+@pytest.mark.parametrize("folder", [NOTES, OBJECT_NOTES], ids=["functions", "objects"])
+def test_notes_are_short_and_name_functions_that_exist(folder: list[Path]) -> None:
+    for path in folder:
+        text = path.read_text("utf-8")
+        assert 0 < len(text) <= LONGEST, path.name
+        assert not re.search(r"^#|<|\t", text, re.MULTILINE), path.name
+        for code in re.findall(r"`((?:PJRT|PLUGIN|Tpu|TfTpu)_?\w+)`", text):
+            assert code in FUNCTIONS, f"{path.name}: {code}"
+        for url in re.findall(r"\]\(([^)]*)\)", text):
+            assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+", url), f"{path.name}: {url}"
+
+
+@pytest.mark.parametrize("name", ["PJRT_No_Such", "../described", "", "a/b", "x\0y", "objects", "n" * 300])
+def test_names_of_no_function_have_none(name: str) -> None:
+    assert note(name) is None
+    assert object_note(name) is None

@@ -1,0 +1,86 @@
+"""`framedex import` of what recorders write: every sample is there, on the stack that it was taken of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.model import CallFilter
+from tests.indexer.imports.profiles import FIXTURES, fixture, framedex
+
+# Of each fixture: its format, and what is counted.
+WHAT = {
+    "py_spy.txt": ("collapsed", "samples (count)"),
+    "py_spy.speedscope.json": ("speedscope", "time (nanoseconds)"),
+    "austin.txt": ("collapsed", "wall (microseconds)"),
+    "austin_full.txt": ("collapsed", "wall (microseconds)"),
+    "memray.csv": ("memray csv", "memory (bytes)"),
+    "memray.gprof2dot.json": ("memray gprof2dot", "memory (bytes)"),
+    "memray.speedscope.json": ("speedscope", "weight (bytes)"),
+    "perf.txt": ("perf script", "cpu-clock (nanoseconds)"),
+}
+WITH_PROGRAM = [name for name in WHAT if name.startswith(("py_spy", "austin"))]
+
+
+@pytest.fixture
+def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Index]:
+    """Imports a fixture, and opens the index."""
+    monkeypatch.chdir(tmp_path)
+
+    def import_fixture(name: str) -> Index:
+        result = framedex("import", fixture(name, tmp_path))
+        assert result.exit_code == 0, result.output
+        return Index.open(tmp_path / ".framedex" / "index.db")
+
+    return import_fixture
+
+
+@pytest.mark.parametrize("name", WHAT)
+def test_a_profile_is_a_capture_of_what_it_counts(imported: Callable[[str], Index], name: str) -> None:
+    form, counted = WHAT[name]
+    with imported(name) as index:
+        (capture,) = index.captures()
+        (totals,) = index.calls.totals(CallFilter())
+    assert capture.command == f"imported '{form}' {name}" if " " in form else f"imported {form} {name}"
+    assert totals.function == counted
+    assert (totals.calls, totals.total) == _counted_by_hand(name)
+
+
+@pytest.mark.parametrize("name", WITH_PROGRAM)
+def test_lines_of_the_program_are_found_in_it(imported: Callable[[str], Index], name: str) -> None:
+    program = (FIXTURES / "busy.py").read_text().splitlines()
+    with imported(name):
+        result = framedex("where", "busy.py", "--json")
+    found = {row["line"] for row in json.loads(result.stdout)["lines"]}
+    assert program.index("            outer()") + 1 in found
+    callers = framedex("callers", "outer", "--json")
+    (function,) = json.loads(callers.stdout)["functions"]
+    assert function["function"]["name"] == "outer"
+    assert [row["function"]["name"] for row in function["callers"]] == ["Worker.run"]
+
+
+def _counted_by_hand(name: str) -> tuple[int, int]:
+    """The samples of a fixture and their time in ns, counted without the reader under test."""
+    text = (FIXTURES / name).read_text()
+    if name == "py_spy.txt":
+        return sum(int(line.rpartition(" ")[2]) for line in text.splitlines()), 0
+    if name.startswith("austin"):
+        rows = [line for line in text.splitlines() if line.startswith("P") and line.count(";") > 1]
+        times = [int(line.rpartition(" ")[2].partition(",")[0]) for line in rows]
+        return len([time for time in times if time]), 1000 * sum(times)
+    if name == "perf.txt":
+        periods = re.findall(r": +(\d+) cpu-clock: *$", text, re.MULTILINE)
+        return len(periods), sum(map(int, periods))
+    if name == "memray.csv":
+        return sum(int(line.split(",")[2]) for line in text.splitlines()[1:]), 0
+    document = json.loads(text)
+    if name == "memray.gprof2dot.json":
+        return sum(event["cost"][0] for event in document["events"]), 0
+    unit = document["profiles"][0]["unit"]
+    weights = [weight for each in document["profiles"] if each["unit"] == unit for weight in each["weights"]]
+    return (sum(weights), 0) if unit == "bytes" else (len(weights), sum(round(each * 1e9) for each in weights))

@@ -1,0 +1,228 @@
+"""An imported file as a capture: listed, read again, removed; and what is refused, of which nothing stays."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import foreign_file
+from framedex.index import Index
+from framedex.model import CallFilter
+from tests.indexer.imports.profiles import framedex, pprof
+
+FRAME = ("f", "/app/a.py", 3)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Tests import into an index in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _counts(here: Path) -> dict[str, int]:
+    """The samples of each capture in the index, by what was imported."""
+    with Index.open(here / ".framedex" / "index.db") as index:
+        return {
+            row.command: sum(each.calls for each in index.calls.totals(CallFilter(capture=row.id)))
+            for row in index.captures()
+        }
+
+
+def test_again_it_is_known_and_changed_it_is_replaced(here: Path) -> None:
+    file = here / "a.txt"
+    file.write_text("main;f 3\n")
+    assert "1 sample, 1 stack" in framedex("import", file).stdout
+    assert "known already" in framedex("import", "a.txt").stdout
+    file.write_text("main;f 3\nmain;g 4\n")
+    assert "read again: it has changed" in framedex("import", file).stdout
+    assert _counts(here) == {"imported collapsed a.txt": 7}
+    assert len(list((here / ".framedex" / "captures").iterdir())) == 1
+
+
+def test_it_is_listed_marked_and_removed_and_the_file_stays(here: Path) -> None:
+    file = here / "a.txt"
+    file.write_text("main;f 3\n")
+    framedex("import", file)
+    listed = framedex("captures")
+    assert "1 sample, 1 stack" in listed.stdout and "imported collapsed a.txt" in listed.stdout
+    summed = framedex("summary")
+    assert summed.stdout.startswith("Capture 1 of imported collapsed a.txt")
+    assert "(1) was imported: what counts as calls are samples" in summed.stderr
+    assert framedex("captures", "rm", "1").exit_code == 0
+    assert _counts(here) == {}
+    assert list((here / ".framedex" / "captures").iterdir()) == []
+    assert file.read_text() == "main;f 3\n"
+
+
+def test_an_index_made_anew_has_it_without_the_file(here: Path) -> None:
+    """What was imported is kept as it was: neither a rebuild nor `framedex index` needs the file."""
+    file = here / "a.txt"
+    file.write_text("main;f 3\n")
+    framedex("import", file)
+    file.unlink()
+    assert framedex("index", "--rebuild").exit_code == 0
+    assert _counts(here) == {"imported collapsed a.txt": 3}
+    shutil.rmtree(here / ".framedex" / "captures")
+    assert _counts(here) == {"imported collapsed a.txt": 3}
+
+
+def test_several_files_of_which_one_is_refused(here: Path) -> None:
+    (here / "a.txt").write_text("main;f 3\n")
+    (here / "b.json").write_text('{"neither": "this"}')
+    result = framedex("import", "a.txt", "b.json", "missing.txt", "--json")
+    assert result.exit_code == 1
+    assert [each["origin"] for each in json.loads(result.stdout)["imported"]] == [str(here / "a.txt")]
+    assert "b.json is in no format that framedex imports." in result.stderr
+    assert "missing.txt cannot be read: No such file or directory." in result.stderr
+
+
+def _with_location(number: int) -> bytes:
+    """A profile of which a sample refers to a location by this id."""
+    content = pprof([([FRAME], [1, 1], {})], packed=False)
+    assert content.count(b"\x0a\x01\x01") == 1
+    return content.replace(b"\x0a\x01\x01", b"\x0a\x01" + bytes([number]))
+
+
+DEEP = b'{"shared": {"frames": [{"name": "f"}]}, "profiles": ' + b"[" * 100_000
+SPEEDSCOPE = b'{"shared": {"frames": [{"name": "f"}]}, "profiles": [%s]}'
+EVENTED = b'{"type": "evented", "unit": "none", "events": [{"type": "O", "at": 2, "frame": 0}, %s]}'
+REFUSED = {
+    "cut_off.pb": (pprof([([FRAME], [1, 1], {})], packed=False)[:-3], "it is cut off"),
+    "cut_off.pb.gz": (pprof([([FRAME], [1, 1], {})])[:-12], "what gzip has packed is damaged or cut off"),
+    "location.pb": (_with_location(9), "a sample refers to location 9, which it does not have"),
+    "values.pb": (pprof([([FRAME], [1], {})]), "a sample has 1 values of 2"),
+    "huge.pb": (b"\x0a\x04\x08\x01\x10\x01" + b"\x12\xff\xff\xff\xff\x7f", "claims to have 34,359,738,367 bytes"),
+    "weights.pb": (pprof([([FRAME], [1 << 62, 1], {})], [("a", "count"), ("b", "bytes")]), None),
+    "sum.pb": (pprof([([FRAME], [1, 1 << 62], {})]), "its values add up to more than"),
+    "nothing.pb": (pprof([([FRAME], [0, 0], {})]), "no sample in it has a stack and a weight"),
+    "bomb.txt.gz": (
+        gzip.compress(b"a;b 1\n" + (b"#" * (1 << 20) + b"\n") * 50),
+        "it unpacks to far more than stacks do",
+    ),
+    "deep.json": (DEEP, "it is nested too deeply"),
+    "cut_off.json": (SPEEDSCOPE[:60], "it is no JSON, or cut off"),
+    "frame.json": (
+        SPEEDSCOPE % b'{"type": "sampled", "unit": "none", "samples": [[7]], "weights": [1]}',
+        "it refers to frame 7 of 1",
+    ),
+    "back.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": 1, "frame": 0}'), "not in order of their time"),
+    "unbalanced.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": 3, "frame": 1}'), "not the innermost one"),
+    "nan.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": NaN, "frame": 0}'), "where a number should be"),
+    "time.json": (b'{"traceEvents": [{"ph": "X", "name": "f", "ts": "soon"}]}', "an event has no time"),
+    "event.json": (
+        b'{"version": 0, "costs": [{"description": "Memory", "unit": "bytes"}], "events": [3]}',
+        "an event lacks its numbers in 'callchain'",
+    ),
+    "columns.csv": (b"allocator,num_allocations,size,tid,thread_name,stack_trace\na,b\n", "has 2 columns of 6"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_cannot_be_read_whole_is_refused_and_nothing_of_it_stays(here: Path, name: str) -> None:
+    content, why = REFUSED[name]
+    (here / name).write_bytes(content)
+    result = framedex("import", name)
+    if why is None:
+        assert result.exit_code == 0, result.output
+        return
+    assert result.exit_code == 1
+    assert why in result.stderr, result.stderr
+    assert f"{name} cannot be read" in result.stderr and "Nothing of it was imported." in result.stderr
+    captures = here / ".framedex" / "captures"
+    assert not captures.exists() or list(captures.iterdir()) == []
+    if (here / ".framedex" / "index.db").exists():
+        assert _counts(here) == {}
+
+
+def test_a_refused_file_leaves_what_was_imported_from_there(here: Path) -> None:
+    file = here / "a.pb.gz"
+    file.write_bytes(pprof([([FRAME], [3, 5], {})]))
+    framedex("import", file)
+    (kept,) = (here / ".framedex" / "captures").iterdir()
+    before = foreign_file(kept).read_bytes()
+    file.write_bytes(_with_location(9))
+    assert framedex("import", file).exit_code == 1
+    assert foreign_file(kept).read_bytes() == before
+    assert framedex("index", "--rebuild").exit_code == 0
+    assert _counts(here) == {"imported pprof a.pb.gz": 3}
+
+
+def test_hostile_names_are_names(here: Path) -> None:
+    """A name may have any characters: it is shown without what a terminal would obey, and means no path."""
+    names = ["\x1b[31mred", "../../etc/passwd", "a\0b", "ünïcödé", "' OR 1=1 --", "PJRT_LoadedExecutable_Execute"]
+    file = here / "\x1b[2Jname\n.pb"
+    file.write_bytes(
+        pprof([([(name, name, 3), FRAME], [1, 1], {"key": name}) for name in names], [(n, "count") for n in names[-2:]])
+    )
+    result = framedex("import", file)
+    assert result.exit_code == 0, result.output
+    for verb in (["captures"], ["calls", "--all"], ["summary"], ["find", "red"], ["trace", "1"], ["check"]):
+        done = framedex(*verb)
+        assert "\x1b[31m" not in done.output and "\x1b[2J" not in done.output, verb
+        assert done.exit_code == 0, (verb, done.output)
+    assert _counts(here).popitem()[1] == len(names)
+
+
+def test_an_index_that_is_open_has_what_is_imported_meanwhile(here: Path) -> None:
+    """Given an index that an editor has open, when a file is imported, and removed, then the next question knows."""
+    for name in ("a.txt", "b.txt"):
+        (here / name).write_text(f"main;{name[0]} 3\n")
+    framedex("import", "a.txt")
+    with Index.open(here / ".framedex" / "index.db") as index:
+        assert [row.id for row in index.captures()] == [1]
+        framedex("import", "b.txt")
+        assert [row.id for row in index.captures()] == [1, 2]
+        assert sum(each.calls for each in index.calls.totals(CallFilter(capture=2))) == 3
+        framedex("captures", "rm", "1", "--yes")
+        assert [row.id for row in index.captures()] == [2]
+
+
+def test_several_imports_at_once_all_come_in(here: Path) -> None:
+    """Given as many processes as files, and one more of the same file, then each file is one capture."""
+    files = [here / f"{number}.txt" for number in range(2)]
+    for file in files:
+        file.write_text(f"main;{file.stem} 3\n")
+    commands = [[sys.executable, "-m", "framedex", "import", str(file)] for file in (*files, files[0])]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    for process in started:
+        assert process.wait(60) == 0, process.communicate()[1]
+    with Index.open(here / ".framedex" / "index.db") as index:
+        assert len(index.captures()) == len(files)
+    assert len(list((here / ".framedex" / "captures").iterdir())) == len(files)
+
+
+@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "-"])
+def test_what_is_no_file_is_refused_at_once(here: Path, name: str) -> None:
+    os.mkfifo(here / "pipe")
+    result = framedex("import", name)
+    assert result.exit_code == 1
+    assert "has to be written into one first" in result.output
+    assert not (here / ".framedex").exists()
+
+
+def test_copies_of_imports_that_were_killed_go_with_the_next(here: Path) -> None:
+    captures = here / ".framedex" / "captures"
+    killed, held, young = (captures / f".importing-{name}" for name in ("killed", "held", "young"))
+    for folder in (killed, held, young):
+        folder.mkdir(parents=True)
+        (folder / "foreign").write_bytes(b"a;b 1\n")
+    for folder in (killed, held):
+        os.utime(folder, (0, 0))
+    lock = os.open(held, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (here / "stacks.txt").write_text("a;b 1\n")
+        assert framedex("import", "stacks.txt").exit_code == 0
+    finally:
+        os.close(lock)
+    assert not killed.exists()
+    assert held.is_dir() and young.is_dir()

@@ -1,0 +1,30 @@
+"""What framedex exports, imported again: nothing is lost on the way out and in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.model import CallFilter
+from tests.indexer.export.exporting import export
+from tests.indexer.export.truth import calls_of
+from tests.indexer.imports.profiles import framedex
+from tests.run.costs.trained import PROGRAM, index_of_training, line_of
+
+
+@pytest.mark.parametrize("form", ["perfetto", "pprof", "speedscope", "collapsed"])
+def test_times_and_callers_come_back(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given an export of a real program, then it adds up to the same time, below the same line of the program."""
+    monkeypatch.chdir(tmp_path)
+    export(index_of_training(), form, tmp_path / "exported")
+    expected = sum(max(call.own, 0) for call in calls_of(index_of_training()))
+    result = framedex("import", "exported")
+    assert result.exit_code == 0, result.output
+    with Index.open(tmp_path / ".framedex" / "index.db") as index:
+        totals = index.calls.totals(CallFilter())
+    assert sum(each.total or each.calls for each in totals) == expected
+    lines = json.loads(framedex("where", PROGRAM, "--json").stdout)["lines"]
+    assert line_of("params = step(") in {line["line"] for line in lines}

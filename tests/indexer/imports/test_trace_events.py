@@ -1,0 +1,54 @@
+"""Chrome's trace events as recorders write them: order of members, lost ends, and where they say file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from framedex.imports.building import Builder
+from framedex.imports.reading import format_of, read_profile
+from framedex.model import Foreign, ToldFrame
+
+
+def read(folder: Path, content: str) -> Builder:
+    file = folder / "trace.json"
+    file.write_text(content)
+    assert format_of(file).name == "Chrome trace events"
+    return read_profile(file, Foreign("Chrome trace events", str(file), "", None, ()))
+
+
+def stacks(builder: Builder) -> list[list[tuple[str, str, int, int]]]:
+    """Function, file, line and first line of the frames of each sample, innermost first."""
+    frames = [frame for frame in builder.frames if isinstance(frame, ToldFrame)]
+    told = [(frame.function, frame.file, frame.line, frame.first_line) for frame in frames]
+    rows = builder.table()[:, 0].tolist()
+    return [[told[frame] for frame in builder.stacks[builder.kinds[row][0]].frames] for row in rows]
+
+
+def _py_spy(phase: str, name: str, line: int, at: int) -> dict[str, object]:
+    file = "/srv/a.py" if line else ""
+    told = {"args": {"filename": file, "line": line}, "cat": "py-spy"}
+    return {**told, "name": name, "ph": phase, "pid": 1, "tid": 7, "ts": at}
+
+
+def test_py_spy_says_file_and_line_beside_the_name_and_has_threads_as_slices(tmp_path: Path) -> None:
+    slices = [("thread (7): worker", 0), ("main", 3), ("f", 9)]
+    begins = [_py_spy("B", name, line, 10) for name, line in slices]
+    ends = [_py_spy("E", name, line, 30) for name, line in reversed(slices)]
+    builder = read(tmp_path, json.dumps([*begins, *ends]))
+    assert [("f", "/srv/a.py", 9, 0), ("main", "/srv/a.py", 3, 0)] in stacks(builder)
+    assert [(thread.tid, thread.name) for thread in builder.threads] == [(7, "worker")]
+    assert builder.table()[:, 2].sum() == 20_000
+
+
+def test_pytorch_names_a_function_by_file_and_first_line(tmp_path: Path) -> None:
+    event = {"ph": "X", "cat": "python_function", "name": "torch/nn/module.py(15): call", "ts": 1, "dur": 2}
+    assert stacks(read(tmp_path, json.dumps({"traceEvents": [event]}))) == [[("call", "torch/nn/module.py", 0, 15)]]
+
+
+@pytest.mark.parametrize("end", ["", ",", ",\n\n", "]"])
+def test_a_list_of_events_may_lack_its_end(tmp_path: Path, end: str) -> None:
+    builder = read(tmp_path, '[{"ph": "X", "name": "f", "ts": 1, "dur": 2}, {"ph": "X", "ts": 5, "dur": 1}' + end)
+    assert [stack[0][0] for stack in stacks(builder)] == ["f", "slice without a name"]

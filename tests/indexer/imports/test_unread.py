@@ -1,0 +1,64 @@
+"""Files that are read by nobody here are told what makes one of them that is."""
+
+from __future__ import annotations
+
+import bz2
+import cProfile
+import lzma
+from pathlib import Path
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.imports.reading import format_of, read_profile
+from framedex.model import Foreign
+from tests.indexer.imports.profiles import pprof
+
+FRAME = [("f", "a.py", 1)]
+
+
+def _of_cprofile(folder: Path) -> bytes:
+    with cProfile.Profile() as profile:
+        sorted([2, 1])
+    profile.dump_stats(folder / "stats")
+    return (folder / "stats").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        (b"PERFILE2\x68\0\0\0", "perf script"),
+        (b"MOJ\x03\x01austin\x003.7.0\0", "mojo2austin"),
+        (b"\x04\x22\x4d\x18\x40\x40\xc0", "memray transform"),
+        (bz2.compress(b"a;b 1\n"), "Unpack it"),
+        (lzma.compress(b"a;b 1\n"), "Unpack it"),
+        ("a;b 1\n".encode("utf-16"), "UTF-8"),
+        (b'{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}]}', "speedscope"),
+        (b'{"meta":{"version":24,"processType":0},"threads":[]}', "speedscope"),
+        (b'{"start_time":1.5,"root_frame":{"function":"f"}}', "pyinstrument -r speedscope"),
+        (b'<?xml version="1.0"?><!DOCTYPE svg>', "docs/importing.md"),
+        (b"heap profile:      1:    2 [     1:    2] @ heapprofile\n", "pprof -proto"),
+    ],
+)
+def test_what_makes_a_profile_of_it_is_said(tmp_path: Path, content: bytes, remedy: str) -> None:
+    file = tmp_path / "profile"
+    file.write_bytes(content)
+    with pytest.raises(FramedexError) as refused:
+        format_of(file)
+    assert remedy in str(refused.value.remedy)
+
+
+def test_what_cprofile_writes_has_no_stacks(tmp_path: Path) -> None:
+    file = tmp_path / "profile"
+    file.write_bytes(_of_cprofile(tmp_path))
+    with pytest.raises(FramedexError, match="cProfile"):
+        format_of(file)
+
+
+def test_a_value_that_weighs_something_is_named_where_the_usual_one_weighs_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "profile"
+    types = [("cpu", "nanoseconds"), ("exceptions", "count"), ("locks", "count")]
+    file.write_bytes(pprof([(FRAME, [5, 0, 0], {})], types))
+    with pytest.raises(FramedexError, match=r"by locks \(count\)[^:]*: cpu\.$"):
+        read_profile(file, Foreign("pprof", str(file), "", None, ()))
+    assert read_profile(file, Foreign("pprof", str(file), "", "cpu", ())).table()[:, 2].tolist() == [5]

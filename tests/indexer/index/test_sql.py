@@ -1,0 +1,99 @@
+"""SQL of others on an index: it reads, and ends in time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.index.ask import sql
+from framedex.index.ask.sql import query, readable_views
+from tests.indexer.recorded import Project
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+
+
+@pytest.fixture
+def index(project: Project) -> Path:
+    project.ingest().close()
+    return project.index
+
+
+def test_every_view_can_be_read(index: Path) -> None:
+    views = readable_views(index)
+
+    assert views.columns == ("view", "columns")
+    assert "calls_readable" in {name for name, _ in views.rows}
+    for name, columns in views.rows:
+        assert query(index, f"SELECT * FROM {name!s}", 1).columns == tuple(str(columns).split(", "))
+
+
+def test_rows_come_as_far_as_they_are_wanted(index: Path) -> None:
+    found = query(index, "SELECT id FROM calls ORDER BY id", 3)
+
+    assert (found.columns, found.rows, found.has_more) == (("id",), ((1,), (2,), (3,)), True)
+    assert not query(index, "SELECT id FROM calls", 4).has_more
+
+
+def test_arguments_are_looked_into_as_json(index: Path) -> None:
+    found = query(index, "SELECT count(*) FROM calls_readable c, json_each(c.arguments), json_tree(c.arguments)", 3)
+
+    assert found.rows[0][0] != 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM captures",
+        "INSERT INTO captures (id) VALUES (9)",
+        "CREATE TEMP TABLE mine (x)",
+        "ATTACH DATABASE '{elsewhere}' AS other",
+        "VACUUM INTO '{elsewhere}'",
+        "PRAGMA query_only = 0",
+        "PRAGMA writable_schema = 1",
+        "SELECT * FROM pragma_database_list",
+        "SELECT load_extension('{elsewhere}')",
+        "BEGIN IMMEDIATE",
+        "SELECT 1; DELETE FROM captures",
+        "REINDEX",
+    ],
+)
+def test_nothing_but_reading_is_possible(index: Path, tmp_path: Path, statement: str) -> None:
+    elsewhere, before = tmp_path / "elsewhere.db", index.read_bytes()
+    with pytest.raises(FramedexError, match=r"The query is (refused|not understood)"):
+        query(index, statement.format(elsewhere=elsewhere), 10)
+
+    assert not elsewhere.exists()
+    assert index.read_bytes() == before
+
+
+def test_a_query_without_end_is_stopped(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "LONGEST", 0.2)
+
+    with pytest.raises(FramedexError, match="took more than 200 ms"):
+        query(index, f"{ENDLESS} SELECT count(*) FROM n", 10)
+    assert query(index, "SELECT 1", 1).rows == ((1,),)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [f"{ENDLESS} SELECT x, zeroblob(1000000) FROM n ORDER BY 1", "SELECT zeroblob(2000000)"],
+)
+def test_memory_is_bounded(index: Path, statement: str) -> None:
+    with pytest.raises(FramedexError, match="needs more than 256 MiB of memory"):
+        query(index, statement, 10)
+
+
+def test_what_comes_back_is_bounded(index: Path) -> None:
+    found = query(index, f"{ENDLESS} SELECT zeroblob(1000000) FROM n", 1_000_000)
+
+    assert found.has_more
+    assert len(found.rows) == 8
+
+
+@pytest.mark.parametrize("statement", ["", "nothing", "SELECT no_such FROM captures", "SELECT ?", "SELECT '\0'"])
+def test_what_is_no_query_is_said(index: Path, statement: str) -> None:
+    with pytest.raises(FramedexError, match="The query is not understood") as raised:
+        query(index, statement, 10)
+    assert raised.value.remedy

@@ -1,0 +1,50 @@
+"""What may stand behind `%%framedex`: the words of `framedex run`, and a remedy for all else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.notebook.options import cell_options, kernel_options
+
+
+def test_options_become_the_variables_of_a_run(tmp_path: Path) -> None:
+    behaviour = tmp_path / "my tpu.py"
+    behaviour.write_text("")
+    found = cell_options(
+        f"-o run --output 'a b' --include 'PJRT_*' --limit 1MiB --ring --device v4 --behaviour '{behaviour}'"
+    )
+    assert (found.name, found.output, found.is_fresh, found.plugin) == ("run", Path("a b"), False, "")
+    assert found.recording == {"FRAMEDEX_INCLUDE": "PJRT_*", "FRAMEDEX_LIMIT": "1048576", "FRAMEDEX_RING": "1"}
+    assert found.machine["FRAMEDEX_DEVICE"] == "v4"
+    assert found.machine["FRAMEDEX_BEHAVIOUR"] == str(behaviour)
+
+
+def test_without_options_all_is_as_usual() -> None:
+    assert cell_options("") == kernel_options("")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("--colour", "No such option"),
+        ("-o 1x", "-o 1x is no name of a variable."),
+        ("'", "cannot be read: No closing quotation"),
+        ("--ring", "--ring needs a size"),
+        ("--limit lots", "is not a number of bytes"),
+        ("--plugin libtpu --hbm 1GiB", "a plug-in has its own"),
+        ("run", "unexpected extra argument"),
+        ("--behaviour /nowhere.py", "cannot be read: No such file"),
+    ],
+)
+def test_what_cannot_be_understood_is_told(line: str, why: str) -> None:
+    with pytest.raises(FramedexError, match=why):
+        cell_options(line)
+
+
+def test_a_kernel_has_a_machine_and_records_nothing() -> None:
+    assert kernel_options("--devices 4").machine == {"FRAMEDEX_DEVICES": "4"}
+    with pytest.raises(FramedexError, match="No such option"):
+        kernel_options("--ring")

@@ -1,0 +1,182 @@
+"""Files that a stranger wrote: each is refused with clear words, and nothing of it stays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.index import Index
+from tests.indexer.sharing.project import framedex, project
+
+_ZEROS = 40 << 20  # bytes, which pack to a thousandth
+
+Parts = dict[str, bytes]
+
+
+def _parts() -> Parts:
+    with zipfile.ZipFile(project().files["plain"]) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _signed(parts: Parts) -> Parts:
+    """The parts with a manifest that has their digests: whoever writes such a file can do as much."""
+    manifest = json.loads(parts["manifest.json"])
+    others = {name: data for name, data in parts.items() if name != "manifest.json"}
+    manifest["parts"] = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in others.items()
+    }
+    return {**others, "manifest.json": json.dumps(manifest).encode()}
+
+
+def _manifest(**changed: object) -> Parts:
+    parts = _parts()
+    return {**parts, "manifest.json": json.dumps({**json.loads(parts["manifest.json"]), **changed}).encode()}
+
+
+def _defined(change: Callable[[Any], object]) -> Parts:
+    """The parts with other definitions: a list of what `Definitions` has, in its order."""
+    parts = _parts()
+    told = json.loads(parts["definitions.json"])
+    change(told)
+    return _signed({**parts, "definitions.json": json.dumps(told).encode()})
+
+
+def _batch(change: Callable[[dict[str, Any]], object]) -> Parts:
+    """The parts with another head of the first batch."""
+    parts = _parts()
+    data = parts["calls/000000"]
+    end = 4 + int.from_bytes(data[:4], "little")
+    head = json.loads(data[4:end])
+    change(head)
+    told = json.dumps(head).encode()
+    return _signed({**parts, "calls/000000": len(told).to_bytes(4, "little") + told + data[end:]})
+
+
+def _with(name: str, data: bytes = b"x") -> Parts:
+    return _with_all({name: data})
+
+
+def _with_all(parts: Parts) -> Parts:
+    return _signed({**_parts(), **parts})
+
+
+REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
+    "no manifest": (lambda: {"a.txt": b"x"}, "no capture that framedex has shared"),
+    "another manifest": (lambda: _manifest(format="other"), "no capture that framedex has shared"),
+    "a newer version": (lambda: _manifest(version=2), "this framedex reads version 1"),
+    "no version": (lambda: _manifest(version=None), "a version that is not told"),
+    "a part of a folder above": (lambda: _with("../../evil"), "a part that no shared capture has"),
+    "an absolute part": (lambda: _with("/etc/evil"), "a part that no shared capture has"),
+    "a part of another name": (lambda: _with("sources/evil.py"), "a part that no shared capture has"),
+    "a part that is not told": (lambda: {**_parts(), "sources/999999": b"x"}, "the parts that it says"),
+    "another digest": (lambda: {**_parts(), "calls/000000": b"x"}, "not as it was written"),
+    "a bomb": (lambda: _with("sources/999999", bytes(_ZEROS)), "larger"),
+    "many bombs": (lambda: _with_all({f"sources/{9 * 10**5 + n}": bytes(15 << 20) for n in range(9)}), "larger"),
+    "deep JSON": (lambda: _signed({**_parts(), "definitions.json": b"[" * 100_000}), "cannot be read"),
+    "no JSON": (lambda: _signed({**_parts(), "definitions.json": b"\xff{"}), "cannot be read"),
+    "no definitions": (lambda: _signed({**_parts(), "definitions.json": b"[]"}), "told otherwise"),
+    "a path that is none": (lambda: _defined(lambda told: told[1].append(7)), "no str"),
+    "a frame without function": (lambda: _defined(lambda told: told[3][0][0].__setitem__(0, 10**6)), "hold together"),
+    "a stack without frame": (lambda: _defined(lambda told: told[4][0][0].append(10**9)), "not there"),
+    "a line beyond all": (lambda: _defined(lambda told: told[3][0][0].__setitem__(1, 1 << 70)), "no int"),
+    "other calls": (lambda: _defined(lambda told: told.__setitem__(7, told[7] + 1)), "calls than it says"),
+    "metadata that are none": (lambda: _defined(lambda told: told.__setitem__(0, "{")), "cannot be read"),
+    "a kind without stack": (lambda: _batch(lambda head: head["kinds"].__setitem__(0, [0, 0, 10**6, 0])), "not there"),
+    "a column that is cut": (lambda: _batch(lambda head: head["columns"][0].__setitem__(1, 10**9)), "cut off"),
+    "fewer columns": (lambda: _batch(lambda head: head["columns"].pop()), "no head"),
+    "arguments that are none": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, 7)), "to be a text"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with an index that has nothing yet."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _write(file: Path, parts: Parts) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+
+def _is_refused(here: Path, file: Path, told: str) -> None:
+    result = framedex("import", file)
+    assert result.exit_code == 1, result.output
+    assert told in result.stderr and "Traceback" not in result.stderr, result.stderr
+    assert {each.name for each in here.iterdir()} <= {file.name, ".framedex"}
+    assert not list((here / ".framedex").rglob("capture.json"))
+    assert not list((here / ".framedex").rglob("foreign"))
+    if (here / ".framedex" / "index.db").exists():
+        with Index.open(here / ".framedex" / "index.db") as index:
+            assert index.captures() == []
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused_and_nothing_of_it_stays(what: str, here: Path) -> None:
+    make, told = REFUSED[what]
+    file = here / "a.fdx.zip"
+    _write(file, make())
+    _is_refused(here, file, told)
+
+
+@pytest.mark.parametrize("left", [30, 1_000, -1])
+def test_a_file_that_is_cut_off_is_refused(left: int, here: Path) -> None:
+    file = here / "a.fdx.zip"
+    file.write_bytes(project().files["plain"].read_bytes()[:left])
+    _is_refused(here, file, "its end is missing")
+
+
+def test_a_part_that_is_there_twice_is_refused(here: Path) -> None:
+    file = here / "a.fdx.zip"
+    _write(file, _parts())
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("definitions.json", b"[]")
+    _is_refused(here, file, "a part twice")
+
+
+def test_a_file_of_the_capture_before_stays(here: Path) -> None:
+    """Given a file that was imported and then damaged, then importing it again leaves what was there."""
+    file = here / "a.fdx.zip"
+    file.write_bytes(project().files["plain"].read_bytes())
+    assert framedex("import", file).exit_code == 0
+    before = framedex("summary").stdout
+    _write(file, _batch(lambda head: head["kinds"].__setitem__(0, [0, 0, 10**6, 0])))
+    assert framedex("import", file).exit_code == 1
+    assert framedex("summary").stdout == before
+
+
+def test_names_lead_nowhere_and_show_nothing_but_text(here: Path) -> None:
+    """Given hostile names and paths, then none is a path that is written, and a terminal gets no control characters."""
+
+    def change(told: Any) -> None:
+        own = next(number for number, path in enumerate(told[1]) if path.endswith("model train.py"))
+        told[1][own] = "/tmp/../../x\x1b]8;;javascript:alert(1)\x07/\x1b[2Jevil\n.py"
+        for function in told[2]:
+            function[1] = f"\x1b[31m{function[1]}\x00<script>"
+
+    file = here / "a.fdx.zip"
+    _write(file, _defined(change))
+    assert framedex("import", file).exit_code == 0
+    assert {each.name for each in here.iterdir()} == {file.name, ".framedex"}
+    capture = next((here / ".framedex" / "captures").iterdir())
+    assert {each.name for each in (capture / "sources" / "0").iterdir()} == {"source.py"}
+    for verb in ("compiles", "trace 40", "waits", "memory"):
+        shown = framedex(*verb.split()).stdout
+        assert not {"\x1b", "\x07", "\x00"} & set(shown)
+
+
+def test_what_is_here_is_not_named_by_a_stranger(here: Path) -> None:
+    """Given a shared capture, then no binary here is known by it: names of own captures come from own binaries."""
+    assert framedex("import", project().files["plain"]).exit_code == 0
+    import sqlite3
+
+    with sqlite3.connect(here / ".framedex" / "index.db") as connection:
+        assert connection.execute("SELECT count(*) FROM modules").fetchone() == (0,)

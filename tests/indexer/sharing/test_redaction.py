@@ -1,0 +1,112 @@
+"""What a redacted file says, searched byte by byte for all that it must not say."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from framedex.sharing.redaction import GONE, Redactor, Secrets
+from tests.indexer.sharing.project import FUNCTION, ORGANISATION, STATIC, USER, framedex, project
+
+_PLACES = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
+_GIVEN = (STATIC, "--dataset")
+
+
+def _said(name: str) -> bytes:
+    """All bytes of a shared file, unpacked, with the names of its parts."""
+    with zipfile.ZipFile(project().files[name]) as archive:
+        return b"\n".join([part.encode() + archive.read(part) for part in archive.namelist()])
+
+
+def _forms(secret: str) -> list[bytes]:
+    """A text as it may stand in bytes."""
+    plain = secret.encode()
+    shifted = [base64.b64encode(b"x" * shift + plain)[4:-4] for shift in range(3)]
+    return [plain, secret.encode("utf-16-le"), secret.encode("utf-16-be"), *(form for form in shifted if len(form) > 4)]
+
+
+@pytest.mark.parametrize("name", ["redacted", "hidden", "told"])
+def test_nothing_tells_of_the_place_or_of_what_was_given(name: str) -> None:
+    said = _said(name)
+    given = _GIVEN if name != "told" else _GIVEN[1:]  # what a source says is asked for with it
+    for secret in (*_PLACES, *given, project().host if len(project().host) > 3 else USER):
+        for form in _forms(secret):
+            assert form not in said, (secret, said[max(0, said.find(form) - 60) : said.find(form) + 40])
+
+
+def test_all_of_that_is_in_a_file_that_is_not_redacted() -> None:
+    """Given the same search, then it finds what it looks for where nothing was taken out."""
+    said = _said("plain")
+    assert all(secret.encode() in said for secret in (USER, ORGANISATION, STATIC, FUNCTION, "--dataset"))
+
+
+def test_names_outside_the_packages_to_keep_are_hidden() -> None:
+    """Given `--keep flax`, then no name of the program is told: of functions, files, programs or scopes; JAX's are."""
+    said = _said("hidden")
+    for name in (FUNCTION, "moonshot", "model train", "tulip_scope"):
+        assert name.encode() not in said
+    assert b"pxla.py" in said or b"_src/" in said
+    assert FUNCTION.encode() in _said("redacted")
+
+
+def test_shapes_numbers_and_lines_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a redacted capture, then calls, times, sizes and lines are what they were, and public links are there."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("redacted", "hidden"):
+        index = f"{name}/index.db"
+        assert framedex("--index", index, "import", project().files[name]).exit_code == 0
+        summary = framedex("--index", index, "summary").stdout.splitlines()
+        assert summary[1:] == project().answers["summary"].splitlines()[1:]
+        told = framedex("--index", index, "compiles").stdout
+        assert "/project/" in told and ":16 [not here] in " in told
+        assert "https://github.com/jax-ml/jax/blob/" in framedex("--index", index, "trace", "40").stdout
+    assert "1970" in framedex("--index", "hidden/index.db", "captures").stdout
+    assert b"float32[3,5]" in _said("redacted")
+
+
+def test_calls_that_differ_in_numbers_alone_are_not_redacted_alike() -> None:
+    """Given calls like others that had nothing to hide, then a number that is a secret is found nevertheless."""
+    redactor = Redactor(Secrets(["alice"], ["48151623"]), [], None)
+
+    def shared(text: str) -> str:
+        return redactor.text(redactor.arguments(text))
+
+    for size in (1, 42):
+        plain = f'{{"buffer": "0x55{size}", "size": {size}}}'
+        assert shared(plain) == plain
+        assert json.loads(shared(f'{{"name": "of alice", "size": {size}}}')) == {"name": GONE, "size": size}
+    assert "48151623" not in shared('{"buffer": "0x551", "size": 48151623}')
+
+
+def test_it_is_told_what_was_replaced_and_what_is_left() -> None:
+    told = project().said["redacted"]
+    assert "x path" in told and "x argument" in told and "x option" in told
+    assert "left: " in told
+
+
+def test_texts_that_look_like_something_are_listed() -> None:
+    from framedex.sharing.suspects import Suspects
+
+    suspects = Suspects()
+    for text in (
+        "open /srv/models/weights.bin",
+        "ask carol@example.org",
+        "on node7.cluster.internal",
+        "hf_abcdefghijklmnopqrstuv",
+        "jit(f)/transpose(jvp())/mul",
+        "xla@131bf41acb46+nearest:xla/pjrt/pjrt_client.cc",
+        "_ZN3xla10PjRtClient21BufferFromHostBufferEPKvNS_13PrimitiveTypeE",
+        "/python/site-packages/jax/_src/api.py",
+    ):
+        suspects.look(text)
+    assert list(suspects.told()) == [
+        ("a path", "/srv/models/weights.bin"),
+        ("a mail address", "carol@example.org"),
+        ("a host", "example.org"),
+        ("a host", "node7.cluster.internal"),
+        ("a token", "hf_abcdefghijklmnopqrstuv"),
+    ]

@@ -1,0 +1,147 @@
+"""A capture that was shared answers as it did where it was recorded, without anything of that place."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.model import CallFilter, How
+from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, project
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place of which nothing is known."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _imported(name: str = "plain") -> None:
+    result = framedex("import", project().files[name])
+    assert result.exit_code == 0, result.output
+
+
+def test_verbs_answer_as_they_did_where_it_was_recorded(here: Path) -> None:
+    """Given neither the program nor its capture, then all but the places of files is what it was."""
+    _imported()
+    assert not project().folder.exists()
+    for verb in VERBS:
+        assert _plain(framedex(*verb.split()).stdout) == _plain(project().answers[verb]), verb
+
+
+def _plain(answer: str) -> list[str]:
+    """An answer without where files are, what their being there adds, and how the capture is called."""
+    answer = re.sub(r"'?/[^'\n]*?/(?:sources/0|hiddenlab)/model train\.py'?", "FILE", answer)
+    answer = re.sub(r"(?:FILE|model train\.py|'model train\.py') --dataset", "PROGRAM --dataset", answer)
+    answer = re.sub(r"shared (?:/\S*python\S* )?|/\S*python\S* ", "", answer)
+    answer = re.sub(r"/\S*/sources/\d+/|/\S*/(?=\w+\.(?:cc|h|c)\b)", "", answer)
+    answer = re.sub(r" \[not here\]| \(\+\d+ candidates?\)|\d+ with source here \(\d+ exact\), ", "", answer)
+    return [" ".join(line.split()) for line in answer.splitlines()]
+
+
+def test_lines_lead_to_the_shared_text_which_nobody_may_edit(here: Path) -> None:
+    _imported()
+    with Index.open(here / ".framedex" / "index.db") as index:
+        (call,) = index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute"), 1)
+        trace = index.calls.trace(call.id)
+        assert trace is not None
+        (place,) = (frame.location for frame in trace.frames if frame.function.name == "main")
+        assert place is not None and place.how is How.EXACT
+        text = Path(place.path)
+        assert f'{FUNCTION}(jnp.ones((3, 5)), mode="{STATIC}")' in text.read_text().split("\n")[place.line - 1]
+        assert here / ".framedex" / "captures" in text.parents
+        assert not stat.S_IMODE(text.stat().st_mode) & 0o222
+        assert index.line(str(text), place.line).summary() is not None
+
+
+def test_sources_are_shared_as_asked(here: Path) -> None:
+    """Given `none`, `lines` and `files`, then no text, the recorded lines, or whole files are there."""
+    for name, expected in (("none", 0), ("plain", 1), ("files", 1)):
+        folder = here / name
+        folder.mkdir()
+        framedex("--index", folder / "index.db", "import", project().files[name])
+        texts = list(folder.rglob("model*"))
+        assert len(texts) == expected
+        if name == "files":
+            assert "import functools" in texts[0].read_text()
+
+
+def test_the_same_capture_gives_the_same_bytes() -> None:
+    files = project().files
+    assert files["plain"].read_bytes() == files["again"].read_bytes()
+
+
+def test_an_own_file_goes_before_the_shared_text(here: Path) -> None:
+    """Given a rule that says where the program's folder is here, then its lines are in the file there."""
+    (here / "framedex.toml").write_text(f'[[path-map]]\nfrom = "{project().folder}"\nto = "mine"\n')
+    (here / "mine").mkdir()
+    (here / "mine" / project().program.name).write_text("\n".join(["# mine"] * 40))
+    _imported()
+    assert "mine/model train.py:16" in framedex("compiles").stdout
+
+
+def test_importing_it_again_changes_nothing(here: Path) -> None:
+    _imported()
+    assert "known already" in framedex("import", project().files["plain"]).stdout
+    assert len(list((here / ".framedex" / "captures").iterdir())) == 1
+
+
+def test_it_is_marked_as_shared(here: Path) -> None:
+    _imported()
+    assert "shared" in framedex("captures").stdout
+    assert framedex("summary").stdout.startswith("Capture 1 of shared ")
+    assert "recorded elsewhere, and shared" in framedex("summary").stderr
+
+
+def test_what_was_shared_can_be_shared_again(here: Path) -> None:
+    """Given a shared capture and an imported profile, then both are shared, and samples stay samples."""
+    _imported()
+    (here / "stacks.txt").write_text("main;put 3\n")
+    assert framedex("import", "stacks.txt").exit_code == 0
+    for capture in ("1", "2"):
+        assert framedex("share", capture, "-o", f"{capture}.fdx.zip").exit_code == 0
+    assert "these are 2: 1, 2." in framedex("share", "all").stderr
+    assert framedex("share").exit_code == 0
+    assert (here / "capture-2.fdx.zip").read_bytes() == (here / "2.fdx.zip").read_bytes()
+    assert framedex("--index", "there/index.db", "import", "1.fdx.zip", "2.fdx.zip").exit_code == 0
+    there = framedex("--index", "there/index.db", "captures").stdout
+    assert "3 samples" in there or "1 sample" in there
+    first = framedex("--index", "there/index.db", "summary", "--capture", "1").stdout
+    assert first.splitlines()[1:] == framedex("summary", "--capture", "1").stdout.splitlines()[1:]
+
+
+def test_a_file_is_replaced_whole_or_left_as_it_is(here: Path) -> None:
+    _imported()
+    file = here / "capture-1.fdx.zip"
+    file.write_text("something else")
+    capture = next((here / ".framedex" / "captures").iterdir())
+    hidden = capture.rename(here / "hidden")
+    result = framedex("share", "1")
+    assert (result.exit_code, file.read_text()) == (1, "something else")
+    assert "is not a capture" in result.stderr
+    hidden.rename(capture)
+    assert framedex("share", "1").exit_code == 0
+    assert file.read_bytes().startswith(b"PK")
+    assert [each.name for each in here.iterdir() if each.name.startswith(".capture")] == []
+
+
+def test_what_is_to_be_typed_next_is_quoted(here: Path) -> None:
+    _imported()
+    assert "import 'two words.fdx.zip'` opens it" in framedex("share", "1", "-o", "two words.fdx.zip").stderr
+
+
+def test_what_cannot_be_is_said(here: Path) -> None:
+    _imported()
+    for arguments, told in (
+        (["share", "7"], "no capture 7"),
+        (["share", "1", "--keep", "flax"], "give --redact"),
+        (["share", "1", "-o", "no/such/folder/a.zip"], "could not be written"),
+        (["share", "1", "-o", "/dev/full"], "No space left on device"),
+        (["share", "1", "-o", "-"], "name one with -o"),
+    ):
+        result = framedex(*arguments)
+        assert result.exit_code != 0 and told in result.output, result.output

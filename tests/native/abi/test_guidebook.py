@@ -1,0 +1,67 @@
+"""What the guidebook says of functions by the ABI is what the data say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+from framedex.guidebook.described import described, releases
+from framedex.model.guidebook.described import Kind
+from tests.pythons import ROOT
+
+DATA = ROOT / "native" / "abi"
+
+
+def test_the_committed_table_is_what_the_data_say() -> None:
+    make = "import generate_guidebook as g; print(g.table(), end='')"
+    made = subprocess.run([sys.executable, "-c", make], cwd=DATA, capture_output=True, text=True, check=True)
+
+    committed = ROOT / "indexer" / "framedex" / "guidebook" / "abi.json"
+    assert made.stdout == committed.read_text(), "run `python native/abi/generate_guidebook.py`"
+
+
+def test_every_function_of_the_description_is_there_once_in_its_order() -> None:
+    pjrt = json.loads((DATA / "pjrt_c_api_0.112.json").read_text())
+    tpu = json.loads((DATA / "tpu_c_api_jaxlib_0.4.13.json").read_text())
+    names = {kind: [each.name for each in described() if each.kind is kind] for kind in Kind}
+
+    assert names[Kind.API] == [function["name"] for function in pjrt["functions"]]
+    assert names[Kind.LEGACY] == [function["name"] for function in tpu["functions"]]
+    assert {"PLUGIN_Profiler_Start", "PJRT_Layouts_MemoryLayout_Serialize"} <= {*names[Kind.EXTENSION]}
+    assert "PJRT_Memory_FunctionTable.set_user_data" in names[Kind.OBJECT]
+    assert max(Counter(each.name for each in described()).values()) == 1
+
+
+def test_a_field_says_in_which_version_it_came() -> None:
+    (execute,) = (each for each in described() if each.name == "PJRT_LoadedExecutable_Execute")
+    since = {parameter.name: parameter.since for parameter in execute.parameters}
+
+    assert execute.since is None
+    assert since["executable"] is None
+    assert since["options.call_location"] == 76
+    (mapped,) = (each for each in described() if each.name == "PJRT_Client_DmaMap")
+    assert mapped.since == 67
+
+
+def test_outputs_are_told_from_inputs() -> None:
+    (put,) = (each for each in described() if each.name == "PJRT_Client_BufferFromHostBuffer")
+
+    assert {each.name for each in put.parameters if each.is_output} == {"done_with_host_buffer", "buffer"}
+
+
+def test_functions_lead_to_the_lines_of_their_declarations_at_a_commit() -> None:
+    sources = {each.name: each.source for each in described()}
+
+    assert sources["PJRT_Buffer_ToHostBuffer"] == (
+        "https://github.com/openxla/xla/blob/5a9e73cbd92530cac2ac36f4736a774b2412afe2/xla/pjrt/c/pjrt_c_api.h#L2452"
+    )
+    assert [name for name, source in sources.items() if source is None] == [
+        *("PJRT_Example_example_method", "PJRT_Example_create", "PJRT_Example_destroy")
+    ]
+
+
+def test_the_releases_of_jaxlib_are_told_with_their_api() -> None:
+    assert (releases()[0].jaxlib, releases()[0].minor) == ("0.4.26", 47)
+    assert [each.functions for each in releases()] == sorted(each.functions for each in releases())

@@ -1,0 +1,350 @@
+"""Python functions in place of functions of the runtime: programs of JAX under them, on the mock TPU."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.guidebook.observing import observe
+from framedex.index import open_index
+from tests.once import made_once
+from tests.running import Run, mock_environment, plain_environment
+
+PROGRAM = """
+import json
+import sys
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+
+from framedex_native.behaviour import Failed, active, chip, on, runs
+
+told = {}
+
+
+def tell(name, value):
+    told[name] = value
+
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return str(error).splitlines()[0]
+
+
+@jax.jit
+def double(x):
+    return x * 2
+
+
+@jax.jit
+def pair(x, y):
+    return x + y, x[::-1]
+
+
+calls = []
+with active():
+
+    @on("PJRT_Client_BufferFromHostBuffer")
+    def outer(call):
+        calls.append(("outer", call.arguments.dims, call.arguments.type, call.arguments.bytes, str(call.line)))
+        result = call.run()
+        calls.append(result.buffer == call.result.buffer)
+
+    @on("PJRT_Client_BufferFromHostBuffer", "DeviceMemory::Allocate")
+    def inner(call):
+        calls.append((call.function, [frame.name for frame in call.stack()][0]))
+
+    x = jax.device_put(np.arange(4, dtype=np.float32))  # the line
+tell("calls", calls)
+
+with active():
+
+    @on("DeviceMemory::Allocate")
+    def full(call):
+        call.fail("RESOURCE_EXHAUSTED", "the behaviour says no")
+
+    tell("allocation", error_of(lambda: jax.device_put(np.ones(3))))
+
+with active():
+
+    @on("PJRT_Client_BufferFromHostBuffer")
+    def late(call):
+        call.run()
+        call.fail("DATA_LOSS", "lost")
+
+    tell("late", error_of(lambda: jax.device_put(np.ones(3))))
+
+with active():
+
+    @on("PJRT_Client_BufferFromHostBuffer")
+    def recovers(call):
+        try:
+            call.run()
+        except Failed as failed:
+            tell("caught", [failed.code, failed.text])
+            raise
+
+    @on("PJRT_Client_BufferFromHostBuffer")
+    def fails(call):
+        call.fail("ABORTED", "inside")
+
+    tell("through", error_of(lambda: jax.device_put(np.ones(3))))
+
+with active():
+
+    @on("PJRT_Client_BufferFromHostBuffer")
+    def raises(call):
+        kept.append(call)
+        return {}["nothing"]
+
+    kept = []
+    tell("raised", error_of(lambda: jax.device_put(np.ones(3))))
+
+
+def use_after():
+    return kept[0].arguments
+
+
+tell("ended", error_of(use_after))
+tell("after", float(jax.device_put(np.ones(3)).sum()))
+
+with active():
+
+    @on("PJRT_Device_MemoryStats")
+    def statistics(call):
+        call.result = {"bytes_in_use": 5, "bytes_limit": 7}
+
+    stats = jax.devices()[0].memory_stats()
+    tell("statistics", [stats["bytes_in_use"], stats["bytes_limit"]])
+
+with active():
+    chip(memory=1000)
+    limit = jax.devices()[0].memory_stats()["bytes_limit"]
+    tell("chip", [error_of(lambda: jax.device_put(np.ones(4096, np.uint8))), limit])
+
+with active():
+
+    @runs("jit_double")
+    def tenfold(program):
+        (value,) = program.inputs
+        tell("input", [str(value.dtype), value.tolist(), value.flags.writeable])
+        program.outputs = value * 10
+
+    tell("tenfold", double(x).tolist())
+    tell("others", (x + 1).tolist())
+
+with active():
+
+    @runs("jit_pair")
+    def changed(program):
+        program.run()
+        first, second = program.outputs
+        program.outputs = first, second + 0.5
+
+    tell("changed", [each.tolist() for each in pair(x, x)])
+
+with active():
+
+    @runs("jit_double")
+    def wrong(program):
+        program.outputs = np.zeros(3)
+
+    tell("wrong", error_of(lambda: double(x)))
+
+with active():
+
+    @runs("jit__lambda")
+    def small(program):
+        (value,) = program.inputs
+        tell("small", [str(value.dtype), value.astype(np.float32).tolist()])
+        program.outputs = value[::-1]
+
+    for dtype in (jnp.bfloat16, jnp.int4):
+        y = jnp.asarray(np.array([1, 2]), dtype)
+        tell(f"of {np.dtype(dtype)}", np.asarray(jax.jit(lambda v: v)(y)).astype(np.float32).tolist())
+
+with active():
+
+    @runs("jit_add_one")
+    def donated(program):
+        program.outputs = program.inputs[0] * 0
+
+    def add_one(v):
+        return v + 1
+
+    z = jnp.ones(8)
+    tell("donated", [jax.jit(add_one, donate_argnums=0)(z).tolist(), z.is_deleted()])
+
+mesh = jax.make_mesh((2,), ("d",))
+sharded = jax.device_put(np.arange(4.0, dtype=np.float32), jax.NamedSharding(mesh, jax.P("d")))
+with active():
+
+    @runs("jit_double")
+    def shards(program):
+        tell("only", error_of(lambda: program.inputs))
+        for number, shard in enumerate(program.shards):
+            shard.outputs = shard.inputs[0] + 100 * number
+
+    tell("shards", double(sharded).tolist())
+
+tell("refused", [error_of(lambda: on("PJRT_Cleint_Create")), error_of(lambda: on("PJRT_Compile")(lambda: 1))])
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("behaviours")
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    environment = mock_environment(folder) | {"FRAMEDEX_DEVICES": "2", "FRAMEDEX_RECORD": "0"}
+    result: dict[str, Any] = Run.of([sys.executable, str(program)], folder, environment, 120).result
+    return result
+
+
+def test_behaviours_of_a_function_stand_inside_each_other_and_see_typed_arguments(told: dict[str, Any]) -> None:
+    line = PROGRAM.splitlines().index("    x = jax.device_put(np.arange(4, dtype=np.float32))  # the line") + 1
+    assert told["calls"] == [
+        ["outer", [4], "F32", 16, f"program.py:{line}"],
+        ["PJRT_Client_BufferFromHostBuffer", "<module>"],
+        ["DeviceMemory::Allocate", "<module>"],
+        True,
+    ]
+
+
+def test_a_behaviour_has_calls_fail_in_its_words(told: dict[str, Any]) -> None:
+    assert told["allocation"] == "RESOURCE_EXHAUSTED: the behaviour says no"
+    assert told["late"] == "DATA_LOSS: lost"
+    assert told["caught"] == ["ABORTED", "inside"]
+    assert told["through"] == "ABORTED: inside"
+
+
+def test_what_it_raises_is_the_error_of_the_call_and_the_program_goes_on(told: dict[str, Any]) -> None:
+    assert str(told["raised"]).startswith("INTERNAL: the behaviour raises (")
+    assert str(told["raised"]).endswith("raised KeyError: 'nothing'")
+    assert told["after"] == 3
+
+
+def test_a_call_that_has_ended_says_so(told: dict[str, Any]) -> None:
+    assert "has ended: keep what you need of it before that" in str(told["ended"])
+
+
+def test_results_stand_in_for_what_the_runtime_tells(told: dict[str, Any]) -> None:
+    assert told["statistics"] == [5, 7]
+    failed, limit = told["chip"]
+    assert failed.startswith("RESOURCE_EXHAUSTED: ") and "of 1000 bytes are in use" in failed
+    assert limit == 1000
+
+
+def test_a_program_gets_its_inputs_and_gives_its_outputs_as_arrays(told: dict[str, Any]) -> None:
+    assert told["input"] == ["float32", [0, 1, 2, 3], False]
+    assert told["tenfold"] == [0, 10, 20, 30]
+    assert told["others"] == [1, 2, 3, 4]
+    assert told["changed"] == [[0, 2, 4, 6], [3.5, 2.5, 1.5, 0.5]]
+
+
+def test_outputs_of_another_type_are_refused_by_name(told: dict[str, Any]) -> None:
+    assert "result 0 of jit_double is float32[4], not float64[3]" in str(told["wrong"])
+
+
+def test_types_that_numpy_lacks_are_those_of_ml_dtypes(told: dict[str, Any]) -> None:
+    assert told["of bfloat16"] == [2, 1]
+    assert told["of int4"] == [2, 1]
+    assert told["small"] == ["int4", [1, 2]]
+
+
+def test_arguments_that_the_program_takes_over_end(told: dict[str, Any]) -> None:
+    assert told["donated"] == [[0] * 8, True]
+
+
+def test_a_program_on_several_devices_has_arrays_for_each(told: dict[str, Any]) -> None:
+    assert told["only"] == "jit_double runs on several devices (2): ask `shards`, one for each"
+    assert told["shards"] == [0, 1, 102, 103]
+
+
+def test_what_cannot_be_a_behaviour_is_refused(told: dict[str, Any]) -> None:
+    name, function = told["refused"]
+    assert "Did you mean PJRT_Client_Create" in name
+    assert "has to take the call as its one argument" in function
+
+
+RECORDED = """
+from framedex_native.behaviour import on
+
+
+@on("PJRT_Client_BufferFromHostBuffer")
+def put(call):
+    call.run()  # the behaviour's line
+
+
+@on("PJRT_Client_Compile")
+def broken(call):
+    raise ValueError("broken")
+
+
+@on("PJRT_Error_Message")
+def void(call):
+    raise ValueError("of no error")
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[Path, Run]:
+    def make(folder: Path) -> Run:
+        (folder / "mine.py").write_text(RECORDED)
+        program = "import jax, numpy as np\nx = jax.device_put(np.ones(3))\ntry: x + 1\nexcept Exception: print('[1]')"
+        environment = mock_environment(folder) | {"FRAMEDEX_BEHAVIOUR": str(folder / "mine.py")}
+        return Run.of([sys.executable, "-c", program], folder, environment, 120)
+
+    run = made_once("behaviours", make)
+    return run.capture, run
+
+
+def framedex(folder: Path, *words: str) -> Any:
+    """What a question answers, as JSON."""
+    command = [sys.executable, "-m", "framedex", *words]
+    done = subprocess.run(command, cwd=folder, env=plain_environment(), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout) if "--json" in words else done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(recorded: tuple[Path, Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    framedex(folder, "index", str(recorded[0]))
+    return folder
+
+
+def test_frames_of_a_recorded_stack_name_the_lines_of_behaviours(project: Path) -> None:
+    shown = framedex(project, "trace", "DeviceMemory::Allocate")
+    line = RECORDED.splitlines().index("    call.run()  # the behaviour's line") + 1
+    assert re.search(rf"\bput\b.*mine\.py:{line}\b", shown), shown
+
+
+def test_a_guidebook_tells_that_behaviours_ran_and_has_no_page_of_them(project: Path) -> None:
+    with open_index(project) as index:
+        observations = observe(index)
+    assert [run.plugin for run in observations.runs] == ["the mock TPU under behaviours"]
+    assert "Behaviour::Run" not in {each.function for each in observations.functions}
+
+
+def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project: Path) -> None:
+    findings = framedex(project, "check", "--json", "--only", "behaviour")["findings"]
+    told = {re.sub(r" \(.*?\)", "", finding["message"]) for finding in findings}
+    assert told == {
+        "broken failed on PJRT_Client_Compile: the behaviour broken raised ValueError: broken",
+        "void failed on PJRT_Error_Message: the behaviour void raised ValueError: of no error",
+    }
+
+
+def test_what_a_function_without_an_error_meets_is_told_on_stderr(recorded: tuple[Path, Run]) -> None:
+    assert "ValueError: of no error" in recorded[1].stderr

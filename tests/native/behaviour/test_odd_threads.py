@@ -1,0 +1,74 @@
+"""Behaviours where the runtime is not safe: threads without Python, its lock held elsewhere, forks, the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.running import plain_environment
+
+PROGRAM = Path(__file__).with_name("odd_threads.py")
+TRIALS = int(os.environ.get("FRAMEDEX_TRIALS", "1"))
+
+
+@pytest.fixture(scope="module")
+def ended() -> subprocess.CompletedProcess[str]:
+    environment = plain_environment() | {"FRAMEDEX_BEHAVIOUR_PATIENCE": "0.4"}
+    command = [sys.executable, str(PROGRAM)]
+    for _ in range(TRIALS):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            break
+    return done
+
+
+@pytest.fixture(scope="module")
+def told(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def test_a_caller_that_somebody_waits_for_with_the_lock_goes_on_without_behaviours(told: dict[str, Any]) -> None:
+    assert told["held"]["seen"] <= 1  # its helper may come to it afterwards
+    assert 0.2 <= told["held"]["seconds"] < 10
+
+
+def test_that_is_told(ended: subprocess.CompletedProcess[str]) -> None:
+    assert "a behaviour on PJRT_Event_IsReady was left out: the GIL was held elsewhere" in ended.stderr
+
+
+def test_a_behaviour_that_takes_too_long_is_given_up(told: dict[str, Any]) -> None:
+    assert not told["slow"]["ready"]
+    assert 1 <= told["slow"]["seconds"] < 2.9
+
+
+def test_the_time_of_the_runtime_is_not_the_behaviours(told: dict[str, Any]) -> None:
+    assert told["waiting"]["told"] == 1
+    assert told["waiting"]["error"] is None
+
+
+def test_where_no_error_can_be_handed_on_the_function_gives_what_it_gives(
+    told: dict[str, Any], ended: subprocess.CompletedProcess[str]
+) -> None:
+    assert told["void"]["message"] == "said by a behaviour"
+    assert "PJRT_Error_Message returns no error, so this one is told here: said to nobody" in ended.stderr
+
+
+def test_one_that_does_not_end_is_told_with_its_stack(ended: subprocess.CompletedProcess[str]) -> None:
+    line = PROGRAM.read_text().splitlines().index('    ways["now"] = lambda call: time.sleep(3)') + 1
+    assert ended.stderr.count("has not ended for 0.4 s") == 1
+    assert f'odd_threads.py", line {line} in <lambda>' in ended.stderr
+
+
+def test_a_forked_child_has_no_behaviours(told: dict[str, Any]) -> None:
+    assert told["forked"]["seen"] == 0
+
+
+def test_the_program_ends_while_calls_go_on(ended: subprocess.CompletedProcess[str]) -> None:
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,28 @@
+"""Runs two programs in turn while JAX's own profiler is at it, which writes into the folder that is its argument."""
+
+from __future__ import annotations
+
+import sys
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(x):
+    return jnp.sin(x) @ x.T
+
+
+@jax.jit
+def scale(x):
+    return jnp.cos(x) * 2
+
+
+x = step(jnp.ones((64, 64)))
+x.block_until_ready()
+with jax.profiler.trace(sys.argv[1]):
+    for _ in range(3):
+        x = step(x)
+        y = scale(x)
+    jax.block_until_ready((x, y))
+step(y).block_until_ready()

@@ -1,0 +1,45 @@
+"""Firefox's profiler itself, as its command line: it loads a profile, and is asked what is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.run.export.viewers import EDITORS, VIEWERS
+
+_NODE = EDITORS / "bin" / "node"
+_PROFILER = VIEWERS / "node_modules" / "@firefox-devtools" / "profiler-cli" / "dist" / "profiler-cli.js"
+
+
+Asking = Callable[..., dict[str, Any]]
+
+
+@contextmanager
+def firefox_profiler(profile: Path, folder: Path) -> Iterator[Asking]:
+    """What asks the profiler about a profile once it has loaded that. Its sockets are in the folder.
+
+    It tells its steps in a log, which is a pipe here: so there is nothing to wait for but the line that it has loaded.
+    """
+    environment = {**os.environ, "PROFILER_CLI_SESSION_DIR": str(folder)}
+    log = folder / "session.log"
+    os.mkfifo(log)
+    process = subprocess.Popen([_NODE, _PROFILER, "--daemon", profile, "--session", log.stem], env=environment)
+
+    def ask(*words: str) -> dict[str, Any]:
+        command = [str(_NODE), str(_PROFILER), *words, "--json", "--session", log.stem]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    try:
+        with log.open() as steps:
+            assert any("Profile loaded successfully" in step for step in steps)
+            yield ask
+    finally:
+        process.terminate()
+        process.wait()

@@ -1,0 +1,152 @@
+"""Cells that are recorded in a real kernel: what is shown, what the index has, and what happens where a cell fails."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from framedex.index import Index
+from framedex.model import CallFilter, Counted
+from framedex.notebook.options import help_of_options
+from tests.once import made_once
+from tests.pythons import ROOT
+from tests.run.notebook.notebooks import executed, run_through, shown, told
+
+FUNCTION = "import jax\nimport jax.numpy as jnp\n\ndef double(x):\n    return x + x"
+RECORDED = "%%framedex -o run\ntwice = jax.jit(double)\nfor size in (3, 5):\n    float(twice(jnp.ones(size)).sum())"
+CELLS = {
+    "load": "%load_ext framedex",
+    "function": FUNCTION,
+    "unknown option": "%%framedex --colour red\nprint('it ran')",
+    "no variable": "%%framedex -o 'a b'\nprint('it ran')",
+    "recorded": RECORDED,
+    "rows": "for row in run.compiles():\n    print(row.function, row.compiles, row.line and row.line.location.line)",
+    "index": "print(run.index_path)",
+    "fails": "%%framedex\ndouble(jnp.ones(7))\n1 / 0",
+    "interrupted": "%%framedex\nimport os, signal\ndouble(jnp.ones(9))\nos.kill(os.getpid(), signal.SIGINT)\n1",
+    "awaits": "%%framedex\nimport asyncio\nawait asyncio.sleep(0)\ndouble(jnp.ones(11))",
+    "timed": "%%time\n%%framedex\ndouble(jnp.ones(13));",
+    "nested": "%%framedex\n%%framedex\nprint('it ran')",
+    "another machine": "%%framedex --device v4\nprint('it ran')",
+    "nothing": "%%framedex\n1 + 1",
+    "not writable": "%%framedex --output /proc/captures\nprint('it ran')",
+    "unloaded": "%unload_ext framedex",
+    "as before": "%%framedex\nprint('it ran')",
+}
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[str, Any]:
+    """The cells after they ran, by their names, with the folder in which they did."""
+    folder, notebook = made_once("notebook", lambda folder: (folder, executed(list(CELLS.values()), folder)))
+    return dict(zip(CELLS, notebook.cells, strict=True)) | {"folder": folder}
+
+
+def test_a_recorded_cell_shows_its_answers_and_its_lines(cells: dict[str, Any]) -> None:
+    page = shown(cells["recorded"])
+    number = list(CELLS).index("recorded") + 1
+    assert f"cell In[{number}] line 4" in page
+    assert "<code>float(twice(jnp.ones(size)).sum())</code>" in page
+    for answer in ("Compiles", "Transfers", "Memory", "Waits", "Flame graph"):
+        assert f"<summary>{answer}" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_variable_has_the_rows(cells: dict[str, Any]) -> None:
+    assert "double 2 4" in told(cells["rows"]).splitlines()
+
+
+def test_the_lines_of_cells_are_in_files_that_have_their_text(cells: dict[str, Any]) -> None:
+    """A function of a cell that ran before, and was not recorded, has its line, too."""
+    with Index.open(Path(told(cells["index"]).strip()), counted=Counted.ALL) as index:
+        places = [function.location for function in index.functions.named("double")]
+        for place in places:
+            assert place is not None and Path(place.path).read_text() == f"{FUNCTION}\n"
+        assert {place.line for place in places if place} == {4}
+        compiled = [row.line.location for row in index.compiles() if row.line and row.function == "double"]
+    assert {place.line for place in compiled} >= {4}
+    assert all(place.stale is None for place in compiled)
+    assert Path(compiled[0].path).read_text() == f"{RECORDED}\n"
+
+
+@pytest.mark.parametrize(("name", "error"), [("fails", "ZeroDivisionError"), ("interrupted", "KeyboardInterrupt")])
+def test_what_was_recorded_until_an_exception_is_shown_below_it(cells: dict[str, Any], name: str, error: str) -> None:
+    kinds = [output.output_type for output in cells[name].outputs]
+    assert kinds == ["error", "display_data"]
+    assert told(cells[name]).strip() == error
+    assert "PJRT_Client_Compile" in _flames(cells[name])
+
+
+@pytest.mark.parametrize("name", ["awaits", "timed"])
+def test_cells_run_as_they_do_without(cells: dict[str, Any], name: str) -> None:
+    assert "Compiles" in shown(cells[name])
+    assert "Error" not in told(cells[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("unknown option", "No such option '--colour'"),
+        ("no variable", "-o a b is no name of a variable"),
+        ("nested", "A recorded cell cannot record another one."),
+        ("another machine", "JAX has opened its devices already"),
+        ("not writable", "%%framedex --output FOLDER"),
+        ("as before", "`%%framedex` not found"),
+    ],
+)
+def test_what_cannot_be_recorded_does_not_run(cells: dict[str, Any], name: str, why: str) -> None:
+    assert why in told(cells[name])
+    assert "it ran" not in told(cells[name])
+
+
+def test_help_has_the_options_that_the_page_shows() -> None:
+    assert f"```text\n{help_of_options()}\n```" in (ROOT / "docs" / "notebooks.md").read_text()
+
+
+def test_a_cell_without_calls_says_so(cells: dict[str, Any]) -> None:
+    assert shown(cells["nothing"], "text/plain") == "2"
+    assert "no call into the runtime was recorded. This cell asked nothing of it." in told(cells["nothing"])
+
+
+def test_where_jax_was_there_before_a_process_of_its_own_is_recorded(tmp_path: Path) -> None:
+    """Given JAX that has opened its devices, then the way out is told, and works."""
+    (tmp_path / "beside.py").write_text("SIZE = 4\n")
+    opened, load, here, apart, failing = executed(
+        [
+            "import jax\njax.devices()",
+            "%load_ext framedex",
+            "%%framedex\nprint('it ran')",
+            "%%framedex --fresh --devices 2\nimport beside, jax\nprint(jax.numpy.ones(beside.SIZE).sum())",
+            "%%framedex --fresh\nraise SystemExit(3)",
+        ],
+        tmp_path,
+    ).cells
+    assert told(opened) == ""
+    for cell in (load, here):
+        assert "JAX opened its devices before framedex was there" in told(cell) and "--fresh" in told(cell)
+    assert "it ran" not in told(here)
+    assert "4.0" in told(apart)
+    assert "cell In[4] line 3" in shown(apart)
+    assert "nothing was recorded" in told(failing) and "ended with status 3" in told(failing)
+    with Index.open(tmp_path / ".framedex" / "index.db") as index:
+        assert [capture.command for capture in index.captures()]
+        assert index.calls.find(CallFilter(function="PJRT_Client_Compile"), 1)
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    notebook = run_through(nbformat.read(ROOT / "docs" / "notebook.ipynb", 4), tmp_path)
+    displays = [shown(cell) for cell in notebook.cells if cell.cell_type == "code"]
+    assert [bool(display) for display in displays] == [False, False, True, False, True, True]
+    assert "argument 1 (batch) was float32[4,16], [8,16], [12,16]" in displays[2]
+    trace = displays[4]
+    assert trace.index("cell In[3] line 5") < trace.index("<code>PJRT_Client_Compile</code>")
+    assert "pjit.cc:" in trace and "ipykernel" not in trace
+
+
+def _flames(cell: Any) -> str:
+    """The picture of a cell's flame graph, as text."""
+    return base64.b64decode(shown(cell).partition("base64,")[2].partition('"')[0]).decode()

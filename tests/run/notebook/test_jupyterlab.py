@@ -1,0 +1,107 @@
+"""The example notebook in a real JupyterLab: it runs, its flame graph can be clicked, and it is read without trust; as
+nbconvert exports it, too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+
+from tests.pythons import ROOT
+from tests.run.notebook.jupyterlab import opened, run_all, serving
+from tests.run.notebook.notebooks import run_through
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+HAS_JUPYTERLAB = (
+    importlib.util.find_spec("jupyterlab")
+    and importlib.util.find_spec("playwright")
+    and shutil.which(os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium"))
+)
+pytestmark = pytest.mark.skipif(
+    not HAS_JUPYTERLAB, reason="no JupyterLab with Chromium and Playwright; `make test-editors` sets them up"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from tests.editors.vscode.workbench import chromium
+
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example as it came, and as it was saved elsewhere with its outputs: that is not trusted."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    example = ROOT / "docs" / "notebook.ipynb"
+    (folder / "new.ipynb").write_text(example.read_text())
+    nbformat.write(run_through(nbformat.read(example, 4), folder), folder / "saved.ipynb")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """JupyterLab on that folder."""
+    with serving(folder, tmp_path_factory.mktemp("settings")) as found:
+        yield found
+
+
+@pytest.fixture
+def lab(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The notebook that the test's parameter names."""
+    with opened(browser, address, request.param) as page:
+        yield page
+
+
+@pytest.mark.parametrize("lab", ["new.ipynb"], indirect=True)
+def test_a_cell_is_recorded_and_its_flame_graph_is_clicked(lab: Page) -> None:
+    run_all(lab)
+    _is_opened_and_clicked(lab.locator(".jp-OutputArea-output .framedex").first)
+
+
+def test_an_exported_notebook_is_opened_and_clicked(browser: Browser, folder: Path) -> None:
+    exporter = importlib.import_module("nbconvert").HTMLExporter()  # which comes with JupyterLab, without types
+    exported, _ = exporter.from_filename(str(folder / "saved.ipynb"))
+    (folder / "saved.html").write_text(exported)
+    page = browser.new_page()
+    page.route(re.compile("^https?:"), lambda route: route.abort())  # nbconvert's own page asks for MathJax
+    page.goto((folder / "saved.html").as_uri())
+    _is_opened_and_clicked(page.locator(".framedex").first)
+    page.close()
+
+
+@pytest.mark.parametrize("lab", ["saved.ipynb"], indirect=True)
+def test_without_trust_the_answers_are_read_and_the_graph_is_a_picture(lab: Page) -> None:
+    recorded = lab.locator(".jp-OutputArea-output .framedex").first
+    recorded.scroll_into_view_if_needed()
+    assert recorded.locator("script, style").count() == 0
+    assert recorded.locator("summary").count() >= 5
+    assert "cell In[3] line 5" in (recorded.text_content() or "")
+    drawn = recorded.locator("img").first
+    drawn.scroll_into_view_if_needed()
+    assert drawn.evaluate("picture => picture.complete && picture.naturalHeight") > 100
+
+
+def _is_opened_and_clicked(recorded: Locator) -> None:
+    recorded.get_by_text("Compiles:").click()
+    recorded.get_by_text("argument 1 (batch) was float32[4,16], [8,16], [12,16]").wait_for()
+    box = recorded.locator(".flames svg svg", has_text="PJRT_Client_Compile").first
+    before = box.bounding_box()
+    box.click()
+    picked = recorded.locator(".picked")
+    assert picked.inner_text().startswith("PJRT_Client_Compile: ")
+    after = box.bounding_box()
+    assert before is not None and after is not None and after["width"] > before["width"]
+    assert "cell In[3]" in (recorded.locator(".flames svg svg").first.text_content() or "")

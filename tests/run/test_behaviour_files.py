@@ -1,0 +1,86 @@
+"""`framedex run --behaviour`: which files are refused, and a program under several, in a Python without framedex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import pythons
+from tests.run.invoking import framedex_run, invoked
+
+PROGRAM = "import jax; print(jax.device_put(1.5))"
+BEHAVIOUR = """
+from framedex_native.behaviour import on
+
+@on("PJRT_Client_BufferFromHostBuffer")
+def put(call):
+    print("{name}")
+    call.run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("missing.py", None, "cannot be read: No such file or directory"),
+        ("syntax.py", "def", "are no Python: invalid syntax"),
+        ("with:colon.py", "", "has a :, which stands between files of behaviours"),
+    ],
+)
+def test_files_that_are_refused_before_anything_runs(tmp_path: Path, name: str, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    ended = framedex_run("--behaviour", name, "-c", "print('ran')", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (1, b""), ended.stderr
+    assert message in ended.stderr.decode()
+
+
+def test_a_file_that_fails_as_it_runs_ends_the_program_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from framedex_native.behaviour import on\non('PJRT_Cleint_Create')\n")
+    ended = framedex_run("--behaviour", "mine.py", "-c", PROGRAM, folder=tmp_path)
+    assert ended.status == 1 and ended.stdout == b""
+    assert "Did you mean PJRT_Client_Create" in ended.stderr.decode()
+
+
+def test_a_file_that_is_none_for_the_programs_python_is_told_by_its_line(tmp_path: Path) -> None:
+    python = pythons.with_jax("3.12")
+    if python is None:
+        pytest.skip("There is no Python 3.12 with JAX.")
+    (tmp_path / "mine.py").write_text("x = 1\ndef\n")
+    ended = framedex_run("--python", str(python.path), "--behaviour", "mine.py", "-c", PROGRAM, folder=tmp_path)
+    said = ended.stderr.decode()
+    assert (ended.status, ended.stdout) == (1, b""), said
+    assert f'cannot be run:\n  File "{tmp_path}/mine.py", line 2\n' in said
+
+
+def test_a_chip_of_ones_own_whose_memory_is_refused_is_jaxs_and_the_records(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from framedex_native.behaviour import chip, on\n"
+        'chip(kind="MyChip 1", attributes={"revision": "B2"})\n'
+        '@on("DeviceMemory::Allocate")\n'
+        'def refuse(call): call.fail("RESOURCE_EXHAUSTED", "not today")\n'
+    )
+    program = (
+        "import jax; chip, = jax.devices(); print(chip.device_kind, chip.revision, chip.coords); jax.device_put(1.5)"
+    )
+    ended = framedex_run("--behaviour", "mine.py", "-c", program, folder=tmp_path)
+    assert ended.stdout == b"MyChip 1 B2 [0, 0, 0]\n", ended.stderr
+    assert invoked("index", folder=tmp_path).status == 0
+    assert (
+        "DeviceMemory::Allocate answered RESOURCE_EXHAUSTED: not today"
+        in invoked("check", folder=tmp_path).stdout.decode()
+    )
+
+
+def test_several_files_in_a_python_without_framedex(tmp_path: Path) -> None:
+    python = pythons.with_jax("3.12")
+    if python is None:
+        pytest.skip("There is no Python 3.12 with JAX.")
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(BEHAVIOUR.format(name=name))
+    ended = framedex_run(
+        *("--python", str(python.path), "--behaviour", "first.py", "--behaviour", "second.py", "-c", PROGRAM),
+        folder=tmp_path,
+    )
+    assert (ended.status, ended.stdout) == (0, b"first\nsecond\n1.5\n"), ended.stderr
