@@ -63,21 +63,14 @@ def add_captures(
         tempfile.TemporaryDirectory(prefix="framedex-fleet-") as folder,
         progress.task("Adding captures", len(captures)) as advance,
     ):
-        adding = _Adding(place, names, Path(folder))
+        adding = Adding(place, names, Path(folder))
         for path in captures:
-            try:
-                added: Added | FramedexError = adding.add(path)
-            except FramedexError as error:
-                added = error
-            except OSError as error:
-                kept = f"What is kept in {tempfile.gettempdir()} meanwhile"
-                said = error.strerror or str(error)
-                added = FramedexError(f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room.")
+            added = adding.added(path)
             advance(1, calls=added.calls if isinstance(added, Added) else 0)
             yield path, added
 
 
-class _Adding:
+class Adding:
     """What adding several captures has in common: names of frames, and what the store is known to have.
 
     `folder` is for files that are being written.
@@ -89,6 +82,17 @@ class _Adding:
         self._folder = folder
         self._known: dict[str, set[str]] = {}
         self._cleaned: set[str] = set()
+
+    def added(self, path: Path) -> Added | FramedexError:
+        """Add a capture; the reason where it cannot be added."""
+        try:
+            return self.add(path)
+        except FramedexError as error:
+            return error
+        except OSError as error:
+            kept = f"What is kept in {tempfile.gettempdir()} meanwhile"
+            said = error.strerror or str(error)
+            return FramedexError(f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room.")
 
     def add(self, path: Path) -> Added:
         """Add a capture. Raises FramedexError where it cannot be read, or the store not be written."""
