@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import lines, memory
-from .compiled import count_of_results
 from .errors import Failed, code_number
 from .memory import FOR_GOOD
 from .views import Arguments, Outputs
@@ -133,10 +132,7 @@ class Call:
         return self._dispatched.function
 
     def _outputs(self) -> Outputs:
-        def results() -> int:
-            return count_of_results(self.arguments.executable)
-
-        return Outputs(self._function.arguments, self._dispatched.address, self._must_last, results)
+        return self._dispatched.outputs(self._must_last)
 
     def _must_last(self) -> None:
         if self._has_ended:

@@ -15,8 +15,9 @@ from .objects import addressable_devices
 _KIND = "PJRT_DeviceDescription_Kind"
 _ATTRIBUTES = "PJRT_DeviceDescription_Attributes", "PJRT_Device_GetAttributes"  # JAX asks the second one
 _STATISTICS = "PJRT_Device_MemoryStats"
+_BEYOND_NUMBERS = 1 << 63
 _LIMIT_ATTRIBUTE = "device_memory_bytes_limit"
-Value = str | bool | int | float | Sequence[int]
+Value = str | int | Sequence[int]
 
 
 def chip(
@@ -25,12 +26,21 @@ def chip(
     """Have all devices be chips of this kind, with so many bytes of memory, and with these attributes beside their own.
 
     `memory` is what the statistics tell, and no device of the mock gives more; over a plug-in only the statistics
-    change. Raises ValueError where nothing is to be changed, or for memory of no bytes.
+    change. Raises ValueError where nothing is to be changed, or for memory of no bytes, and TypeError for a kind or an
+    attribute that no device can have.
     """
     if kind is None and memory is None and not attributes:
         raise ValueError('say what the chip is: chip(kind="MyChip 1", memory=1 << 30, attributes={...})')
-    if memory is not None and memory <= 0:
-        raise ValueError(f"a chip of {memory} bytes has no memory")
+    if kind is not None and not isinstance(kind, str):
+        raise TypeError(f"a chip's kind is a text, not {kind!r}")
+    if memory is not None and not (isinstance(memory, int) and 0 < memory < _BEYOND_NUMBERS):
+        raise ValueError(f"a chip's memory is a number of bytes, not {memory!r}")
+    for name, value in (attributes or {}).items():
+        if not isinstance(name, str) or not _is_attribute(value):
+            raise TypeError(
+                f"the attribute {name!r} cannot be {value!r}: JAX ends the process at all but texts, integers of"
+                " 64 bits and sequences of such integers"
+            )
     made = _Chip(kind, memory, dict(attributes or {}))
     changed = {_KIND: kind, _STATISTICS: memory, ALLOCATE: memory, **dict.fromkeys(_ATTRIBUTES, attributes or memory)}
     stand(made, [functions()[name].number for name, value in changed.items() if value])
@@ -71,6 +81,17 @@ class _Chip(Behaviour):
                 "RESOURCE_EXHAUSTED",
                 f"Out of memory while trying to allocate {wanted} bytes: {in_use} of {limit} bytes are in use.",
             )
+
+
+def _is_attribute(value: object) -> bool:
+    """Whether jaxlib takes a value for an attribute of a device."""
+    if isinstance(value, str):
+        return True
+    numbers = value if isinstance(value, Sequence) else (value,)
+    return all(
+        isinstance(each, int) and not isinstance(each, bool) and -_BEYOND_NUMBERS <= each < _BEYOND_NUMBERS
+        for each in numbers
+    )
 
 
 def _limited(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:

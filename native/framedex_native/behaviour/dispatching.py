@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import layer, lines
 from .abi import Function
 from .calls import Call
+from .compiled import count_of_results
 from .errors import Failed, code_name, code_number
 from .events import ready_event
-from .objects import release
+from .objects import objects_in, release
 from .reading import read
+from .views import Outputs
 from .writing import output_names
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ class Dispatched:
         """`native` is the call below; the first of the behaviours is the outermost."""
         self.function = function
         self.address = native.arguments
-        self.caller = lines.program_frame()
+        self.caller = lines.program_frame(native.caller_thread)
         self.is_answered = False
         self._native = native
         self._behaviours = behaviours
@@ -68,6 +70,15 @@ class Dispatched:
         if not call.is_over:
             self.run(depth + 1)
 
+    def outputs(self, must_last: Callable[[], None]) -> Outputs:
+        """The outputs that are in the struct now; `must_last` raises once they may not be read any more."""
+        struct = self.function.arguments
+
+        def results() -> int:
+            return count_of_results(read(struct, struct.fields["executable"], self.address))
+
+        return Outputs(struct, self.address, must_last, results)
+
     def with_what_is_needed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """A result of which nothing was run, with events that are ready where it names none.
 
@@ -94,8 +105,8 @@ class Dispatched:
         except BaseException as error:
             text = _told(behaviour, error)
             self._native.end("raised", code_number("INTERNAL"), text)
-            if not isinstance(error, Exception):
-                raise  # an interrupt is the program's
+            if isinstance(error, KeyboardInterrupt):
+                raise  # it is the program's
             if not self.function.returns_error:
                 print(f"framedex: {text}", file=sys.stderr)
                 return
@@ -110,12 +121,9 @@ class Dispatched:
         self._has_default_run = True
 
     def _release_outputs(self) -> None:
-        """Release what the default has made: the caller, who gets an error, does not."""
-        if not self._has_default_run:
-            return
-        struct = self.function.arguments
-        made = [field for field in struct.fields.values() if field.is_output and field.kind == "handle"]
-        release(read(struct, field, self.address) for field in made)
+        """Release what the default or a behaviour has made: the caller, who gets an error, does not."""
+        if self._has_default_run or self.is_answered:
+            release(objects_in(self.outputs(lambda: None)))
 
 
 def _told(behaviour: Behaviour, error: BaseException) -> str:

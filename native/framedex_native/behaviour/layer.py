@@ -51,6 +51,7 @@ class Layer:
         self.fail = _function(library, "fail", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
         self.answer = _function(library, "answer", None, ctypes.c_void_p)
         self.arguments = _function(library, "arguments", ctypes.c_void_p, ctypes.c_void_p)
+        self.caller_thread = _function(library, "caller_thread", ctypes.c_ulong, ctypes.c_void_p)
         self.is_abandoned = _function(library, "is_abandoned", ctypes.c_int, ctypes.c_void_p)
         self.begin = _function(library, "begin", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
         self.end = _function(
@@ -96,6 +97,8 @@ class Call:
         self._address = address
         self.arguments: int = layer.arguments(address)
         """Where its argument struct lies: the caller's, or a copy of it."""
+        self.caller_thread: int = layer.caller_thread(address)
+        """The thread that made the call, as `threading.get_ident` numbers them."""
 
     @property
     def is_abandoned(self) -> bool:

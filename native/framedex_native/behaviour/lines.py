@@ -1,9 +1,10 @@
-"""Where the program stands while a behaviour runs: its Python frames on this thread."""
+"""Where the program stands while a behaviour runs: its Python frames on the thread that made the call."""
 
 from __future__ import annotations
 
 import sys
 import sysconfig
+import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,9 +50,12 @@ def line_below(frame: FrameType | None) -> Line | None:
     return None
 
 
-def program_frame() -> FrameType | None:
-    """The program's innermost frame on this thread: outside of all behaviours that are under way on it."""
-    frame: FrameType | None = sys._getframe(1)
+def program_frame(thread: int) -> FrameType | None:
+    """The program's innermost frame on a thread: outside of all behaviours that are under way on it.
+
+    The thread is this one, or waits for what this one does; None where it has no Python.
+    """
+    frame = sys._current_frames().get(thread) if thread != threading.get_ident() else sys._getframe(1)
     found = frame
     while frame is not None:
         if is_ours(frame) and frame.f_code.co_name == _ENTRY:

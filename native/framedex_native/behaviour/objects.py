@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from . import layer
 from .asking import ask
 from .handles import Handle
 
-# The functions that end objects which their maker has to end, and the argument that takes them.
+# The functions that end objects which whoever got them has to end, and the argument that takes them. Topologies are not
+# among them: some are a client's own.
 _ENDED_BY = {
+    "PJRT_AsyncHostToDeviceTransferManager": ("PJRT_AsyncHostToDeviceTransferManager_Destroy", "transfer_manager"),
+    "PJRT_AsyncTrackingEvent": ("PJRT_AsyncTrackingEvent_Destroy", "event"),
     "PJRT_Buffer": ("PJRT_Buffer_Destroy", "buffer"),
+    "PJRT_Client": ("PJRT_Client_Destroy", "client"),
     "PJRT_Event": ("PJRT_Event_Destroy", "event"),
     "PJRT_Executable": ("PJRT_Executable_Destroy", "executable"),
+    "PJRT_ExecuteContext": ("PJRT_ExecuteContext_Destroy", "context"),
     "PJRT_LoadedExecutable": ("PJRT_LoadedExecutable_Destroy", "executable"),
 }
 
@@ -42,6 +48,18 @@ def memory_of(device: Handle, kind: str) -> Handle | None:
         return None
     memories: tuple[Handle, ...] = ask("PJRT_Device_AddressableMemories", device=device).memories
     return next((each for each in memories if _kind(each) == kind), None)
+
+
+def objects_in(value: Any) -> Iterator[Handle]:
+    """The objects in what a function gives, however deep."""
+    if isinstance(value, Handle):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from objects_in(each)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from objects_in(each)
 
 
 def release(objects: Iterable[Handle | None]) -> None:

@@ -42,10 +42,6 @@ FRAMEDEX_EXPORT void framedex_behaviour_close() { close(); }
 
 FRAMEDEX_EXPORT void framedex_behaviour_watch(size_t function, int is_wanted) { watch(function, is_wanted != 0); }
 
-FRAMEDEX_EXPORT int framedex_behaviour_has(size_t function) {
-  return below() == nullptr || function >= kFunctions.size() || default_of(function) != nullptr;
-}
-
 FRAMEDEX_EXPORT Told framedex_behaviour_ask(size_t function, void* arguments) {
   if (below() == nullptr) return told(nothing_below());
   if (default_of(function) == nullptr) {
@@ -59,6 +55,8 @@ FRAMEDEX_EXPORT size_t framedex_behaviour_clients(PJRT_Client** clients, size_t 
 }
 
 FRAMEDEX_EXPORT void* framedex_behaviour_arguments(WatchedCall* call) { return call->arguments(); }
+
+FRAMEDEX_EXPORT unsigned long framedex_behaviour_caller_thread(WatchedCall* call) { return call->caller_thread(); }
 
 FRAMEDEX_EXPORT Told framedex_behaviour_run(WatchedCall* call) { return told(call->run()); }
 

@@ -1,5 +1,7 @@
 #include "pjrt/behaviours/vigil.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,13 +27,14 @@ std::chrono::duration<double> patience() {
   return std::chrono::duration<double>(seconds > 0 ? seconds : kDefault);
 }
 
-// The Python stacks of all threads, on stderr; waits for the GIL.
+// The Python stacks of all threads, on stderr, whatever the program has made of `sys.stderr`; waits for the GIL.
 void show_stacks() {
   if (!python::is_usable()) return;
   python::Gil gil;
   python::Reference module = python::loaded_module("faulthandler");
   python::Reference dump = module ? python::attribute(module.get(), "dump_traceback") : python::Reference();
-  if (!dump || !python::call(dump.get(), {})) python::take_error();
+  python::Reference file = python::integer(STDERR_FILENO);
+  if (!dump || !python::call(dump.get(), {file.get()})) python::take_error();
 }
 
 class Watch {

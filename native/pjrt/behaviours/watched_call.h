@@ -1,6 +1,8 @@
 // One call of a watched function: what its behaviours have made of it so far.
 #pragma once
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -49,6 +51,8 @@ class WatchedCall {
 
   size_t function() const { return function_; }
   void* arguments() const { return arguments_; }
+  // The thread that made it, as Python numbers threads.
+  unsigned long caller_thread() const { return caller_thread_; }
 
   // ---- For behaviours, on their thread, with the GIL.
 
@@ -96,6 +100,7 @@ class WatchedCall {
   void* arguments_;
   const Default default_;
   const bool caller_has_gil_;
+  const unsigned long caller_thread_ = pthread_self();
 
   bool has_run_ = false;
   std::vector<char> default_results_;  // the copy as the default left it

@@ -19,6 +19,7 @@ from tests.running import Run, mock_environment, plain_environment
 PROGRAM = """
 import json
 import sys
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -83,6 +84,37 @@ with active():
         call.fail("DATA_LOSS", "lost")
 
     tell("late", error_of(lambda: jax.device_put(np.ones(3))))
+
+in_use = jax.devices()[0].memory_stats()["bytes_in_use"]
+with active():
+
+    @on("PJRT_LoadedExecutable_Execute")
+    def late_program(call):
+        call.run()
+        call.fail("DATA_LOSS", "lost")
+
+    @runs("jit_double")
+    def answers(program):
+        program.outputs = program.inputs[0]
+
+    error = error_of(lambda: double(x))
+tell("released", [error, jax.devices()[0].memory_stats()["bytes_in_use"] - in_use])
+
+with active():
+
+    @on("PJRT_LoadedExecutable_Execute")
+    def leaves(call):
+        sys.exit(3)
+
+    tell("left", error_of(lambda: double(x)))
+
+with active():
+
+    @on("PJRT_Executable_NumOutputs")
+    def elsewhere(call):
+        tell("elsewhere", [str(call.line), call.stack()[0].name, threading.current_thread() is threading.main_thread()])
+
+    jax.jit(lambda v: v - 1)(x)  # another line
 
 with active():
 
@@ -198,6 +230,9 @@ with active():
     tell("shards", double(sharded).tolist())
 
 tell("refused", [error_of(lambda: on("PJRT_Cleint_Create")), error_of(lambda: on("PJRT_Compile")(lambda: 1))])
+attributes = {"f": 1.5}, {"b": True}, {"l": [0, 1 << 63]}
+chips = {"kind": 7}, {"memory": 1.5}, *({"attributes": each} for each in attributes)
+tell("no chips", [error_of(lambda: chip(**each)) for each in chips])
 print(json.dumps(told))
 """
 
@@ -233,6 +268,19 @@ def test_what_it_raises_is_the_error_of_the_call_and_the_program_goes_on(told: d
     assert str(told["raised"]).startswith("INTERNAL: the behaviour raises (")
     assert str(told["raised"]).endswith("raised KeyError: 'nothing'")
     assert told["after"] == 3
+
+
+def test_leaving_the_program_within_one_is_an_error_of_the_call_too(told: dict[str, Any]) -> None:
+    assert re.fullmatch(r"INTERNAL: the behaviour leaves \(.*\) raised SystemExit: 3", told["left"])
+
+
+def test_what_a_program_gave_is_released_where_its_run_fails_afterwards(told: dict[str, Any]) -> None:
+    assert told["released"] == ["DATA_LOSS: lost", 0]
+
+
+def test_the_line_is_the_callers_where_a_thread_of_framedex_runs_the_behaviour(told: dict[str, Any]) -> None:
+    line = PROGRAM.splitlines().index("    jax.jit(lambda v: v - 1)(x)  # another line") + 1
+    assert told["elsewhere"] == [f"program.py:{line}", "<module>", False]
 
 
 def test_a_call_that_has_ended_says_so(told: dict[str, Any]) -> None:
@@ -276,6 +324,11 @@ def test_what_cannot_be_a_behaviour_is_refused(told: dict[str, Any]) -> None:
     name, function = told["refused"]
     assert "Did you mean PJRT_Client_Create" in name
     assert "has to take the call as its one argument" in function
+
+
+def test_what_no_device_can_be_is_no_chip(told: dict[str, Any]) -> None:
+    begins = ["a chip's kind", "a chip's memory", *(f"the attribute '{name}' cannot be" for name in "fbl")]
+    assert [each[: len(begin)] for each, begin in zip(told["no chips"], begins, strict=True)] == begins
 
 
 RECORDED = """
