@@ -11,7 +11,7 @@ import pytest
 
 from framedex.index import Index
 from framedex.model import CallFilter
-from tests.indexer.imports.profiles import FIXTURES, fixture, framedex
+from tests.indexer.imports.profiles import FIXTURES, fixture, framedex, pprof
 
 # Of each fixture: its format, and what is counted.
 WHAT = {
@@ -49,6 +49,21 @@ def test_a_profile_is_a_capture_of_what_it_counts(imported: Callable[[str], Inde
     assert capture.command == f"imported '{form}' {name}" if " " in form else f"imported {form} {name}"
     assert totals.function == counted
     assert (totals.calls, totals.total) == _counted_by_hand(name)
+
+
+def test_stacks_without_a_time_come_by_what_they_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given bytes, the stacks of which lie in no order, when a line is asked about, then the largest come first."""
+    monkeypatch.chdir(tmp_path)
+    sizes = [(7919 * number) % 300 + 1 for number in range(300)]
+    stacks = [[("main", "/app/held.py", 1), ("keep", "/app/held.py", size)] for size in sizes]
+    (tmp_path / "a.pb.gz").write_bytes(
+        pprof([(stack, [size], {}) for stack, size in zip(stacks, sizes, strict=True)], [("space", "bytes")])
+    )
+    assert framedex("import", "a.pb.gz").exit_code == 0
+    for place in ("/app/held.py:1", "/app/held.py"):
+        found = json.loads(framedex("where", place, "--limit", "3", "--json").stdout)["stacks"]
+        assert [each["calls"] for each in found] == [300, 299, 298]
+    assert "stacks, those of most calls first:" in framedex("where", "/app/held.py:1").stdout
 
 
 @pytest.mark.parametrize("name", WITH_PROGRAM)

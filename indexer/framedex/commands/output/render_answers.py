@@ -70,7 +70,8 @@ def where_lines(
         yield from _summary_lines(places, summary, callers, limit)
     if hits:
         yield ()
-        yield text_line("stacks, the longest first:", "head")
+        took_time = any(hit.total_duration for hit in hits)
+        yield text_line(f"stacks, {'the longest' if took_time else 'those of most calls'} first:", "head")
     for hit in hits:
         yield (
             Span(f"{hit.calls:>8,}  "),

@@ -94,7 +94,9 @@ def within_cells(graph: FlameGraph) -> FlameGraph:
 
 
 def by_time(graph: FlameGraph) -> list[FunctionTime]:
-    """The functions that led into the runtime, by time, longest first; the runtime's own are not among them."""
+    """The functions that led into the runtime, by time, longest first, or by calls where none was taken; the runtime's
+    own are not among them.
+    """
     groups: dict[str, list[FlameNode]] = {}
     within: list[frozenset[str]] = []  # the functions above each node: one that calls itself counts once
     for node in graph.nodes:
@@ -108,8 +110,8 @@ def by_time(graph: FlameGraph) -> list[FunctionTime]:
             name,
             sum(node.calls for node in nodes),
             sum(node.duration for node in nodes),
-            max(nodes, key=lambda each: each.duration).location,
+            max(nodes, key=lambda each: (each.duration, each.calls)).location,
         )
         for name, nodes in groups.items()
     ]
-    return sorted(found, key=lambda each: -each.duration)
+    return sorted(found, key=lambda each: (-each.duration, -each.calls))

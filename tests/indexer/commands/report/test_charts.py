@@ -44,6 +44,12 @@ def test_nothing_but_one_moment_is_no_trouble() -> None:
     assert Span(5, 5).ticks() == [5] * 5
 
 
+def test_functions_that_took_no_time_come_by_their_calls() -> None:
+    nodes = (node(-1, "few", 2, 0), node(-1, "many", 9, 0), node(-1, "timed", 1, 5))
+    found = by_time(FlameGraph(12, 5, 0, 0, nodes))
+    assert [each.name for each in found] == ["timed", "many", "few"]
+
+
 def rounds(*durations: int) -> Loop:
     steps = tuple(
         LoopStep(number, 0, duration, duration // 2, 0, 0, duration // 4, 1)

@@ -20,11 +20,12 @@ MOST_STACKS = 50
 def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
     """The stacks that pass any line of the file, with what they were called with: what took longest first."""
     rows = file.reader.rows(
-        f"SELECT n.longest, n.id, n.frame, n.depth FROM {file.reader.totals('nodes')} n"
+        f"SELECT n.longest, n.calls, n.id, n.frame, n.depth FROM {file.reader.totals('nodes')} n"
         " JOIN frames fr ON fr.id = n.frame WHERE fr.file = ? ORDER BY n.depth DESC",
         file.id,
     )
-    return _hits(file.reader, _best_first(file.reader, [(longest, _Branch(*rest)) for longest, *rest in rows]), limit)
+    branches = [(longest, calls, _Branch(*rest)) for longest, calls, *rest in rows]
+    return _hits(file.reader, _best_first(file.reader, branches), limit)
 
 
 def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
@@ -39,7 +40,7 @@ def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[St
     """
     everything = replace(line, capture=None)
     starts = sorted(standing_on(everything, limit=limit), key=lambda start: -start.depth)
-    branches = [(start.longest, _Branch(start.node, start.frame, start.depth)) for start in starts]
+    branches = [(start.longest, start.calls, _Branch(start.node, start.frame, start.depth)) for start in starts]
     return _hits(line.reader, _best_first(line.reader, branches), limit)
 
 
@@ -104,18 +105,21 @@ class _Leaf:
     duration: int
 
 
-def _best_first(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator[_Leaf]:
+def _best_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch]]) -> Iterator[_Leaf]:
     """The stacks below the branches, what took longest first, reading only as much of the tree as is asked for.
 
-    A node knows how long what took longest below it took, so a best-first descent goes straight to the stacks in order.
+    What took equally long, as all samples that have no time, comes by its calls. A node knows how long what took
+    longest below it took, and how many calls there are, so a best-first descent goes straight to the stacks in order.
     The running number keeps equals in the order they came.
     """
     nodes, stack_calls = reader.totals("nodes"), reader.totals("stack_calls")
     number = count()
-    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-best, next(number), branch) for best, branch in starts]
+    queue: list[tuple[int, int, int, _Branch | _Leaf]] = [
+        (-longest, -calls, next(number), branch) for longest, calls, branch in starts
+    ]
     heapq.heapify(queue)
     while queue:
-        _, _, entry = heapq.heappop(queue)
+        *_, entry = heapq.heappop(queue)
         if isinstance(entry, _Leaf):
             yield entry
             continue
@@ -127,6 +131,7 @@ def _best_first(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterat
             entry.node,
         ):
             leaf = _Leaf(entry, *row)
-            heapq.heappush(queue, (-leaf.duration, next(number), leaf))
-        for child, below in reader.rows(f"SELECT id, longest FROM {nodes} WHERE parent = ?", entry.node):
-            heapq.heappush(queue, (-below, next(number), _Branch(child, entry.frame, entry.position)))
+            heapq.heappush(queue, (-leaf.duration, -leaf.calls, next(number), leaf))
+        query = f"SELECT id, longest, calls FROM {nodes} WHERE parent = ?"
+        for child, longest, calls in reader.rows(query, entry.node):
+            heapq.heappush(queue, (-longest, -calls, next(number), _Branch(child, entry.frame, entry.position)))

@@ -31,7 +31,7 @@ class Standing:
 
 
 def standing_on(line: AskedLine, within: Collection[int] | None = None, limit: int = MOST_STANDING) -> list[Standing]:
-    """The nodes on the line, at most `limit`, those first below which a stack took longest.
+    """The nodes on the line, at most `limit`, those first below which a stack took longest, or by calls.
 
     With `within`, only nodes out of that; with a capture, only nodes that it passed.
     """
@@ -55,9 +55,9 @@ def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> lis
         # A few steps in the index for each frame, however many nodes have it.
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN {nodes} n ON n.id IN"
-            f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
+            f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, calls DESC, id LIMIT ?3)"
             " WHERE fr.file = ?1 AND fr.line IN (SELECT value FROM json_each(?2))"
-            " ORDER BY n.longest DESC, n.id LIMIT ?3",
+            " ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?3",
             file,
             then,
             limit,
@@ -65,7 +65,8 @@ def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> lis
     else:
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM {nodes} n CROSS JOIN frames fr ON fr.id = n.frame"
-            f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line {IN_JSON} ORDER BY n.longest DESC, n.id LIMIT ?",
+            f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line {IN_JSON}"
+            " ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?",
             json_list(within),
             file,
             then,
