@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ from framedex.fleet.libraries import duckdb
 from framedex.fleet.partitions import is_part
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from framedex.fleet.place import Place
 
 _READABLE = (
@@ -73,6 +75,25 @@ class Asking:
             columns = tuple(name for name, *_ in cursor.description)
             return Answer(columns, cursor.fetchall(), tuple(self.left_out))
 
+    def rows(self, text: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows that framedex's own SQL gives; its `?` stand for the parameters.
+
+        Raises FramedexError where the store cannot be read.
+        """
+        with self._told("The store is not as it should be"):
+            return self._connection.execute(text, list(parameters)).fetchall()
+
+    def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
+        """The same by columns, as arrays. Raises FramedexError where the store cannot be read."""
+        with self._told("The store is not as it should be"):
+            columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
+            return columns
+
+    def files(self, names: Sequence[str]) -> str:
+        """What SQL reads the rows of these files of the store by, one at least."""
+        listed = ", ".join(_quoted(self._place.url(name)) for name in names)
+        return f"read_parquet([{listed}], hive_partitioning = false)"
+
     def _check(self, text: str) -> None:
         with self._told("The query is not understood"):
             statements = self._connection.extract_statements(text)
@@ -120,18 +141,14 @@ class Asking:
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
             columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
-            self._connection.execute(f"INSERT INTO {table} SELECT {columns} FROM {self._files(names)}")
+            self._connection.execute(f"INSERT INTO {table} SELECT {columns} FROM {self.files(names)}")
 
     def _view(self, table: str, names: list[str]) -> None:
         if names:
-            self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {self._files(names)}")
+            self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {self.files(names)}")
         else:
             nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _columns(table))
             self._connection.execute(f"CREATE VIEW {table} AS SELECT {nothing} WHERE false")
-
-    def _files(self, names: list[str]) -> str:
-        listed = ", ".join(_quoted(self._place.url(name)) for name in names)
-        return f"read_parquet([{listed}], hive_partitioning = false)"
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:
