@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.model.guidebook.compared import ChangedRoad, ComparedFunction, Comparison, Side, SideTotals
 from framedex.model.guidebook.observed import Observations, Observed, Run, Step, Task
@@ -15,12 +16,16 @@ def compare(observations: Observations, left: str, right: str) -> Comparison:
     """The runs that two names choose, beside each other.
 
     A name is that of a plug-in (`libpjrt_cpu.so`, or a part of it), a framework's version (`0.10.2`), the framework
-    with it (`jax 0.10.2`), an API version or the key of one run. Raises FramedexError where a name chooses no run, or
-    both choose the same.
+    with it (`jax 0.10.2`), that on a plug-in (`jax 0.10.2 on libpjrt_cpu`), an API version or the key of one run.
+    Raises FramedexError where a name chooses no run, or both choose the same one.
     """
     sides = [Side(name, tuple(run.key for run in _chosen(observations.runs, name))) for name in (left, right)]
-    if sides[0].runs == sides[1].runs:
-        raise FramedexError(f"'{left}' and '{right}' name the same runs.", _choices(observations.runs))
+    both = set(sides[0].runs) & set(sides[1].runs)
+    if both:
+        raise FramedexError(
+            f"'{left}' and '{right}' both name {words.count(len(both), 'run')}.",
+            f"{_choices(observations.runs)} 'VERSION on PLUGIN' names those that are of both.",
+        )
     totals = [_totals(observations.functions, side) for side in sides]
     functions = tuple(
         ComparedFunction(name, totals[0].get(name), totals[1].get(name)) for name in sorted({*totals[0], *totals[1]})
@@ -50,12 +55,22 @@ def changed_roads(observations: Observations) -> tuple[ChangedRoad, ...]:
 
 def _chosen(runs: Sequence[Run], name: str) -> list[Run]:
     """The runs that are named so, or else those with a plug-in that has it as a part of its name."""
-    wanted = name.casefold()
-    chosen = [run for run in runs if wanted in {each.casefold() for each in _names(run)}]
-    chosen = chosen or [run for run in runs if wanted and wanted in run.plugin.casefold()]
+    chosen = _named(runs, name)
+    version, is_both, plugin = name.partition(" on ")
+    if not chosen and is_both:
+        of_plugin = _named(runs, plugin)
+        chosen = [run for run in _named(runs, version) if run in of_plugin]
     if not chosen:
         raise FramedexError(f"No run is of '{name}'.", _choices(runs))
     return chosen
+
+
+def _named(runs: Sequence[Run], name: str) -> list[Run]:
+    wanted = name.strip().casefold()
+    if not wanted:
+        return []
+    chosen = [run for run in runs if wanted in {each.casefold() for each in _names(run)}]
+    return chosen or [run for run in runs if wanted in run.plugin.casefold()]
 
 
 def _names(run: Run) -> tuple[str, ...]:

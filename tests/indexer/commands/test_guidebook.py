@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,35 @@ def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tm
 
     assert result.exit_code == 0, result.output
     assert read_kept(tmp_path / "kept.json") == program.observations
+
+
+def test_a_site_of_an_index_lies_beside_it_also_from_a_folder_below(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("material")
+    (tmp_path / ".framedex").mkdir()
+    shutil.copy(observed_program().index, tmp_path / ".framedex" / "index.db")
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+
+    result = run()
+
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / ".framedex" / "guidebook" / "index.html").is_file()
+    assert list(below.iterdir()) == []
+
+
+def test_a_capture_that_is_cut_off_is_told(run: Run, tmp_path: Path) -> None:
+    capture = tmp_path / "capture"
+    shutil.copytree(observed_program().capture, capture)
+    thread = max(capture.glob("thread-*.fdx"), key=lambda path: path.stat().st_size)
+    os.truncate(thread, 20_000)
+
+    result = run("capture", "--observations", "kept.json")
+
+    assert result.exit_code == 0, result.output
+    assert f"{thread.name} is cut off at byte" in result.stderr
 
 
 def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> None:

@@ -56,11 +56,17 @@ def test_functions_have_the_totals_of_both_sides() -> None:
     assert (put.left, put.right) == (SideTotals(5, 1, (5, 7)), SideTotals(4, 0, None))
 
 
-@pytest.mark.parametrize(("name", "runs"), [("0.9", [OLD]), ("JAX 0.10", [NEW, OTHER]), ("0.112", [OLD, NEW, OTHER])])
-def test_runs_are_chosen_by_versions_too(name: str, runs: list[Run]) -> None:
-    assert compare(OBSERVATIONS, name, "libother.so" if len(runs) != 1 else "0.10").left.runs == tuple(
-        each.key for each in runs
-    )
+@pytest.mark.parametrize(
+    ("name", "other", "runs"),
+    [
+        ("0.9", "0.10", [OLD]),
+        ("JAX 0.10", "0.9", [NEW, OTHER]),
+        ("jax 0.10 on libother", "mock", [OTHER]),
+        ("0.10 on MOCK", "libother", [NEW]),
+    ],
+)
+def test_runs_are_chosen_by_versions_too(name: str, other: str, runs: list[Run]) -> None:
+    assert compare(OBSERVATIONS, name, other).left.runs == tuple(each.key for each in runs)
 
 
 def test_a_step_that_leads_to_other_calls_is_told_with_the_first_difference() -> None:
@@ -76,9 +82,21 @@ def test_versions_of_a_framework_are_compared_in_their_order_on_the_same_plugin(
     assert (road.left_calls, road.right_calls, road.first) == (("D",), ("D", "E"), 1)
 
 
-@pytest.mark.parametrize(("left", "right"), [("cuda", "mock"), ("mock", ""), ("mock", "MOCK")])
-def test_a_name_that_chooses_nothing_or_the_same_is_refused_with_what_there_is(left: str, right: str) -> None:
+@pytest.mark.parametrize(
+    ("left", "right", "said"),
+    [
+        ("cuda", "mock", "No run is of 'cuda'."),
+        ("mock", "", "No run is of ''."),
+        ("mock", "jax 0.9 on libother", "No run is of 'jax 0.9 on libother'."),
+        ("mock", "MOCK", "'mock' and 'MOCK' both name 2 runs."),
+        ("mock", "0.10", "'mock' and '0.10' both name 1 run."),
+    ],
+)
+def test_names_that_choose_nothing_or_the_same_run_are_refused_with_what_there_is(
+    left: str, right: str, said: str
+) -> None:
     with pytest.raises(FramedexError) as refused:
         compare(OBSERVATIONS, left, right)
 
-    assert refused.value.remedy == "There are: mock, libother.so, jax 0.9, jax 0.10."
+    assert refused.value.message == said
+    assert str(refused.value.remedy).startswith("There are: mock, libother.so, jax 0.9, jax 0.10.")

@@ -12,13 +12,14 @@ from framedex import words
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.known import INDEX_FOLDER
+from framedex.commands.reading.known import INDEX_FOLDER, known_index, load_settings_here, working_folder
 from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
 
 if TYPE_CHECKING:
     from framedex.model.guidebook.observed import Observations
 
-_OUT = Path(INDEX_FOLDER) / "guidebook"
+_SITE = "guidebook"
+_OUT = Path(INDEX_FOLDER) / _SITE
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _WEB = re.compile(r"https?://[^\s\"<>]+")
 
@@ -35,7 +36,8 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help=f"The folder of the site, made or replaced. Default: {_OUT}, but with --observations alone no site is made.",
+    help=f"The folder of the site, made or replaced. Default: {_OUT}, beside the index where its captures are told of;"
+    " but with --observations alone no site is made.",
 )
 @click.option("--title", default="Guidebook of the runtime's API", show_default=True, help="The site's title.")
 @click.option(
@@ -45,7 +47,7 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
     nargs=2,
     type=str,
     help="Put two plug-ins or versions beside each other: each by a plug-in's name or a part of it, a framework's"
-    " version, or both ('jax 0.10.2').",
+    " version ('jax 0.10.2'), or both ('jax 0.10.2 on libpjrt_cpu').",
 )
 @click.option(
     "--observations",
@@ -88,7 +90,7 @@ def guidebook(
     """
     if places and chosen is not None:
         raise click.UsageError("--capture is of the index: name no captures with it.")
-    site = out or (None if kept_in is not None and compared is None else _OUT)
+    site = out or (None if kept_in is not None and compared is None else _usual_site(ctx.obj, places))
     if site is not None:
         from framedex.guidebook.site.writing import check_that_it_can_be_written
 
@@ -96,6 +98,9 @@ def guidebook(
         if kept_in is not None and kept_in.resolve().is_relative_to(site.resolve()):
             raise click.UsageError("--observations lies in the folder of the site, which is replaced as a whole.")
     observations, is_refused = _observed(ctx.obj, places, chosen)
+    for run in observations.runs:
+        if run.left_out:
+            note(f"{run.title}: {run.left_out}")
     if kept_in is not None:
         from framedex.guidebook.keeping import kept
 
@@ -110,6 +115,14 @@ def guidebook(
         note(f"Written: {site / 'index.html'} tells of {words.count(len(observations.runs), 'run')}.")
     if is_refused:
         ctx.exit(1)
+
+
+def _usual_site(index: Path | None, places: tuple[Path, ...]) -> Path:
+    """Where hovers look for the site: in the project's own folder, where its index is told of, else in this one."""
+    found = known_index(index, load_settings_here()) if not places else None
+    if found is None or found.parent.name != INDEX_FOLDER or found.parent.parent == working_folder():
+        return _OUT
+    return found.with_name(_SITE)
 
 
 def _observed(index: Path | None, places: tuple[Path, ...], chosen: Chosen | None) -> tuple[Observations, bool]:
