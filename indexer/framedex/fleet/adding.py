@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 from framedex import words
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
 from framedex.errors import FramedexError
-from framedex.fleet.calls import CallsFile
+from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import Committed, read_committed
+from framedex.fleet.dropped import generation_of, read_drops
+from framedex.fleet.going import names_going
 from framedex.fleet.identities import id_of
-from framedex.fleet.libraries import pa, parquet
 from framedex.fleet.naming import Names
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_in, part_of
+from framedex.fleet.partitions import captures_in, own_name, owner_of, part_of
+from framedex.fleet.place import GRACE
 from framedex.fleet.rows import Row, StackTables
 from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, STACKS
+from framedex.fleet.tables import KEYS, column_of, write_rows
 from framedex.index.file.values import storable
 from framedex.missing import all_problems
 
@@ -32,8 +36,7 @@ if TYPE_CHECKING:
     from framedex.fleet.place import Place
     from framedex.progress import Progress
 
-CALLS_AT_ONCE = 1 << 17
-"""Calls that are read at once, which are a group of rows in the file: some 40 MB."""
+_LOOK_AGAIN = GRACE.total_seconds() / 6  # what others do meanwhile has to be seen long before the rest is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,8 @@ class Adding:
         self._place = place
         self._names = names
         self._folder = folder
-        self._known: dict[str, set[str]] = {}
+        self._known: dict[str, tuple[float, set[str]]] = {}
+        self._together: dict[str, list[Committed]] = {}
         self._cleaned: set[str] = set()
 
     def added(self, path: Path) -> Added | FramedexError:
@@ -106,19 +110,38 @@ class Adding:
             raise FramedexError(f"{path} is still being written.", "Add it when its program has ended.")
         state = capture_state(path)
         origin = Origin.of(metadata)
-        name = f"{captures_in(origin.day)}/{origin.capture}.parquet"
-        before = read_committed(self._place, name)
-        if before is not None and before.signature == state.signature:
-            return Added(path, origin, before.calls, before.stacks, is_new=False)
-        return self._write(path, origin, state.signature, name, before)
+        generation = generation_of(read_drops(self._place), origin.day, storable(origin.job))
+        name = own_name(origin, state.signature, generation)
+        known = self._committed(origin, generation, name)
+        for before in known:
+            if before.signature == state.signature:
+                return Added(path, origin, before.calls, before.stacks, is_new=False)
+        return self._write(path, origin, state.signature, generation, name, known)
 
-    def _write(self, path: Path, origin: Origin, signature: str, name: str, before: Committed | None) -> Added:
+    def _committed(self, origin: Origin, generation: int, name: str) -> list[Committed]:
+        """What the store has of a capture, as it is there now: of this state, of others, and together with others."""
+        place, folder = self._place, captures_in(origin.day)
+        if same := read_committed(place, f"{folder}/{name}"):
+            return same
+        rows: list[Committed] = []
+        for file in place.names(folder):
+            owner = owner_of(file)
+            if owner == origin.capture:
+                rows += read_committed(place, file)
+            elif owner is None and file not in self._together:
+                self._together[file] = read_committed(place, file)
+            rows += self._together.get(file, ())
+        return [row for row in rows if row.capture == origin.capture and row.generation == generation]
+
+    def _write(
+        self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[Committed]
+    ) -> Added:
+        """Write a capture in a state that the store does not have; it may have others of it."""
         place, partition = self._place, part_of(origin)
         stream = CaptureStream(path)
-        if before is not None and before.calls > stream.calls:
+        if (most := max((row.calls for row in others), default=0)) > stream.calls:
             raise FramedexError(
-                f"{path} has {words.count(stream.calls, 'call')}; the store has this capture already, with"
-                f" {before.calls:,}.",
+                f"{path} has {words.count(stream.calls, 'call')}; the store has this capture already, with {most:,}.",
                 "It was cut short since, or is another one that claims to be the same. What the store has stays.",
             )
         named, unnamed = self._names.of(stream.capture)
@@ -126,44 +149,52 @@ class Adding:
         calls, kinds = self._folder / "calls.parquet", self._folder / "call_kinds.parquet"
         file = CallsFile(calls, origin, stream.capture, tables.ids)
         _read_all(stream, file)
-        _write_table(kinds, CALL_KINDS, file.kinds())
-        self._put_new(f"frames/{partition}", FRAMES, tables.frames(), "description")
-        self._put_new(f"stacks/{partition}", STACKS, {key: [row] for key, row in tables.stacks().items()}, "id")
-        part = f"{origin.capture}-{id_of(signature)[:8]}.parquet"
-        place.put(f"call_kinds/{partition}/{part}", kinds)
-        place.put(f"calls/{partition}/{part}", calls)
+        write_rows(kinds, CALL_KINDS, file.kinds())
+        self._put_new(f"frames/{partition}", FRAMES, tables.frames())
+        self._put_new(f"stacks/{partition}", STACKS, {key: [row] for key, row in tables.stacks().items()})
+        part = f"{partition}/{name}"
+        place.put(f"call_kinds/{part}", kinds)
+        place.put(f"calls/{part}", calls)
         problems = all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
         row = _capture_row(stream, origin, file.misuse, problems)
+        row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
         committed = self._folder / "capture.parquet"
-        _write_table(committed, CAPTURES, [row | {"signature": signature, "part": f"{partition}/{part}"}])
-        place.put(name, committed)
-        if before is not None and before.part != f"{partition}/{part}":
-            place.remove(f"calls/{before.part}")
-            place.remove(f"call_kinds/{before.part}")
+        write_rows(committed, CAPTURES, [row])
+        place.put(f"{captures_in(origin.day)}/{name}", committed)
+        for other in others:
+            if other.is_own and other.calls < stream.row:
+                for each in (other.file, f"calls/{other.part}", f"call_kinds/{other.part}"):
+                    place.remove(each)
         for folder in {captures_in(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
             place.clean(folder)
             self._cleaned.add(folder)
         return Added(path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *unnamed))
 
-    def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]], key: str) -> None:
+    def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> None:
         """Put the rows that the store does not have into a file whose name is a hash of what it holds."""
-        known = self._known_in(folder, key)
+        known = self._known_in(folder)
         new = sorted(rows.keys() - known)
         if not new:
             return
         file = self._folder / "rows.parquet"
-        _write_table(file, schema, [row for each in new for row in rows[each]])
+        write_rows(file, schema, [row for each in new for row in rows[each]])
         self._place.put(f"{folder}/{id_of(*new)}.parquet", file)
         known.update(new)
 
-    def _known_in(self, folder: str, key: str) -> set[str]:
-        """The keys of the rows that a folder had when it was looked at first, and of those put there since."""
-        if folder not in self._known:
-            found: set[str] = set()
+    def _known_in(self, folder: str) -> set[str]:
+        """The keys of the rows that a folder had when it was looked at, and of those put there since.
+
+        What may soon be gone does not count: for a capture that is added now, others may need it in an hour.
+        """
+        looked, found = self._known.get(folder, (0.0, set()))
+        if not looked or time.monotonic() - looked > _LOOK_AGAIN:
+            looked, found = time.monotonic(), set()
+            going = names_going(self._place)
             for name in self._place.names(folder):
-                found |= set(_column(self._place, name, key))
-            self._known[folder] = found
-        return self._known[folder]
+                if name not in going:
+                    found |= set(column_of(self._place, name, KEYS[folder.partition("/")[0]]))
+            self._known[folder] = looked, found
+        return found
 
 
 def _read_all(stream: CaptureStream, file: CallsFile) -> None:
@@ -177,21 +208,6 @@ def _read_all(stream: CaptureStream, file: CallsFile) -> None:
 
 
 _TABLES = ("frames", "stacks", "call_kinds", "calls")
-
-
-def _column(place: Place, name: str, key: str) -> list[str]:
-    """A column of texts of a file; nothing where it is none of a store's: queries say so."""
-    content = place.read(name)
-    try:
-        table = parquet.read_table(pa.BufferReader(content or b""), columns=[key], partitioning=None)
-        return [str(value) for value in table.column(key).to_pylist()]
-    except (pa.ArrowException, KeyError, OSError):
-        return []
-
-
-def _write_table(path: Path, schema: Any, rows: list[Row]) -> None:
-    table = pa.Table.from_pylist(rows, schema)
-    parquet.write_table(table, path, compression="zstd", store_schema=False)
 
 
 def _capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], problems: Sequence[str]) -> Row:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet import schema
-from framedex.fleet.libraries import duckdb
-from framedex.fleet.partitions import is_part
+from framedex.fleet.committed import COLUMNS, Committed, counted, whole_parts
+from framedex.fleet.dropped import read_drops
+from framedex.fleet.libraries import duckdb, pa
+from framedex.fleet.tables import calls_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,9 +27,10 @@ _READABLE = (
 # Several captures may have brought the same. Of a frame counts what that capture told which knew most of it; a stack
 # whose id is not that of its frames is none of framedex's.
 _ONE_OF_EACH = {
-    "frames": "SELECT DISTINCT * FROM frames"
+    "frames": "SELECT DISTINCT * EXCLUDE (filename) FROM files.frames"
     " QUALIFY description = first_value(description) OVER (PARTITION BY id ORDER BY known DESC, description)",
-    "stacks": "SELECT * FROM stacks WHERE id = left(sha256('[\"stack\",' || to_json(frames)::VARCHAR || ','"
+    "stacks": "SELECT * EXCLUDE (filename) FROM files.stacks WHERE id ="
+    " left(sha256('[\"stack\",' || to_json(frames)::VARCHAR || ','"
     " || to_json(python)::VARCHAR || ',' || to_json(outcome)::VARCHAR || ',' || is_truncated::VARCHAR || ']'), 32)"
     " QUALIFY row_number() OVER (PARTITION BY id ORDER BY user_frame) = 1",
 }
@@ -50,6 +53,7 @@ class Asking:
         place.check()
         self._place = place
         self._connection = duckdb.connect(":memory:")
+        self._counted: dict[str, Committed] = {}
         self.left_out: list[str] = []
         try:
             self._open()
@@ -103,31 +107,69 @@ class Asking:
                 "A store is asked by one SELECT: nothing is written.", "Without a query the views are listed."
             )
 
+    def calls_of(self, capture: str) -> Iterator[Any]:
+        """The calls of a capture in their order, as tables of Arrow, a group of rows after the other.
+
+        Raises FramedexError where they cannot be read.
+        """
+        try:
+            with self._place.opened(f"calls/{self._counted[capture].part}") as file:
+                yield from calls_in(file, {capture})
+        except (pa.ArrowException, OSError) as error:
+            raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _REMOVE) from error
+
     def _open(self) -> None:
         """Read the small tables, make the views, and have queries reach nothing but the store."""
         place, connection = self._place, self._connection
         if not place.is_local:
             connection.register_filesystem(place.files)
-        self._read("captures", place.below("captures"))
-        parts = [part for (part,) in connection.execute("SELECT part FROM captures ORDER BY part").fetchall()]
-        if foreign := [part for part in parts if not is_part(str(part))]:
-            raise FramedexError(f"A capture in {place.address} names no part of the store: {foreign[0]}.", _REMOVE)
-        folders = sorted({part.rpartition("/")[0] for part in parts})
+        connection.execute("CREATE SCHEMA files")
+        self._open_captures()
+        rows = list(self._counted.values())
+        folders = sorted({row.partition for row in rows})
         for table, one_of_each in _ONE_OF_EACH.items():
             self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
-            connection.execute(f"CREATE OR REPLACE TABLE {table} AS {one_of_each}")
+            connection.execute(f"CREATE TABLE {table} AS {one_of_each}")
+            connection.execute(f"DROP TABLE files.{table}")
+        whole = whole_parts(rows)
         for table in ("calls", "call_kinds"):
-            self._view(table, [f"{table}/{part}" for part in parts])
+            self._view(table, sorted(whole), [row for row in rows if row.part not in whole])
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         connection.execute(f"SET allowed_directories = [{_quoted(place.address)}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
 
+    def _open_captures(self) -> None:
+        """Have the rows of captures that count, of those that are there; several may be of one."""
+        place, connection = self._place, self._connection
+        names = place.below("captures")
+        self._read("captures", names)
+        by_url = {place.url(name): name for name in names}
+        cursor = connection.execute(f"SELECT {', '.join(COLUMNS)}, filename FROM files.captures")
+        rows = []
+        for *row, url in cursor.fetchall():
+            try:
+                rows.append(Committed.of(by_url[url], dict(zip(COLUMNS, row, strict=True))))
+            except (ValueError, TypeError) as error:
+                self.left_out.append(f"{url} is left out: {error}.")
+        # Only now: what is dropped meanwhile may have been gone already when it was to be read.
+        self._counted = counted(rows, read_drops(place).values())
+        connection.execute("CREATE TABLE files.counted (capture VARCHAR, file VARCHAR, part VARCHAR)")
+        counting = [(row.capture, place.url(row.file), row.part) for row in self._counted.values()]
+        if counting:
+            connection.executemany("INSERT INTO files.counted VALUES (?, ?, ?)", counting)
+        columns = ", ".join(f'"{name}"' for name, _ in _columns("captures") if name not in schema.OF_FILES)
+        connection.execute(
+            f"CREATE TABLE captures AS SELECT {columns} FROM files.captures SEMI JOIN files.counted c"
+            " ON captures.capture = c.capture AND filename = c.file"
+            " QUALIFY row_number() OVER (PARTITION BY captures.capture) = 1"
+        )
+        connection.execute("DROP TABLE files.captures")
+
     def _read(self, table: str, names: list[str]) -> None:
-        """A table of the rows of these files, but of those that are none of a store's."""
-        columns = _columns(table)
-        definition = ", ".join(f'"{name}" {kind}' for name, kind in columns)
-        self._connection.execute(f"CREATE TABLE {table} ({definition})")
+        """Read the rows of these files, but of those that are none of a store's, with the addresses of the files."""
+        definition = ", ".join(f'"{name}" {kind}' for name, kind in _columns(table))
+        self._connection.execute(f"CREATE TABLE files.{table} ({definition}, filename VARCHAR)")
         try:
             self._insert(table, names)
         except duckdb.Error:  # one of them is at fault: each for itself
@@ -135,20 +177,41 @@ class Asking:
                 try:
                     self._insert(table, [name])
                 except duckdb.Error as error:
+                    if self._place.modified(name) is None:  # it was dropped, or put together with others
+                        continue
                     said = str(error).splitlines()[0]
                     self.left_out.append(f"{self._place.url(name)} is left out: it is no file of a store's ({said}).")
 
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
             columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
-            self._connection.execute(f"INSERT INTO {table} SELECT {columns} FROM {self.files(names)}")
+            self._connection.execute(
+                f"INSERT INTO files.{table} SELECT {columns}, filename FROM {self._files(names, 'filename = true')}"
+            )
 
-    def _view(self, table: str, names: list[str]) -> None:
-        if names:
-            self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {self.files(names)}")
-        else:
+    def _view(self, table: str, whole: list[str], others: list[Committed]) -> None:
+        """A view of all that some parts have, and of what others have of the captures whose rows count there."""
+        columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
+        views = []
+        if whole:
+            views.append(f"SELECT {columns} FROM {self._files([f'{table}/{part}' for part in whole])}")
+        if others:
+            urls = {self._place.url(f"{table}/{row.part}"): row.part for row in others}
+            parts = ", ".join(f"({_quoted(url)}, {_quoted(part)})" for url, part in sorted(urls.items()))
+            files = self._files([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
+            views.append(
+                f"SELECT {columns} FROM {files} f SEMI JOIN (SELECT c.capture, p.url FROM files.counted c"
+                f" JOIN (VALUES {parts}) p(url, part) ON c.part = p.part) c"
+                " ON f.filename = c.url AND f.capture = c.capture"
+            )
+        if not views:
             nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _columns(table))
-            self._connection.execute(f"CREATE VIEW {table} AS SELECT {nothing} WHERE false")
+            views.append(f"SELECT {nothing} WHERE false")
+        self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL '.join(views)}")
+
+    def _files(self, names: list[str], more: str = "") -> str:
+        listed = ", ".join(_quoted(self._place.url(name)) for name in names)
+        return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:

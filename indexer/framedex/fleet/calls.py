@@ -22,18 +22,21 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 
+CALLS_AT_ONCE = 1 << 17
+"""Calls that are read at once, which are a group of rows in a file: some 40 MB."""
+
 _DICTIONARY = ["capture", "boundary", "function", "thread", "stack", "error", "arguments"]
 # Numbers that grow by little: what each is after the one before is kept.
 _DELTAS = dict.fromkeys(("call", "parent", "start"), "DELTA_BINARY_PACKED")
 _LARGEST_DICTIONARY = 1 << 28  # bytes: as texts of arguments in full, most calls would take ten times as much
 
-# As the columns of texts are handed over: the file has them as plain texts for whoever reads it.
-_AS_WRITTEN = pa.schema(
+AS_WRITTEN = pa.schema(
     [
         pa.field(each.name, pa.dictionary(pa.int32(), pa.string()) if each.type == pa.string() else each.type)
         for each in CALLS
     ]
 )
+"""The columns of calls as they are handed to be written: the file has texts, each once in a group of rows."""
 
 
 class CallsFile:
@@ -48,15 +51,7 @@ class CallsFile:
         self._arguments: list[str] = []
         self._sums: dict[tuple[str, str, str, str, int], dict[str, int]] = {}
         self.misuse: dict[str, int] = {}
-        self._writer = parquet.ParquetWriter(
-            path,
-            _AS_WRITTEN,
-            compression="zstd",
-            use_dictionary=_DICTIONARY,
-            column_encoding=_DELTAS,
-            dictionary_pagesize_limit=_LARGEST_DICTIONARY,
-            store_schema=False,
-        )
+        self._writer = calls_writer(path)
 
     def __enter__(self) -> CallsFile:
         return self
@@ -85,7 +80,7 @@ class CallsFile:
             "error": pa.array(np.array(error, np.int64)[kind]),
             "arguments": _repeated([self._arguments[each] for each in met.tolist()], argument),
         }
-        self._writer.write_table(pa.table(columns, _AS_WRITTEN), row_group_size=max(len(batch), 1))
+        self._writer.write_table(pa.table(columns, AS_WRITTEN), row_group_size=max(len(batch), 1))
 
     def kinds(self) -> list[dict[str, Any]]:
         """What the calls come to: a row for each boundary function, thread, stack and error."""
@@ -125,6 +120,19 @@ class CallsFile:
             sums["own_duration"] = sums.get("own_duration", 0) + own
             sums["first_call"] = min(sums.get("first_call", first), first)
             sums["latest_call"] = max(sums.get("latest_call", latest), latest)
+
+
+def calls_writer(path: Path) -> Any:
+    """What writes calls into a new file, each of its columns as it takes least room."""
+    return parquet.ParquetWriter(
+        path,
+        AS_WRITTEN,
+        compression="zstd",
+        use_dictionary=_DICTIONARY,
+        column_encoding=_DELTAS,
+        dictionary_pagesize_limit=_LARGEST_DICTIONARY,
+        store_schema=False,
+    )
 
 
 def _repeated(texts: Sequence[str], places: Integers) -> Any:

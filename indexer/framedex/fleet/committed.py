@@ -1,41 +1,113 @@
-"""The file of a capture in a store, by which all that was written of it counts."""
+"""The rows of captures in a store, by which all that was written of them counts, and which of several rows it is.
+
+A capture is written into a file of its own when it is added. Others put it together with others' later: while both are
+there, one of the rows counts, and only what its files have of the capture.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa, parquet
-from framedex.fleet.partitions import is_part
+from framedex.fleet.partitions import is_part, owner_of
 
 if TYPE_CHECKING:
+    from framedex.fleet.dropped import Drop
     from framedex.fleet.place import Place
 
-_COLUMNS = ["calls", "stacks", "signature", "part"]
+COLUMNS = ("capture", "day", "job", "started", "calls", "stacks", "signature", "generation", "part", "shared_by")
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A capture that a store has: how much of it, in which state, and the files of its calls and their kinds."""
+    """A row of a capture: the `file` that it is in, and what that says.
 
+    `part` names the files with its calls and their kinds, which so many captures share. `generation` is of when it was
+    added: see `dropped.py`.
+    """
+
+    file: str
+    capture: str
+    day: str
+    job: str
+    started: int
     calls: int
     stacks: int
     signature: str
+    generation: int
     part: str
+    shared_by: int
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it stands as it was added."""
+        return owner_of(self.file) is not None
+
+    @property
+    def partition(self) -> str:
+        """The folder of its files below those of their tables."""
+        return self.part.rpartition("/")[0]
+
+    @classmethod
+    def of(cls, file: str, row: Mapping[str, Any]) -> Committed:
+        """A row of a file. Raises ValueError or TypeError where it is none of a store's."""
+        row_of = cls(file, **{name: row[name] for name in COLUMNS})
+        texts = (row_of.capture, row_of.day, row_of.job, row_of.signature, row_of.part)
+        numbers = (row_of.started, row_of.calls, row_of.stacks, row_of.generation, row_of.shared_by)
+        if not all(isinstance(text, str) for text in texts) or not all(isinstance(each, int) for each in numbers):
+            raise TypeError("what it is to say is missing")
+        if owner_of(file) not in (None, row_of.capture):
+            raise ValueError("it says to be of another capture than its name does")
+        if not is_part(row_of.part, row_of.capture):
+            raise ValueError("it names no part of the store")
+        return row_of
 
 
-def read_committed(place: Place, name: str) -> Committed | None:
-    """What the file of a capture says, None where there is none. Raises FramedexError where it is none of a store's."""
+def read_committed(place: Place, name: str) -> list[Committed]:
+    """What a file of captures says, nothing where there is none. Raises FramedexError where it is none of a store's."""
     content = place.read(name)
     if content is None:
-        return None
+        return []
     try:
-        (row,) = parquet.read_table(pa.BufferReader(content), columns=_COLUMNS, partitioning=None).to_pylist()
-        if not is_part(row["part"]):
-            raise ValueError("it names no file")
-        return Committed(int(row["calls"]), int(row["stacks"]), str(row["signature"]), row["part"])
+        rows = parquet.read_table(pa.BufferReader(content), columns=list(COLUMNS), partitioning=None).to_pylist()
+        return [Committed.of(name, row) for row in rows]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
         raise FramedexError(
             f"{place.url(name)} is no file of a store's.", "Remove it, and add the capture again."
         ) from error
+
+
+def counted(rows: Iterable[Committed], drops: Iterable[Drop]) -> dict[str, Committed]:
+    """The row of each capture that counts, by the capture's id; none of what was dropped.
+
+    The one with most calls counts; of one state that of the file which most captures share. Of two states with the
+    same calls it is always the same one, in whatever order they came.
+    """
+    found: dict[str, Committed] = {}
+    dropped = list(drops)
+    for row in rows:
+        if is_dropped(row, dropped):
+            continue
+        known = found.get(row.capture)
+        if known is None or _rank(row) > _rank(known):
+            found[row.capture] = row
+    return found
+
+
+def is_dropped(row: Committed, drops: Iterable[Drop]) -> bool:
+    """Whether a row counts no more, as it was dropped after it was added."""
+    return any(row.generation < drop.generation and drop.covers(row.day, row.job) for drop in drops)
+
+
+def _rank(row: Committed) -> tuple[Any, ...]:
+    return row.calls, row.signature, row.generation, not row.is_own, row.shared_by, row.part, row.file
+
+
+def whole_parts(rows: Iterable[Committed]) -> set[str]:
+    """Those of the parts of rows that count of which all counts: each capture that is in it."""
+    parts = Counter((row.part, row.shared_by) for row in rows)
+    return {part for (part, shared_by), many in parts.items() if many == shared_by}

@@ -10,8 +10,9 @@ try:
     import duckdb as duckdb
     import fsspec as fsspec
     import pyarrow as pa
+    from pyarrow import compute as compute
     from pyarrow import parquet as parquet
 except ImportError as error:
     raise FramedexError(f"A fleet's store needs {error.name}, which is not installed here.", INSTALL) from error
 
-__all__ = ["duckdb", "fsspec", "pa", "parquet"]
+__all__ = ["compute", "duckdb", "fsspec", "pa", "parquet"]

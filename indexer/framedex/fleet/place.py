@@ -21,7 +21,8 @@ from framedex.fleet.schema import MARKER, VERSION
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"
-_STALE = timedelta(hours=1)  # a file takes seconds
+GRACE = timedelta(hours=1)
+"""How long what is needed no more stays for those who are at it: reading a store, or adding a capture."""
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"})
 _LIBRARIES = {"s3": "framedex[fleet-s3]", "s3a": "framedex[fleet-s3]", "gs": "framedex[fleet-gcs]"}
 
@@ -91,16 +92,43 @@ class Place:
             )
         return True
 
-    def names(self, folder: str) -> list[str]:
-        """The names of the Parquet files right in a folder, in their order; none where there is no such folder."""
+    def names(self, folder: str, suffix: str = ".parquet") -> list[str]:
+        """The names of the files of a kind right in a folder, in their order; none where there is no such folder."""
         with self._told("listed"):
-            return [f"{folder}/{name}" for name in self._listed(folder) if name.endswith(".parquet")]
+            return [f"{folder}/{name}" for name in self._listed(folder) if name.endswith(suffix)]
+
+    def folders(self, folder: str) -> list[str]:
+        """The names of the folders of days or jobs in a folder."""
+        with self._told("listed"):
+            return [f"{folder}/{name}" for name in self._listed(folder) if "=" in name]
 
     def below(self, folder: str) -> list[str]:
-        """The same of the folders in a folder."""
-        with self._told("listed"):
-            inner = [name for name in self._listed(folder) if "=" in name]
-        return [name for each in inner for name in self.names(f"{folder}/{each}")]
+        """The names of the Parquet files in the folders in a folder."""
+        return [name for inner in self.folders(folder) for name in self.names(inner)]
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was written, None where there is none."""
+        with self._told("read"):
+            try:
+                return _utc(self.files.modified(self.path(name)))
+            except FileNotFoundError:
+                return None
+
+    def size(self, name: str) -> int:
+        """Bytes of a file, 0 where there is none."""
+        with self._told("read"):
+            try:
+                return int(self.files.size(self.path(name)) or 0)
+            except FileNotFoundError:
+                return 0
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Any]:
+        """A file that is there, open for reading: a context manager."""
+        with self._told("read"):
+            file = self.files.open(self.path(name), "rb")
+        with file:
+            yield file
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
@@ -116,6 +144,11 @@ class Place:
         with self._told("written"):
             self._put(name, file)
 
+    def put_bytes(self, name: str, content: bytes) -> None:
+        """Have a file there with this content."""
+        with self._told("written"):
+            self._put_bytes(name, content)
+
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
         with self._told("written"), suppress(FileNotFoundError):
@@ -125,7 +158,7 @@ class Place:
         """Remove what processes that were killed have left in a folder."""
         if self._is_object_store:
             return
-        latest = datetime.now(UTC) - _STALE
+        latest = datetime.now(UTC) - GRACE
         with self._told("cleaned"):
             for name in self._listed(folder):
                 path = self.path(f"{folder}/{name}".lstrip("/"))

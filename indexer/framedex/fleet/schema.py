@@ -28,11 +28,16 @@ CAPTURES = pa.schema(
         ("misuse", pa.string()),  # JSON: how often, by kind
         ("problems", pa.string()),  # JSON: sentences
         ("packages", pa.string()),  # JSON: versions
-        ("signature", pa.string()),
-        ("part", pa.string()),  # the name of the files with its calls and their kinds
         ("metadata", pa.string()),  # JSON
+        ("signature", pa.string()),
+        ("generation", pa.int64()),
+        ("part", pa.string()),  # the name of the files with its calls and their kinds
+        ("shared_by", pa.int64()),  # captures that have theirs there
     ]
 )
+OF_FILES = ("signature", "generation", "part", "shared_by")
+"""Columns of `captures` that say which files count: whoever asks by SQL need not know them."""
+
 CALLS = pa.schema(
     [
         ("capture", pa.string()),

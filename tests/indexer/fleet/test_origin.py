@@ -9,7 +9,7 @@ import pytest
 
 from framedex.captures import read_metadata
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import is_part, job_name, part_of
+from framedex.fleet.partitions import is_part, job_name, own_name, part_of
 from framedex.model import Metadata
 from tests.indexer.fleet.fleets import JOB, job
 
@@ -62,7 +62,7 @@ def test_whatever_a_job_is_called_its_folder_is_one_name(name: str) -> None:
     _, folder = part_of(origin).split("/")
 
     assert folder.startswith("job=") and 4 < len(folder) < 200 and folder.isascii() and folder.isprintable()
-    assert is_part(f"{part_of(origin)}/{'0' * 32}-{'1' * 8}.parquet")
+    assert is_part(f"{part_of(origin)}/{own_name(origin, 'state', 1)}", origin.capture)
 
 
 def test_two_jobs_have_two_folders() -> None:

@@ -1,0 +1,75 @@
+"""What was dropped of a store: one small file for each time, from which on those captures do not count.
+
+A capture that is added later is of a later generation, and counts again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from framedex.errors import FramedexError
+from framedex.fleet.identities import id_of
+
+if TYPE_CHECKING:
+    from framedex.fleet.place import Place
+
+FOLDER = "drops"
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Captures of before a day (None: of all days) and of a job (None: of all) count only from a generation on."""
+
+    before: str | None
+    job: str | None
+    generation: int
+
+    def covers(self, day: str, job: str) -> bool:
+        """Whether it is about captures of a day and a job."""
+        return (self.before is None or day < self.before) and (self.job is None or job == self.job)
+
+    def is_beyond(self, other: Drop) -> bool:
+        """Whether all that another one drops is dropped by this one."""
+        days = self.before is None or (other.before is not None and other.before <= self.before)
+        return days and self.job in (None, other.job) and self.generation >= other.generation
+
+
+def read_drops(place: Place) -> dict[str, Drop]:
+    """What was dropped, by the names of its files. Raises FramedexError where one of them is not understood."""
+    found = {}
+    for name in place.names(FOLDER, ".json"):
+        content = place.read(name)
+        if content is None:
+            continue
+        try:
+            told = json.loads(content)
+            drop = Drop(told["before"], told["job"], told["generation"])
+            if not isinstance(drop.generation, int) or not all(
+                each is None or isinstance(each, str) for each in (drop.before, drop.job)
+            ):
+                raise TypeError("it is told otherwise")
+        except (ValueError, TypeError, KeyError) as error:
+            raise FramedexError(
+                f"{place.url(name)} does not say what was dropped.", "Remove it, and drop again what is to go."
+            ) from error
+        found[name] = drop
+    return found
+
+
+def generation_of(drops: dict[str, Drop], day: str, job: str) -> int:
+    """The generation from which on captures of a day and a job count."""
+    return max((drop.generation for drop in drops.values() if drop.covers(day, job)), default=0)
+
+
+def write_drop(place: Place, before: str | None, job: str | None) -> None:
+    """Have captures of before a day and of a job count no more: one file says so, and those that it is beyond go."""
+    drops = read_drops(place)
+    drop = Drop(before, job, 1 + max((each.generation for each in drops.values()), default=0))
+    content = json.dumps(asdict(drop)).encode()
+    name = f"{FOLDER}/{id_of(*asdict(drop).values())}.json"
+    place.put_bytes(name, content + b"\n")
+    for other, each in drops.items():
+        if drop.is_beyond(each):
+            place.remove(other)

@@ -1,0 +1,56 @@
+"""Files of a store's tables as they are read, and how the small ones are written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from framedex.fleet.libraries import compute, pa, parquet
+from framedex.fleet.schema import CALLS
+
+if TYPE_CHECKING:
+    from framedex.fleet.place import Place
+
+KEYS = {"stacks": "id", "frames": "description"}
+"""What tells rows of these tables apart; of frames, several rows together."""
+
+
+def write_rows(path: Path, schema: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Write a file of a table."""
+    parquet.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+
+
+def column_of(place: Place, name: str, key: str) -> list[str]:
+    """A column of texts of a file; nothing where it is none of a store's: queries say so."""
+    content = place.read(name)
+    try:
+        table = parquet.read_table(pa.BufferReader(content or b""), columns=[key], partitioning=None)
+        return [str(value) for value in table.column(key).to_pylist()]
+    except (pa.ArrowException, KeyError, OSError):
+        return []
+
+
+def rows_of(place: Place, name: str, schema: Any) -> list[dict[str, Any]]:
+    """The rows of a file; nothing where it is none of a store's."""
+    content = place.read(name)
+    try:
+        table = parquet.read_table(pa.BufferReader(content or b""), columns=schema.names, partitioning=None)
+        return list(table.cast(schema).to_pylist())
+    except (pa.ArrowException, KeyError, ValueError, OSError):
+        return []
+
+
+def calls_in(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
+    """The calls of captures in an open file, as tables with the columns of a store's, a group of rows after the other.
+
+    Raises ArrowException and OSError where it is no such file.
+    """
+    reader = parquet.ParquetFile(file)
+    place = CALLS.names.index("capture")
+    for group in range(reader.num_row_groups):
+        told = reader.metadata.row_group(group).column(place).statistics
+        if told is not None and told.has_min_max and not any(told.min <= each <= told.max for each in captures):
+            continue
+        table = reader.read_row_group(group, columns=CALLS.names).cast(CALLS)
+        yield table.filter(compute.is_in(table.column("capture"), pa.array(sorted(captures))))
