@@ -39,6 +39,16 @@ def test_names_of_any_kind_are_text(project: Project, monkeypatch: pytest.Monkey
     assert not [name for element in parsed.elements for name in element.attributes if name.startswith("on")]
 
 
+def test_a_file_is_named_for_pages_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given -o with a form that goes to stdout, then it is refused in place of being passed over."""
+    project.ingest().close()
+    monkeypatch.chdir(project.folder)
+    for form in ("text", "json"):
+        result = CliRunner().invoke(cli, ["diff", "1", "1", "--format", form, "-o", "diff.txt"])
+        assert result.exit_code == 2 and "-o is of --format html only" in result.stderr
+        assert CliRunner().invoke(cli, ["diff", "1", "1", "--format", form]).exit_code == 0
+
+
 def test_stacks_of_other_recorders_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, stacks in (("before", "main;put;copy 2\nmain;run 1\n"), ("after", "main;put;cached;copy 2\n")):

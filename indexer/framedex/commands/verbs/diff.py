@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from framedex import words
 from framedex.commands.output.console import note, print_json, print_lines
@@ -88,6 +89,8 @@ def diff(
     Lines are known again by their function and text where they have moved. Calls that only end objects count for
     functions, but for no line: Python decides when they are made.
     """
+    if form != "html" and ctx.get_parameter_source("output") is not ParameterSource.DEFAULT:
+        raise click.UsageError(f"-o is of --format html only: {form} goes to stdout, and `>` writes that to a file.")
     if form == "html" and str(output) != "-" and not force:
         from framedex.commands.report.writing import refuse_foreign
 
