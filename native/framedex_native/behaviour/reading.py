@@ -113,12 +113,15 @@ def _pointed_to(struct: Struct, field: Field, address: int, target: int) -> Any:
     if field.kind in ("text", "bytes"):
         data = memory.content(target, count)
         return memory.text(data) if field.kind == "text" else data
-    if not target or not count:
-        return {} if field.kind == "named_values" else ()
     if field.kind in ("texts", "number_lists"):
         lengths = memory.number(memory.ADDRESS, address + struct.fields[field.sizes or ""].offset)
-        sizes = memory.numbers(memory.ADDRESS, lengths, count)
-        return _texts(target, sizes) if field.kind == "texts" else _number_lists(field.of, target, sizes)
+        sizes = memory.numbers(memory.ADDRESS, lengths, count or 0)
+        if field.kind == "texts":
+            return _texts(target, sizes) if target else ()
+        # Lists that are all empty, as the dimensions of scalars, may lie nowhere.
+        return _number_lists(field.of, target, sizes) if target or not any(sizes) else ()
+    if not target or not count:
+        return {} if field.kind == "named_values" else ()
     return _ELEMENTS[field.kind](field.of, target, count)
 
 

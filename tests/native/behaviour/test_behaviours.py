@@ -187,6 +187,18 @@ with active():
 
 with active():
 
+    @runs("jit_total")
+    def of_scalars(program):
+        tell("scalar results", list(map(str, program.results)))
+        program.outputs = program.inputs[0].sum() + program.inputs[1]
+
+    def total(x, y):
+        return x.sum() * y
+
+    tell("scalar", float(jax.jit(total)(x, np.float32(0.5))))
+
+with active():
+
     @runs("jit_double")
     def wrong(program):
         program.outputs = np.zeros(3)
@@ -299,6 +311,11 @@ def test_a_program_gets_its_inputs_and_gives_its_outputs_as_arrays(told: dict[st
     assert told["tenfold"] == [0, 10, 20, 30]
     assert told["others"] == [1, 2, 3, 4]
     assert told["changed"] == [[0, 2, 4, 6], [3.5, 2.5, 1.5, 0.5]]
+
+
+def test_a_program_whose_results_are_all_scalars_has_results(told: dict[str, Any]) -> None:
+    assert told["scalar results"] == ["F32[]"]
+    assert told["scalar"] == 6.5
 
 
 def test_outputs_of_another_type_are_refused_by_name(told: dict[str, Any]) -> None:
