@@ -137,8 +137,8 @@ class Extension:
 
     def _on_end(self, result: ExecutionResult | None) -> None:
         """End the recording with its cell, however that ended."""
-        info = result.info if result is not None else None
-        self._running = [each for each in self._running if info is not None and each is not info]
+        ended = self._told_of(result.info) if result is not None else None
+        self._running = [each for each in self._running if ended is not None and each is not ended]
         if self._recording is None or self._recorded in self._running:
             return
         from framedex.notebook.cells import cells_of
@@ -150,6 +150,11 @@ class Extension:
             print(f"framedex: {error}", file=sys.stderr)
         except KeyboardInterrupt:
             print("framedex: Interrupted. The capture is kept: `framedex index` reads it.", file=sys.stderr)
+
+    def _told_of(self, info: ExecutionInfo) -> ExecutionInfo:
+        """The running cell that is meant: of one whose error could not be shown IPython tells by another object."""
+        found = (each for each in reversed(self._running) if each.raw_cell == info.raw_cell)
+        return info if any(each is info for each in self._running) else next(found, info)
 
     def _run_apart(self, options: Options, text: str) -> None:
         from framedex.notebook.cells import running_cell

@@ -28,6 +28,7 @@ CELLS = {
     "index": "print(run.index_path)",
     "fails": "%%framedex\ndouble(jnp.ones(7))\n1 / 0",
     "interrupted": "%%framedex\nimport os, signal\ndouble(jnp.ones(9))\nos.kill(os.getpid(), signal.SIGINT)\n1",
+    "not shown": "%%framedex\ndouble(jnp.ones(10))\nraise ValueError('\\ud800')",
     "awaits": "%%framedex\nimport asyncio\nawait asyncio.sleep(0)\ndouble(jnp.ones(11))",
     "timed": "%%time\n%%framedex\ndouble(jnp.ones(13));",
     "nested": "%%framedex\n%%framedex\nprint('it ran')",
@@ -79,6 +80,11 @@ def test_what_was_recorded_until_an_exception_is_shown_below_it(cells: dict[str,
     assert kinds == ["error", "display_data"]
     assert told(cells[name]).strip() == error
     assert "PJRT_Client_Compile" in _flames(cells[name])
+
+
+def test_a_cell_ends_though_its_error_cannot_be_shown(cells: dict[str, Any]) -> None:
+    """Given an error that Jupyter cannot send, when its cell has ended, then so has its recording."""
+    assert "PJRT_Client_Compile" in _flames(cells["not shown"])
 
 
 @pytest.mark.parametrize("name", ["awaits", "timed"])
