@@ -1,0 +1,57 @@
+"""`framedex fleet ranks`: the ranks of a job, held against one another."""
+
+from __future__ import annotations
+
+import click
+
+from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.documents_of_ranks import ranks_document
+from framedex.commands.output.render_ranks import ranks_lines
+from framedex.commands.reading.fleet import store_option
+from framedex.model import Severity
+
+_MILLISECOND = 1_000_000  # ns
+
+
+@click.command("ranks")
+@click.argument("job", metavar="JOB")
+@store_option
+@click.option(
+    "--floor",
+    type=click.FloatRange(min=0),
+    default=100,
+    show_default=True,
+    metavar="MS",
+    help="Ranks are slow where the others lose so many milliseconds by it: in one step, or where it is slow in most.",
+)
+@click.option("--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N findings; 0: all.")
+@json_option
+@click.pass_context
+def ranks_of_fleet(
+    ctx: click.Context, /, job: str, store: str, floor: float, exit_code: bool, limit: int, as_json: bool
+) -> None:
+    """Show what the ranks of a job do otherwise than the others.
+
+    Held against one another are the calls that compile, load or run programs or move data, by the lines of Python that made
+    them: ranks with another shape or program, with a call more or less or in another order, that end before the others,
+    fail alone, or are not there. By times, set to one clock: ranks that come later than the others in some steps of the
+    loop or in most, and on which line. What rank 0 does on lines of its own is a note.
+    """
+    from framedex.fleet.asking import Asking
+    from framedex.fleet.place import Place
+    from framedex.fleet.ranks.comparing import compare
+
+    with Asking(Place(store)) as asking:
+        found = compare(asking, job, round(floor * _MILLISECOND))
+        left_out = tuple(asking.left_out)
+    if as_json:
+        print_json(ranks_document(found, left_out))
+    else:
+        print_lines(ranks_lines(found, limit))
+        for said in (*found.notes, *left_out):
+            note(said)
+        if not found.findings:
+            note("The ranks do the same, as far as can be told.")
+    if exit_code and any(each.severity is not Severity.NOTE for each in found.findings):
+        ctx.exit(1)

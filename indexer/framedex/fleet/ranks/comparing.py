@@ -1,0 +1,318 @@
+"""The ranks of a job, held against one another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from framedex import words
+from framedex.fleet.ranks.clocks import Alignment, alignment_of
+from framedex.fleet.ranks.failures import failures_of
+from framedex.fleet.ranks.families import Family, families_of
+from framedex.fleet.ranks.loops import Steps, Times, steps_of
+from framedex.fleet.ranks.members import members_of
+from framedex.fleet.ranks.model import Clock, Comparison, Finding, Kind, Loop
+from framedex.fleet.ranks.reading import calls_of
+from framedex.fleet.ranks.steps import Delay, delays_of, lateness_of
+from framedex.model import Severity
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Asking
+    from framedex.fleet.ranks.departures import Difference
+    from framedex.fleet.ranks.members import Members
+    from framedex.fleet.ranks.reading import Calls
+
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+_MANY, _SHARE = 4, 0.25  # ranks: what so many do in the same way may be meant
+_CLOCK_IS_OFF = 500_000_000  # ns
+_IS_OFF_OR_LATE = 60_000_000_000  # ns, where nothing tells one from the other
+_DRIFT_IS_SEEN = 50_000_000  # ns, over the whole loop
+_MOST_LED = 1000  # findings that lead to a stack
+
+
+def compare(asking: Asking, job: str, floor: int) -> Comparison:
+    """What the ranks of a job differ in. Delays of less than `floor` ns are left out.
+
+    Raises FramedexError where there is no such job, it has fewer than two ranks, or the store cannot be read.
+    """
+    members = members_of(asking, job)
+    calls = calls_of(asking, members)
+    families = families_of(calls.sequences, calls.tokens)
+    largest = families[0]
+    steps = steps_of(largest.reference, calls.tokens)
+    findings = [*members.findings, *_departures(families, members, calls, steps), *_beside(members, calls)]
+    failures, never_returned = failures_of(asking, members)
+    findings = _with_failures(findings, failures)
+    notes = [*members.notes, *calls.notes, *never_returned, *_other_work(families, members)]
+    loop, clocks = None, ()
+    if steps is None:
+        notes.append("There is no loop that runs a program again and again: times are not compared.")
+    else:
+        times = Times(largest, calls.sequences, steps)
+        alignment = alignment_of(times, largest.reference, steps)
+        if not alignment.waits:
+            notes.append(
+                "Nothing shows that ranks wait for one another in the loop: how far clocks are apart cannot be told."
+            )
+        lateness = lateness_of(times, alignment, largest.reference, steps, calls.tokens)
+        delays = list(delays_of(times, alignment, steps, lateness, floor))
+        findings = _with_delays(findings, delays, lateness.losses, times, largest, steps, members, calls)
+        anchor = calls.tokens[steps.anchor]
+        loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step))
+        clocks = _clocks(times, alignment, members)
+        span = float(lateness.step) * steps.count
+        findings += _clock_findings(clocks, alignment, span)
+    findings.sort(key=lambda each: (_ORDER.index(each.severity), -each.delay, each.ranks, each.step or 0))
+    compared = max(len(sequence.token) for sequence in calls.sequences)
+    told = tuple(_with_stacks(asking, members, findings))
+    return Comparison(job, members.members, compared, loop, clocks, told, tuple(notes))
+
+
+def _departures(families: Sequence[Family], members: Members, calls: Calls, steps: Steps | None) -> Iterator[Finding]:
+    """What ranks call otherwise than the others, each difference once."""
+    of_lines = [{calls.tokens[token].place for token in np.unique(each.token).tolist()} for each in calls.sequences]
+    for number, family in enumerate(families):
+        of_family = steps if number == 0 else None
+        same: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        told: dict[tuple[object, ...], Finding] = {}
+        for place in family.places:
+            for finding in _of_rank(place, family, members, calls, of_family, of_lines):
+                key = (finding.kind, finding.severity, finding.line, finding.step, finding.times, finding.tells)
+                same[key].append(finding.ranks[0])
+                told.setdefault(key, finding)
+        for key, finding in told.items():
+            ranks = tuple(same[key])
+            is_meant = len(ranks) >= max(_MANY, _SHARE * len(family.places)) and finding.kind is not Kind.ENDED
+            yield replace(finding, ranks=ranks, severity=Severity.NOTE if is_meant else finding.severity)
+        if number > 0 and len(family.places) == 1:
+            (place,) = family.places
+            first = calls.tokens[int(family.reference[0])]
+            yield Finding(
+                Kind.APART,
+                Severity.WARNING,
+                (members.members[place].rank,),
+                "Next to none of its calls are those of the others.",
+                path=first.path,
+                line=first.line,
+                capture=members.members[place].capture,
+                call=int(calls.sequences[place].call[0]),
+            )
+
+
+def _of_rank(
+    place: int, family: Family, members: Members, calls: Calls, steps: Steps | None, of_lines: Sequence[set[str]]
+) -> Iterator[Finding]:
+    """What one rank calls otherwise: differences of a kind at a line once, where they are first."""
+    sequence, model = calls.sequences[place], calls.sequences[family.model]
+    same: dict[tuple[object, ...], list[Difference]] = defaultdict(list)
+    for each in family.compared[place].differences:
+        token = calls.tokens[each.token]
+        same[each.kind, token.place, token.function].append(each)
+    for (kind, *_), differences in same.items():
+        first = differences[0]
+        token = calls.tokens[first.token]
+        is_meant = members.members[place].rank == 0 and all(
+            _is_own_line(each, place, family, calls, of_lines) for each in differences
+        )
+        assert isinstance(kind, Kind)
+        severity = Severity.ERROR if kind is Kind.ENDED else Severity.WARNING
+        number = min(first.at, len(sequence.call) - 1) - (1 if kind is Kind.MISSING_CALL and first.at else 0)
+        has_other = place != family.model and first.other_at < len(model.call)
+        yield Finding(
+            kind,
+            Severity.NOTE if is_meant else severity,
+            (members.members[place].rank,),
+            first.tells,
+            step=None if steps is None else steps.of(first.other_at),
+            times=len(differences),
+            path=token.path,
+            line=token.line,
+            capture=members.members[place].capture,
+            call=int(sequence.call[number]) if number >= 0 else None,
+            other_rank=members.members[family.model].rank if has_other else None,
+            other_call=int(model.call[first.other_at]) if has_other else None,
+        )
+
+
+def _is_own_line(each: Difference, place: int, family: Family, calls: Calls, of_lines: Sequence[set[str]]) -> bool:
+    """Whether a difference is that a rank goes through lines of its own, as the one does that logs or saves."""
+    mine = {
+        calls.tokens[token].place for token in calls.sequences[place].token[each.at : each.at + each.count].tolist()
+    }
+    theirs = {
+        calls.tokens[token].place
+        for token in family.reference[each.other_at : each.other_at + each.other_count].tolist()
+    }
+    others = [lines for other, lines in enumerate(of_lines) if other != place]
+    return not any(mine & lines for lines in others) and not theirs & of_lines[place]
+
+
+def _beside(members: Members, calls: Calls) -> Iterator[Finding]:
+    """What threads beside the one that runs programs do on one rank alone."""
+    everywhere: dict[int, set[int]] = defaultdict(set)
+    for place, sequence in enumerate(calls.sequences):
+        for token in np.unique(sequence.token).tolist():
+            everywhere[token].add(place)
+    for place, token, _, _ in calls.beside.tolist():
+        everywhere[token].add(place)
+    of_lines: dict[str, set[int]] = defaultdict(set)
+    for token, places in everywhere.items():
+        of_lines[calls.tokens[token].place] |= places
+    for place, number, times, call in calls.beside.tolist():
+        if len(members.members) < 3 or len(everywhere[number]) > 1:
+            continue
+        token, member = calls.tokens[number], members.members[place]
+        is_meant = member.rank == 0 and len(of_lines[token.place]) == 1
+        shape = f" with {token.shape}" if token.shape else ""
+        yield Finding(
+            Kind.OTHER_THREAD,
+            Severity.NOTE if is_meant else Severity.WARNING,
+            (member.rank,),
+            f"{token.function}{shape} is called on a thread beside; no other rank does.",
+            times=times,
+            path=token.path,
+            line=token.line,
+            capture=member.capture,
+            call=call,
+        )
+
+
+def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> list[Finding]:
+    """The findings with those of calls that failed. Who ended in a call that never returned is told of once."""
+    ended = {rank: each for each in findings if each.kind is Kind.ENDED for rank in each.ranks}
+    told = []
+    hung: set[int] = set()
+    for each in failures:
+        if each.kind is Kind.HANG and (early := ended.get(each.ranks[0])) is not None:
+            hung |= set(each.ranks)
+            each = replace(each, step=early.step, tells=f"{each.tells} {early.tells.partition('. ')[2]}".strip())
+        told.append(each)
+    for each in findings:
+        ranks = tuple(rank for rank in each.ranks if rank not in hung) if each.kind is Kind.ENDED else each.ranks
+        if ranks or not each.ranks:
+            told.append(replace(each, ranks=ranks))
+    return told
+
+
+def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:
+    for family in families[1:]:
+        if len(family.places) > 1:
+            ranks = [str(members.members[place].rank) for place in family.places]
+            yield (
+                f"{words.count(len(ranks), 'rank')} do other work than most, and are held against one another alone:"
+                f" {words.few_of(ranks, 'rank')}. Times are compared for the others."
+            )
+
+
+def _with_delays(
+    findings: Sequence[Finding],
+    delays: Sequence[Delay],
+    losses: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    times: Times,
+    family: Family,
+    steps: Steps,
+    members: Members,
+    calls: Calls,
+) -> list[Finding]:
+    """The findings with those of ranks that make others wait. What a rank does otherwise in a step is why it is late there."""
+    rows = {members.members[place].rank: row for row, place in enumerate(times.places)}
+    told = []
+    departs: dict[int, set[int]] = defaultdict(set)
+    late = {(delay.row, step) for delay in delays if not delay.is_steady for step in delay.steps.tolist()}
+    for each in findings:
+        row = rows.get(each.ranks[0]) if each.ranks else None
+        if each.step is not None and row is not None:
+            departs[row].add(each.step)
+            if (row, each.step) in late:
+                each = replace(each, delay=int(losses[row, each.step]))
+        told.append(each)
+    for delay in delays:
+        own = departs[delay.row] if not delay.is_steady else set()
+        left = [step for step in delay.steps.tolist() if step not in own]
+        if not left:
+            continue
+        member = members.members[times.places[delay.row]]
+        token = calls.tokens[int(family.reference[delay.place])]
+        lost = sum(int(losses[delay.row, step]) for step in left)
+        if delay.in_call:
+            where = f"in {token.function}"
+        else:
+            where = f"before {token.function}"
+            if delay.place:
+                where += f", after {calls.tokens[int(family.reference[delay.place - 1])].place}"
+        many = f"in {len(left):,} of {steps.count:,} steps" if len(left) > 1 else f"in step {left[0]}"
+        each_time = f"{words.duration(delay.by)} each time, " if len(left) > 1 else ""
+        told.append(
+            Finding(
+                Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
+                Severity.WARNING,
+                (member.rank,),
+                f"It comes later than the others {many}: {each_time}{words.duration(lost)} together, {where}."
+                if len(left) > 1
+                else f"It comes {words.duration(lost)} later than the others {many}, {where}.",
+                step=left[0],
+                times=len(left),
+                path=token.path,
+                line=token.line,
+                capture=member.capture,
+                call=times.call(delay.row, _place_in(delay, left[0], steps)),
+                delay=lost,
+            )
+        )
+    return told
+
+
+def _place_in(delay: Delay, step: int, steps: Steps) -> int:
+    """The call of a step that is as far behind its beginning as the one that is late."""
+    of = steps.of(delay.place)
+    behind = delay.place - int(steps.begins[of]) if of is not None else 0
+    return min(int(steps.begins[step]) + behind, int(steps.begins[-1]) - 1)
+
+
+def _clocks(times: Times, alignment: Alignment, members: Members) -> tuple[Clock, ...]:
+    ordered = np.sort(times.base)
+    usual = int(ordered[(len(ordered) - 1) // 2])
+    ahead = [int(base) - usual + round(offset) for base, offset in zip(times.base, alignment.offset, strict=True)]
+    common = sorted(ahead)[(len(ahead) - 1) // 2]
+    return tuple(
+        Clock(members.members[place].rank, each - common, float(drift) * 1e9)
+        for place, each, drift in zip(times.places, ahead, alignment.drift, strict=True)
+    )
+
+
+def _clock_findings(clocks: Sequence[Clock], alignment: Alignment, span: float) -> Iterator[Finding]:
+    for each in clocks:
+        said = f"{words.duration(abs(each.offset))} {'ahead of' if each.offset > 0 else 'behind'} the others'"
+        gained = each.drift * span / 1e9
+        if not alignment.waits:
+            if abs(each.offset) >= _IS_OFF_OR_LATE:
+                late = "began so much later" if each.offset > 0 else "began so much earlier"
+                yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock is {said}, or it {late}.")
+        elif abs(each.offset) >= _CLOCK_IS_OFF:
+            yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock is {said}.")
+        elif abs(gained) >= _DRIFT_IS_SEEN:
+            verb = "gains" if gained > 0 else "loses"
+            each_second = words.duration(round(abs(each.drift)))
+            yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock {verb} {each_second} a second.")
+
+
+def _with_stacks(asking: Asking, members: Members, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings, those that lead to a call with its stack."""
+    wanted = [(each.capture, each.call) for each in findings if each.call is not None and each.stack is None]
+    wanted = list(dict.fromkeys(wanted))[:_MOST_LED]
+    stacks: dict[tuple[str | None, int | None], str] = {}
+    if wanted:
+        parts = {member.capture: part for member, part in zip(members.members, members.parts, strict=True)}
+        files = asking.files(sorted({f"calls/{parts[capture]}" for capture, _ in wanted if capture is not None}))
+        rows = asking.rows(
+            f"SELECT c.capture, c.call, c.stack FROM {files} c JOIN (SELECT unnest(?::VARCHAR[]) AS capture,"
+            " unnest(?::BIGINT[]) AS call) w ON w.capture = c.capture AND w.call = c.call",
+            [[capture for capture, _ in wanted], [call for _, call in wanted]],
+        )
+        stacks = {(capture, call): stack for capture, call, stack in rows}
+    for each in findings:
+        yield each if each.stack is not None else replace(each, stack=stacks.get((each.capture, each.call)))

@@ -1,0 +1,180 @@
+"""Where a rank's calls depart from those of the others, and in what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex import words
+from framedex.fleet.ranks.model import Kind
+from framedex.fleet.ranks.sequences import Departure, aligned
+
+if TYPE_CHECKING:
+    from framedex.fleet.ranks.reading import Token
+
+Integers = npt.NDArray[np.int64]
+
+_FOLLOWING = frozenset({Kind.SHAPE, Kind.PROGRAM, Kind.RECOMPILED})
+_FEW = 8  # differences that follow one another at once
+_SOON = 64  # calls: what follows another shape so soon comes from it
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place at which a rank does something else: it makes `count` calls from `at` on, where the others make `other_count` from
+    `other_at` on. `token` is the call that tells the line, of the rank where it makes one there; `tells` is a sentence."""
+
+    kind: Kind
+    at: int
+    count: int
+    other_at: int
+    other_count: int
+    token: int
+    tells: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a sequence of calls differs from the reference. `matched` has for each of the reference's calls the place of the one that
+    is made in its stead, -1 where there is none."""
+
+    differences: tuple[Difference, ...]
+    matched: Integers
+
+
+class Comparing:
+    """Compares sequences of calls, which are numbers of `tokens`."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        numbers: dict[tuple[str, str], int] = {}
+        self._coarse = np.array([numbers.setdefault(token.at, len(numbers)) for token in tokens], np.int64)
+
+    def compared(self, sequence: Integers, reference: Integers) -> Compared:
+        """Hold a sequence against the reference."""
+        whole = aligned(sequence, reference)
+        matched = whole.matched.copy()
+        found: list[Difference] = []
+        for departure in whole.departures:
+            found += self._within(departure, sequence, reference, matched)
+        return Compared(tuple(_first_causes(found, self._tokens, sequence)), matched)
+
+    def of_places(self, sequence: Integers, place: Departure, reference: Integers) -> list[Difference]:
+        """How a sequence differs from another one in one place."""
+        return list(self._within(place, sequence, reference, np.full(len(reference), -1, np.int64)))
+
+    def _within(
+        self, departure: Departure, sequence: Integers, reference: Integers, matched: Integers
+    ) -> Iterator[Difference]:
+        """The differences of one departure; what is called with another shape or program is matched."""
+        mine = sequence[departure.at : departure.at + departure.count]
+        theirs = reference[departure.other_at : departure.other_at + departure.other_count]
+        if len(mine) == len(theirs) > 1 and np.array_equal(np.sort(mine), np.sort(theirs)):
+            yield self._of_order(departure, mine, theirs)
+            return
+        inner = aligned(self._coarse[mine], self._coarse[theirs])
+        for other_place in np.flatnonzero(inner.matched >= 0).tolist():
+            place = int(inner.matched[other_place])
+            matched[departure.other_at + other_place] = departure.at + place
+        places = [
+            Departure(int(inner.matched[place]), 1, place, 1)
+            for place in np.flatnonzero(inner.matched >= 0).tolist()
+            if mine[inner.matched[place]] != theirs[place]
+        ]
+        found = []
+        for each in sorted([*places, *inner.departures], key=lambda each: (each.other_at, each.at)):
+            whole = Departure(departure.at + each.at, each.count, departure.other_at + each.other_at, each.other_count)
+            found.append(self._told(whole, sequence, reference, is_same_call=each in places))
+        # A shape is why something is compiled, be it that what has it comes to the device only then.
+        if len(found) <= _FEW:
+            found.sort(key=lambda each: each.kind is not Kind.SHAPE)
+        yield from found
+
+    def _told(self, place: Departure, sequence: Integers, reference: Integers, is_same_call: bool) -> Difference:
+        mine = [self._tokens[token] for token in sequence[place.at : place.at + place.count].tolist()]
+        theirs = [
+            self._tokens[token] for token in reference[place.other_at : place.other_at + place.other_count].tolist()
+        ]
+        token = int(sequence[place.at] if mine else reference[place.other_at])
+        if is_same_call:
+            kind, tells = _of_same_call(mine[0], theirs[0])
+        elif not mine and place.at == len(sequence) and place.other_at + place.other_count == len(reference):
+            kind, tells = Kind.ENDED, f"{_ended(self._tokens, sequence)} The others go on with {_call(theirs[0])}."
+            token = int(sequence[-1]) if len(sequence) else token
+        elif not mine:
+            kind, tells = (
+                Kind.MISSING_CALL,
+                f"{_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} not made, which the others make here.",
+            )
+        elif compiled := [each for each in mine if each.obtains]:
+            kind = Kind.RECOMPILED
+            token = int(
+                next(token for token in sequence[place.at : place.at + place.count] if self._tokens[token].obtains)
+            )
+            tells = f"{compiled[0].function} is called where the others compile nothing."
+        elif not theirs:
+            kind, tells = (
+                Kind.EXTRA_CALL,
+                f"{_calls(mine)} {'is' if len(mine) == 1 else 'are'} made, which the others do not make here.",
+            )
+        else:
+            kind, tells = Kind.OTHER_CALL, f"{_call(mine[0])} is called where the others call {_call(theirs[0])}."
+        return Difference(kind, place.at, place.count, place.other_at, place.other_count, token, tells)
+
+    def _of_order(self, departure: Departure, mine: Integers, theirs: Integers) -> Difference:
+        first, other = self._tokens[mine[0]], self._tokens[theirs[0]]
+        tells = f"{_call(first)} comes before {_call(other)}; in the others it comes after."
+        return Difference(
+            Kind.ORDER, departure.at, departure.count, departure.other_at, departure.other_count, int(mine[0]), tells
+        )
+
+
+def _of_same_call(mine: Token, theirs: Token) -> tuple[Kind, str]:
+    """The same function is called by the same line, but with something else."""
+    if mine.program != theirs.program:
+        what = "compiled" if mine.obtains else "run"
+        return (
+            Kind.PROGRAM,
+            f"Program {mine.program or '(unknown)'} is {what}, by the others {theirs.program or '(unknown)'}.",
+        )
+    if mine.shape != theirs.shape:
+        return (
+            Kind.SHAPE,
+            f"{mine.function} is called with {mine.shape or 'nothing'}, by the others with {theirs.shape or 'nothing'}.",
+        )
+    return Kind.OTHER_CALL, f"{mine.function} is called, by the others {theirs.function}."
+
+
+def _ended(tokens: Sequence[Token], sequence: Integers) -> str:
+    return f"{_call(tokens[sequence[-1]])} was its last call." if len(sequence) else "It made no call that does work."
+
+
+def _call(token: Token) -> str:
+    return f"{token.function} of {token.place}"
+
+
+def _calls(tokens: Sequence[Token]) -> str:
+    more = len(tokens) - 1
+    return _call(tokens[0]) + (f" (and {words.count(more, 'call')} more)" if more else "")
+
+
+def _first_causes(found: Sequence[Difference], tokens: Sequence[Token], sequence: Integers) -> Iterator[Difference]:
+    """The differences that do not follow from one before: another shape needs another program, which is run again and again."""
+    known: set[str] = set()  # programs that a difference before has told of
+    shaped: Difference | None = None
+    for each in found:
+        programs = {tokens[token].program for token in sequence[each.at : each.at + each.count].tolist()} - {""}
+        follows = each.kind is Kind.PROGRAM and not tokens[each.token].obtains and programs <= known
+        if shaped is not None and each.kind in _FOLLOWING and each.other_at - shaped.other_at <= _SOON:
+            is_elsewhere = tokens[each.token].place != tokens[shaped.token].place
+            follows |= each.kind is not Kind.SHAPE or is_elsewhere
+        if each.kind is Kind.SHAPE and not follows:
+            shaped = each
+        if each.kind in (Kind.PROGRAM, Kind.RECOMPILED):
+            known |= programs
+        if not follows:
+            yield each

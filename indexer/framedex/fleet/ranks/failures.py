@@ -1,0 +1,75 @@
+"""Calls that failed, or never returned, on some ranks and not on most."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.errorcodes import error_name
+from framedex.fleet.ranks.model import Finding, Kind
+from framedex.model import Severity
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Asking
+    from framedex.fleet.ranks.members import Members
+
+_NEVER_RETURNED = -1
+
+# What the mock and behaviours do within a call fails with it.
+_FAILED = """
+SELECT r.place, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT, min(k.first_call), arg_min(k.stack, k.first_call)
+FROM {files} k JOIN ranks r ON r.capture = k.capture LEFT JOIN user_lines_readable u ON u.stack = k.stack
+WHERE k.error <> 0 AND k.boundary NOT IN ('mock_tpu', 'behaviour') GROUP BY ALL ORDER BY ALL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    place: int
+    calls: int
+    first: int
+    stack: str
+    path: str | None
+    line: int | None
+
+
+def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[str]]:
+    """The failures that most ranks do not have, and as sentences what most ranks never returned from.
+
+    To be asked once the calls of the ranks are read.
+    """
+    files = asking.files(sorted({f"call_kinds/{part}" for part in members.parts}))
+    failed: dict[tuple[str, str, int], list[_Failed]] = defaultdict(list)
+    for place, function, error, path, line, calls, first, stack in asking.rows(_FAILED.format(files=files)):
+        where = "" if path is None else f"{path.rpartition('/')[2]}:{line}"
+        failed[where, function, error].append(_Failed(place, calls, first, stack, path, line))
+    findings, notes = [], []
+    for (where, function, error), of_ranks in failed.items():
+        ranks = sorted({each.place for each in of_ranks})
+        if len(ranks) * 2 > len(members.members):
+            if error == _NEVER_RETURNED:
+                of_line = f" of {where}" if where else ""
+                notes.append(f"{words.count(len(ranks), 'rank')} never returned from {function}{of_line}.")
+            continue
+        first = min(of_ranks, key=lambda each: (each.place, each.first))
+        if error == _NEVER_RETURNED:
+            kind, tells = Kind.HANG, f"{function} never returned."
+        else:
+            kind, tells = Kind.ERROR, f"{function} fails with {error_name(error)}; in most ranks it does not."
+        findings.append(
+            Finding(
+                kind,
+                Severity.ERROR,
+                tuple(members.members[place].rank for place in ranks),
+                tells,
+                times=sum(each.calls for each in of_ranks if each.place == first.place),
+                path=first.path,
+                line=first.line,
+                capture=members.members[first.place].capture,
+                call=first.first,
+                stack=first.stack,
+            )
+        )
+    return findings, notes

@@ -1,0 +1,191 @@
+"""Which captures of a store are the ranks of a job: each rank once, and what is wrong with that."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.errors import FramedexError
+from framedex.fleet.ranks.model import Finding, Kind, Member
+from framedex.index.file.values import storable
+from framedex.model import Metadata, Severity
+from framedex.nearest import nearest
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Asking
+
+# What tells how many ranks a job has.
+_SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_MOST_SIZE = 1 << 31
+_MOST_NAMED = 5  # jobs
+_MOST_LISTED = 10_000  # missing ranks, one by one
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The ranks of a job in their order, the part of the store that has the calls of each, and what was found."""
+
+    members: tuple[Member, ...]
+    parts: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A capture that says that it is a rank."""
+
+    member: Member
+    part: str
+    started: int
+    packages: tuple[tuple[str, str], ...]
+    size: int | None
+
+
+def members_of(asking: Asking, job: str) -> Members:
+    """The ranks of a job. Raises FramedexError where it has fewer than two, or there is no such job."""
+    name = storable(job)
+    rows = asking.rows(
+        "SELECT rank, capture, path, host, calls, part, started, packages, metadata FROM captures"
+        " WHERE job = ? ORDER BY rank, started, capture",
+        [name],
+    )
+    if not rows:
+        raise _unknown(asking, name)
+    claims = [_claim(*row) for row in rows if row[0] is not None]
+    left_out = len(rows) - len(claims)
+    by_rank: dict[int, list[_Claim]] = defaultdict(list)
+    for claim in claims:
+        by_rank[claim.member.rank].append(claim)
+    if len(by_rank) < _FEWEST:
+        raise _too_few(name, len(rows), len(by_rank))
+    notes = []
+    if left_out:
+        notes.append(f"{words.count(left_out, 'capture')} of the job {'is' if left_out == 1 else 'are'} of no rank.")
+    findings: list[Finding] = []
+    runs = min(map(len, by_rank.values()))
+    if runs > 1:
+        notes.append(f"The job ran {runs} times: the latest captures of its ranks are compared.")
+        chosen = {rank: of_rank[-1] for rank, of_rank in by_rank.items()}
+    else:
+        chosen = {
+            rank: max(of_rank, key=lambda each: (each.member.calls, each.started)) for rank, of_rank in by_rank.items()
+        }
+        findings += _claimed_twice(by_rank, chosen)
+    kept = [chosen[rank] for rank in sorted(chosen)]
+    findings += [*_missing(kept), *_versions(kept)]
+    members = tuple(each.member for each in kept)
+    return Members(members, tuple(each.part for each in kept), tuple(findings), tuple(notes))
+
+
+def _claim(
+    rank: int, capture: str, path: str, host: str, calls: int, part: str, started: int, packages: str, metadata: str
+) -> _Claim:
+    versions: dict[str, str] = {}
+    sizes: list[int] = []
+    try:
+        told = json.loads(packages)
+        versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
+        job = Metadata.parse(metadata).job
+        sizes = [int(size) for name in _SIZES if _is_size(size := job.get(name, ""))]
+    except ValueError:  # somebody else wrote it
+        pass
+    member = Member(rank, capture, path, host, calls)
+    return _Claim(member, part, started, tuple(sorted(versions.items())), sizes[0] if sizes else None)
+
+
+def _is_size(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 11 and 0 < int(text) <= _MOST_SIZE
+
+
+def _unknown(asking: Asking, name: str) -> FramedexError:
+    jobs = [
+        job
+        for (job,) in asking.rows(
+            "SELECT job FROM captures WHERE job <> '' GROUP BY job ORDER BY max(started) DESC", []
+        )
+    ]
+    meant = nearest(name, jobs)
+    said = words.few_of([printable(job) for job in jobs[:_MOST_NAMED]], "job") if jobs else ""
+    if not jobs:
+        remedy = "None of its captures is of a job: set FRAMEDEX_JOB and FRAMEDEX_RANK where they are recorded."
+    elif meant is not None:
+        remedy = f"Did you mean {printable(meant)}?"
+    else:
+        remedy = f"It has {said}. `framedex fleet query ranks` lists the jobs with their ranks."
+    return FramedexError(f"There is no job {printable(name)!r} in the store.", remedy)
+
+
+def _too_few(name: str, captures: int, ranks: int) -> FramedexError:
+    if ranks:
+        told = f"The job {printable(name)} has one rank in the store: there is nothing to hold it against."
+        return FramedexError(told, "Add the captures of its other ranks.")
+    told = f"The {words.count(captures, 'capture')} of the job {printable(name)} do not say which rank they are."
+    return FramedexError(told, "Set FRAMEDEX_RANK to another number in each of its processes, and record it again.")
+
+
+def _claimed_twice(by_rank: dict[int, list[_Claim]], chosen: dict[int, _Claim]) -> Iterator[Finding]:
+    for rank, claims in by_rank.items():
+        if len(claims) > 1:
+            kept = chosen[rank].member
+            others = [each.member for each in claims if each.member is not kept]
+            where = words.few_of([f"{each.path} of {each.host}" for each in others], "capture")
+            yield Finding(
+                Kind.CLAIMED,
+                Severity.WARNING,
+                (rank,),
+                f"{words.count(len(claims), 'capture')} say that they are this rank. Compared is {kept.path} of"
+                f" {kept.host}, which has most calls; left out: {where}.",
+                times=len(claims),
+                capture=kept.capture,
+            )
+
+
+def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
+    """Ranks of the job's size, or below the greatest rank, that have no capture."""
+    told = Counter(each.size for each in kept if each.size is not None).most_common(1)
+    size = told[0][0] if told else 0
+    ranks = [each.member.rank for each in kept]
+    gaps = []
+    for before, after in zip([-1, *ranks], [*ranks, max(size, ranks[-1] + 1)], strict=True):
+        if after - before > 1:
+            gaps.append((before + 1, after - 1))
+    if gaps:
+        many = sum(last - first + 1 for first, last in gaps)
+        ranks_missing = (
+            tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MOST_LISTED else ()
+        )
+        listed = words.few_of([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
+        said = f"the job has {size:,}" if size > ranks[-1] else f"there is a rank {ranks[-1]}"
+        verb = "is" if many == 1 else "are"
+        yield Finding(
+            Kind.MISSING,
+            Severity.ERROR,
+            ranks_missing,
+            f"{words.count(many, 'rank')} {verb} not in the store: {listed} ({said}).",
+            times=many,
+        )
+
+
+def _versions(kept: Sequence[_Claim]) -> Iterator[Finding]:
+    """Ranks with other versions of packages than most."""
+    (usual, _), *others = Counter(each.packages for each in kept if each.packages).most_common() or [((), 0)]
+    for packages, _ in others:
+        ranks = tuple(each.member.rank for each in kept if each.packages == packages)
+        differing = [
+            f"{name} {dict(packages).get(name, 'none')} (others {dict(usual).get(name, 'none')})"
+            for name in sorted({*dict(packages), *dict(usual)})
+            if dict(packages).get(name) != dict(usual).get(name)
+        ]
+        told = f"{words.few_of(differing, 'package')}."
+        yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, told, capture=_capture_of(kept, ranks[0]))
+
+
+def _capture_of(kept: Sequence[_Claim], rank: int) -> str:
+    return next(each.member.capture for each in kept if each.member.rank == rank)

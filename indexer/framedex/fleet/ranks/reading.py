@@ -1,0 +1,182 @@
+"""The calls of a job's ranks that are compared, as arrays of numbers; what a number stands for is told once.
+
+Compared are calls that do work (they compile, load or run programs, or move data) and that a line of Python made, each as
+what it is on any host: the line, the function, shapes, and of a program a check of what was compiled. Addresses, devices and
+times are none of that. A rank's calls come from the one of its threads that runs most programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.objects.table import functions_of_the_c_api
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Asking
+    from framedex.fleet.ranks.members import Members
+
+Integers = npt.NDArray[np.int64]
+
+EXECUTE = "PJRT_LoadedExecutable_Execute"
+_COMPILES = ("PJRT_Client_Compile", "PJRT_Compile")
+_LOADS = ("PJRT_Executable_DeserializeAndLoad", "PJRT_Client_Load")
+OBTAINS = frozenset((*_COMPILES, *_LOADS))
+"""What gives a program that can be run. Who finds it in a cache does not compile it."""
+
+MOST_CALLS = 40_000_000
+"""Calls that are compared at most, of all ranks together: some 3 GB of memory."""
+
+# Values of a call that say the same wherever it is made, and how they are shown.
+_SHAPES = {"type": "", "dims": "", "dst_size": " bytes", "transfer_size": " bytes", "num_args": " arguments"}
+_PATHS = ["$.executable", "$.loaded_executable", '$."program.kept"', *(f"$.{name}" for name in _SHAPES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What calls have in common that are the same: a line of Python, a function, a shape, a program.
+
+    `program` is the check of what was compiled, empty where it is none or not known; `place` tells the line on every host.
+    """
+
+    path: str
+    line: int
+    place: str
+    function: str
+    shape: str
+    program: str
+
+    @property
+    def obtains(self) -> bool:
+        """Whether it compiles or loads a program."""
+        return self.function in OBTAINS
+
+    @property
+    def at(self) -> tuple[str, str]:
+        """The line and the function."""
+        return self.place, "" if self.obtains else self.function
+
+
+@dataclass(frozen=True, slots=True)
+class RankCalls:
+    """The calls of a rank in their order: what each is (a number of `Calls.tokens`), its own number, its start since 1970 in ns,
+    and its duration in ns (-1: it never returned)."""
+
+    token: Integers
+    call: Integers
+    start: Integers
+    duration: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls of all ranks, in the order of the members.
+
+    `beside` has what threads did beside those: how often a rank made each call, as rows (rank's place, token, calls, first call).
+    `notes` are sentences.
+    """
+
+    tokens: Sequence[Token]
+    sequences: tuple[RankCalls, ...]
+    beside: Integers
+    notes: tuple[str, ...]
+
+
+def calls_of(asking: Asking, members: Members) -> Calls:
+    """The calls of the ranks. Raises FramedexError where the store cannot be read."""
+    works = sorted(name for name, function in functions_of_the_c_api().items() if function.works)
+    captures = [member.capture for member in members.members]
+    asking.rows(
+        "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
+        [captures, len(captures)],
+    )
+    files = asking.files(sorted({f"calls/{part}" for part in members.parts}))
+    asking.rows(_WORKS.format(files=files), [_PATHS, works])
+    notes = []
+    ((most, every),) = asking.rows(
+        "SELECT coalesce(max(many), 0), coalesce(sum(many), 0)::BIGINT FROM (SELECT count(*) AS many FROM works GROUP BY place)"
+    )
+    if every > MOST_CALLS:
+        most = MOST_CALLS // len(captures)
+        asking.rows("DELETE FROM works WHERE nth > ?", [most])
+        notes.append(f"Of each rank the first {most:,} calls that do work are compared: there are {every:,}.")
+    programs, said = _what_programs_are(asking)
+    notes += said
+    asking.rows(_KNOWN.format(program=programs), [sorted(OBTAINS)])
+    tokens = [
+        Token(path, line, place, function, shape, program)
+        for path, line, place, function, shape, program in asking.rows(_TOKENS)
+    ]
+    columns = asking.columns(_CALLS)
+    begins = np.searchsorted(columns["place"], np.arange(len(captures) + 1))
+    sequences = tuple(
+        RankCalls(*(_integers(columns[name][first:last]) for name in ("token", "call", "start", "duration")))
+        for first, last in zip(begins[:-1], begins[1:], strict=True)
+    )
+    rows = asking.columns(_BESIDE)
+    beside = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
+    return Calls(tokens, sequences, beside, tuple(notes))
+
+
+def _integers(column: npt.NDArray[np.generic]) -> Integers:
+    return np.asarray(column).astype(np.int64)
+
+
+def _what_programs_are(asking: Asking) -> tuple[str, list[str]]:
+    """SQL that tells what a program is, and why that is less than what was compiled.
+
+    The bytes that are compiled name the files that they come from, and what comes from a cache is known by nothing.
+    """
+    ((loaded,),) = asking.rows("SELECT count(*) FROM works WHERE list_contains(?, function)", [list(_LOADS)])
+    if loaded:
+        return "''", ["Some programs were loaded and not compiled: which they are is not compared."]
+    ((paths,),) = asking.rows(
+        "SELECT coalesce(max(paths), 0) FROM (SELECT count(DISTINCT path) AS paths FROM works"
+        " WHERE list_contains(?, function) AND NOT is_installed GROUP BY at_line)",
+        [list(_COMPILES)],
+    )
+    if paths > 1:
+        return "''", ["The program lies elsewhere on some hosts: which programs it compiles is not compared."]
+    return "program", []
+
+
+# The calls that are compared, with the values that are. What is no JSON tells nothing.
+_WORKS = """
+CREATE OR REPLACE TEMP TABLE works AS
+SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread, c.function, c.error, u.path, u.line,
+    regexp_extract(u.path, '[^/]*$') || ':' || u.line AS at_line,
+    regexp_matches(u.path, '/(site|dist)-packages/|/lib(64)?/python3\\.|^<') AS is_installed,
+    CASE WHEN json_valid(c.arguments) THEN json_extract_string(c.arguments, ?::VARCHAR[]) END AS told,
+    row_number() OVER (PARTITION BY r.place ORDER BY c.call) AS nth
+FROM {files} c JOIN ranks r ON r.capture = c.capture JOIN user_lines_readable u ON u.stack = c.stack
+WHERE c.boundary = 'pjrt' AND list_contains(?::VARCHAR[], c.function)
+"""
+# A program is run by the address of its object, which is the one that was made there last.
+_KNOWN = """
+CREATE OR REPLACE TEMP TABLE known AS
+WITH obtained AS (SELECT place, call, coalesce(told[2], told[1]) AS object, coalesce(told[3], '') AS program FROM works
+    WHERE list_contains(?::VARCHAR[], function) AND coalesce(told[2], told[1]) IS NOT NULL),
+of_run AS (SELECT w.place, w.call, o.program FROM works w ASOF JOIN obtained o
+    ON o.place = w.place AND o.object = w.told[1] AND w.call > o.call WHERE w.function = 'PJRT_LoadedExecutable_Execute'),
+threads AS (SELECT place, arg_max(thread, (runs, many)) AS thread FROM (SELECT place, thread, count(*) AS many,
+    count(*) FILTER (function = 'PJRT_LoadedExecutable_Execute') AS runs FROM works GROUP BY place, thread) GROUP BY place),
+told AS (SELECT w.* REPLACE (if(w.function = 'PJRT_Executable_DeserializeAndLoad', 'PJRT_Client_Compile', w.function) AS function), coalesce(o.program, w.told[3], '') AS program, w.thread = t.thread AS is_main,
+    concat_ws(' ', w.told[4] || coalesce(w.told[5], ''), w.told[6] || ' bytes', w.told[7] || ' bytes', w.told[8] || ' arguments') AS shape
+    FROM works w JOIN threads t ON t.place = w.place LEFT JOIN of_run o ON o.place = w.place AND o.call = w.call)
+SELECT place, call, start, duration, is_main, path, line, at_line, function, shape, {program} AS program,
+    dense_rank() OVER (ORDER BY at_line, function, shape, {program}) - 1 AS token
+FROM told
+"""
+_TOKENS = """
+SELECT min(path), any_value(line), any_value(at_line), any_value(function), any_value(shape), any_value(program)
+FROM known GROUP BY token ORDER BY token
+"""
+_CALLS = "SELECT place, token, call, start, duration FROM known WHERE is_main ORDER BY place, call"
+_BESIDE = """
+SELECT place, token, count(*) AS calls, min(call) AS call FROM known WHERE NOT is_main GROUP BY place, token
+ORDER BY token, place
+"""

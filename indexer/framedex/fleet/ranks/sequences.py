@@ -1,0 +1,132 @@
+"""What two sequences of calls have in common, in their order, and where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+MOST_DEPARTURES = 512
+"""Places at which a sequence is said to depart; behind the last it is not compared."""
+
+_LONG, _SHORT = 8, 3  # calls by which two sequences are known to go on alike
+_NEAR, _FAR = 64, 4096  # calls within which that is looked for
+_FACTOR = 0x9E3779B97F4A7C15  # of hashes: any odd number of 64 bits
+_ALIKE = 0.3  # of the calls that follow: the sequences differ again and again, and are alike between
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """`count` calls of a sequence from `at` on, in whose place the reference has `other_count` calls from `other_at` on."""
+
+    at: int
+    count: int
+    other_at: int
+    other_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Where a sequence departs from the reference.
+
+    `matched` has for each call of the reference the place of the same call in the sequence, -1 where there is none.
+    """
+
+    departures: tuple[Departure, ...]
+    matched: Integers
+
+    @property
+    def alike(self) -> int:
+        """How many calls are the same."""
+        return int(np.count_nonzero(self.matched >= 0))
+
+
+def aligned(sequence: Integers, reference: Integers) -> Alignment:
+    """Hold a sequence against another one, from the first call to the last."""
+    mine = [_runs(sequence, length) for length in (_LONG, _SHORT, 1)]
+    theirs = [_runs(reference, length) for length in (_LONG, _SHORT, 1)]
+    matched = np.full(len(reference), -1, np.int64)
+    departures = []
+    at = other_at = 0
+    while True:
+        alike = _alike(sequence[at:], reference[other_at:])
+        matched[other_at : other_at + alike] = np.arange(at, at + alike)
+        at, other_at = at + alike, other_at + alike
+        if at == len(sequence) and other_at == len(reference):
+            break
+        count, other_count = len(sequence) - at, len(reference) - other_at
+        if len(departures) < MOST_DEPARTURES - 1:
+            count, other_count = _gap(sequence, reference, mine, theirs, at, other_at)
+        departures.append(Departure(at, count, other_at, other_count))
+        at, other_at = at + count, other_at + other_count
+    return Alignment(tuple(departures), matched)
+
+
+def _alike(one: Integers, other: Integers) -> int:
+    """How many calls at the beginning are the same."""
+    most = min(len(one), len(other))
+    done, step = 0, 64
+    while done < most:
+        different = np.flatnonzero(one[done : done + step][: most - done] != other[done : done + step][: most - done])
+        if len(different):
+            return done + int(different[0])
+        done += step
+        step *= 4
+    return most
+
+
+def _runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
+    """A hash of the calls from each place on, `length` of them; one more for the end."""
+    padded = np.concatenate([sequence + 2, np.ones(length, np.int64)]).astype(np.uint64)
+    runs = np.zeros(len(sequence) + 1, np.uint64)
+    for place in range(length):
+        runs += padded[place : place + len(runs)] * np.uint64(pow(_FACTOR, place, 1 << 64))
+    return runs
+
+
+def _gap(
+    sequence: Integers,
+    reference: Integers,
+    mine: list[npt.NDArray[np.uint64]],
+    theirs: list[npt.NDArray[np.uint64]],
+    at: int,
+    other_at: int,
+) -> tuple[int, int]:
+    """How many calls of either are to be left out until they go on alike, where they differ at once."""
+    near = _meeting(mine[0], theirs[0], at, other_at, _NEAR)
+    if near is not None and max(near) <= _LONG:
+        return near
+    for short in (1, 2):
+        found = _meeting(mine[short], theirs[short], at, other_at, _NEAR)
+        if found is not None and _share(sequence[at + found[0] :], reference[other_at + found[1] :]) >= _ALIKE:
+            return found
+    far = near or _meeting(mine[0], theirs[0], at, other_at, _FAR)
+    return far or (len(sequence) - at, len(reference) - other_at)
+
+
+def _share(one: Integers, other: Integers) -> float:
+    """Which share of the next calls is the same."""
+    most = min(len(one), len(other), _NEAR)
+    return float(np.mean(one[:most] == other[:most])) if most else 0.0
+
+
+def _meeting(
+    mine: npt.NDArray[np.uint64], theirs: npt.NDArray[np.uint64], at: int, other_at: int, within: int
+) -> tuple[int, int] | None:
+    """The least that is to be left out before runs are the same, within so many calls.
+
+    Loops repeat themselves, so what will be left over at the end counts, too.
+    """
+    one, other = mine[at : at + within], theirs[other_at : other_at + within]
+    _, here, there = np.intersect1d(one, other, return_indices=True)
+    found = [(int(first), int(second)) for first, second in zip(here, there, strict=True)]
+    longer = (len(mine) - at) - (len(theirs) - other_at)
+    for shift in {*range(-_LONG, _LONG + 1), longer}:
+        skipped, other_skipped = max(shift, 0), max(-shift, 0)
+        both = min(len(one) - skipped, len(other) - other_skipped)
+        if both > 0 and (same := np.flatnonzero(one[skipped:][:both] == other[other_skipped:][:both])).size:
+            found.append((skipped + int(same[0]), other_skipped + int(same[0])))
+    return min(found, key=lambda each: (max(each) + abs(longer - each[0] + each[1]), sum(each)), default=None)

@@ -1,0 +1,157 @@
+"""Which rank makes the others wait: in which steps of the loop, by how much, and on which line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from framedex.fleet.ranks.loops import Floats, Integers, Steps, Times, middle
+
+if TYPE_CHECKING:
+    from framedex.fleet.ranks.clocks import Alignment
+    from framedex.fleet.ranks.reading import Token
+
+_AT_ONCE = 4096  # calls whose times are held at once
+_MOST_OF = 0.5  # of the steps: who is late in so many is slow
+_SLOWER = 0.1  # of a step
+_BESIDE_NOISE = 8.0  # times what ranks differ in anyway
+_OF_STEP = 0.5
+_BESIDE_OTHERS = 4.0  # times what the latest ranks lose in a step
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """A rank, by its row in the times, that comes later than the others in some steps, or in most (`is_steady`).
+
+    `by` is how much later it comes in such a step in ns, at the median, and `all` what that comes to. Most of it is lost in the call at
+    `place` of the reference where `in_call`, else before that call.
+    """
+
+    row: int
+    steps: Integers
+    is_steady: bool
+    by: int
+    all: int
+    place: int
+    in_call: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How much later than the others each rank comes in each step, in ns: a row for each rank; NaN where it is not told.
+
+    `step` is how long a step usually takes. `common` is when most ranks came to each event of the loop.
+    """
+
+    losses: Floats
+    step: float
+    common: Floats
+
+
+def lateness_of(
+    times: Times, alignment: Alignment, reference: Integers, steps: Steps, tokens: Sequence[Token]
+) -> Lateness:
+    """Hold the times of all ranks against one another, step by step. Steps in which all compile are not told."""
+    losses = np.full((len(times.places), steps.count), np.nan)
+    first = int(steps.begins[0])
+    common = np.full(2 * (int(steps.begins[-1]) - first), np.nan)
+    obtains = np.array([token.obtains for token in tokens], np.bool_)[reference]
+    step = 0
+    while step < steps.count:
+        last = max(step + 1, int(np.searchsorted(steps.begins, steps.begins[step] + _AT_ONCE, "right")) - 1)
+        begin, end = int(steps.begins[step]), int(steps.begins[min(last, steps.count)])
+        behind = min(end + 1, int(steps.begins[-1]))  # with the call that the next step begins with
+        late, median = _late(times, alignment, begin, behind)
+        common[2 * (begin - first) : 2 * (behind - first)] = median
+        for number in range(step, min(last, steps.count)):
+            start, stop = int(steps.begins[number]), int(steps.begins[number + 1])
+            if not obtains[start:stop].any():
+                losses[:, number] = _lost(late[:, 2 * (start - begin) : 2 * (stop - begin) + 1])
+        step = last
+    begun = common[2 * (steps.begins[:-1] - first)]
+    took = np.diff(begun)
+    usual = float(np.nanmedian(took)) if np.count_nonzero(~np.isnan(took)) else 0.0
+    return Lateness(losses, usual, common)
+
+
+def _late(times: Times, alignment: Alignment, first: int, last: int) -> tuple[Floats, Floats]:
+    """How much later than most each rank comes to each event, never less than 0; and when most come there."""
+    aligned = alignment.aligned(times.between(first, last))
+    common = middle(aligned)
+    late = np.maximum(aligned - common, 0.0)
+    known = np.where(np.isnan(late), -1, np.arange(late.shape[1])[np.newaxis])
+    latest = np.maximum.accumulate(known, axis=1)  # what is not known is as it was before
+    filled = np.where(latest >= 0, np.take_along_axis(late, np.maximum(latest, 0), axis=1), np.nan)
+    return filled, common
+
+
+def _lost(late: Floats) -> Floats:
+    """The most that each rank falls behind within these events."""
+    if not late.shape[1]:
+        return np.full(len(late), np.nan)
+    best = np.minimum.accumulate(np.where(np.isnan(late), np.inf, late), axis=1)
+    return np.asarray(np.max(np.where(np.isnan(late), 0.0, late - best), axis=1))
+
+
+def delays_of(times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, floor: int) -> Iterator[Delay]:
+    """The ranks that make others wait: in most steps, and by far the most in some. Less than `floor` ns is none."""
+    losses = np.nan_to_num(lateness.losses)
+    told = ~np.isnan(lateness.losses).all(axis=0)
+    if not told.any():
+        return
+    usual = np.median(losses[:, told], axis=1)
+    common = float(np.sort(usual)[(len(usual) - 1) // 2])
+    noise = float(np.sort(np.abs(usual - common))[(len(usual) - 1) // 2])
+    by_much = max(_SLOWER * lateness.step, _BESIDE_NOISE * noise)
+    is_slow = np.zeros(len(usual), np.bool_)
+    for row in np.flatnonzero(usual - common > by_much).tolist():
+        late = told & (losses[row] - common > by_much)
+        if np.count_nonzero(late) > _MOST_OF * np.count_nonzero(told) and losses[row, late].sum() >= floor:
+            is_slow[row] = True
+            yield _delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
+    others = np.sort(losses[~is_slow][:, told], axis=None)[::-1]
+    if not len(others):
+        return
+    ordinary = float(others[min(max(2, len(others) // 200), len(others) - 1)])
+    for row in np.flatnonzero(~is_slow).tolist():
+        limit = max(_OF_STEP * lateness.step, _BESIDE_OTHERS * ordinary, floor)
+        if (late := np.flatnonzero(told & (losses[row] >= limit))).size:
+            yield _delay(times, alignment, steps, lateness, row, late, is_steady=False)
+
+
+def _delay(
+    times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, row: int, late: Integers, *, is_steady: bool
+) -> Delay:
+    lost = lateness.losses[row, late]
+    place, in_call = _where(times, alignment, steps, lateness, row, late[np.argsort(-lost)[:_LOOKED_AT]])
+    return Delay(row, late, is_steady, int(np.median(lost)), int(lost.sum()), place, in_call)
+
+
+_LOOKED_AT = 64  # steps
+
+
+def _where(
+    times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, row: int, late: Integers
+) -> tuple[int, bool]:
+    """At which place most of the time is lost that a rank loses in these steps; whether in the call there, or before it."""
+    sums: dict[tuple[int, int], tuple[float, int]] = {}
+    first = int(steps.begins[0])
+    for step in late.tolist():
+        begin = int(steps.begins[step])
+        end = min(int(steps.begins[step + 1]) + 1, int(steps.begins[-1]))
+        own = alignment.aligned_row(row, times.of_row(row, np.arange(begin, end)))
+        behind = np.maximum(own - lateness.common[2 * (begin - first) : 2 * (end - first)], 0.0)
+        rises = np.diff(behind)
+        if not np.count_nonzero(~np.isnan(rises)):
+            continue
+        event = int(np.nanargmax(rises)) + 1
+        key = (event, event % 2)
+        before, place = sums.get(key, (0.0, begin + event // 2))
+        sums[key] = (before + float(rises[event - 1]), place)
+    if not sums:
+        return int(steps.begins[int(late[0])]), False
+    (_, is_end), (_, place) = max(sums.items(), key=lambda item: item[1][0])
+    return place, bool(is_end)
