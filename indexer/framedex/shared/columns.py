@@ -136,6 +136,11 @@ class Reading:
         _within(totals.kind, 0, self._kinds)
         for column in (totals.calls, totals.duration, totals.own_duration, totals.longest):
             _within(column, -(1 << 60), 1 << 60)
+        made = np.bincount(batch.kind, minlength=self._kinds)
+        told = np.zeros(self._kinds, np.int64)
+        np.add.at(told, totals.kind, totals.calls)  # a sample that another recorder took may count many
+        if np.any(totals.calls < 0) or np.any(told < made):
+            raise ValueError("its totals are not those of its calls")
         for column in (totals.longest_call, totals.first_call, totals.latest_call, batch.changed[:, 0]):
             _within(column, 0, rows)
         for column in (batch.samples[:, 0], batch.spans[:, 0], batch.changed[:, 1]):

@@ -14,6 +14,7 @@ import pytest
 from framedex.index import Index
 from tests.indexer.sharing.project import framedex, project
 
+_CALLS_OF_TOTALS = 6  # the place of that column
 _ZEROS = 40 << 20  # bytes, which pack to a thousandth
 
 Parts = dict[str, bytes]
@@ -58,6 +59,20 @@ def _batch(change: Callable[[dict[str, Any]], object]) -> Parts:
     return _signed({**parts, "calls/000000": len(told).to_bytes(4, "little") + told + data[end:]})
 
 
+def _column(number: int, change: Callable[[list[int]], list[int]]) -> Parts:
+    """The parts with another column of the first batch, of as many values."""
+    parts = _parts()
+    data = parts["calls/000000"]
+    end = 4 + int.from_bytes(data[:4], "little")
+    columns = json.loads(data[4:end])["columns"]
+    at = end + sum(width * length for width, length in columns[:number])
+    width, length = columns[number]
+    places = range(at, at + width * length, width)
+    values = change([int.from_bytes(data[place : place + width], "little", signed=True) for place in places])
+    changed = b"".join(value.to_bytes(width, "little", signed=True) for value in values)
+    return _signed({**parts, "calls/000000": data[:at] + changed + data[at + width * length :]})
+
+
 def _with(name: str, data: bytes = b"x") -> Parts:
     return _with_all({name: data})
 
@@ -90,6 +105,7 @@ REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
     "a kind without stack": (lambda: _batch(lambda head: head["kinds"].__setitem__(0, [0, 0, 10**6, 0])), "not there"),
     "a column that is cut": (lambda: _batch(lambda head: head["columns"][0].__setitem__(1, 10**9)), "cut off"),
     "fewer columns": (lambda: _batch(lambda head: head["columns"].pop()), "no head"),
+    "totals of no calls": (lambda: _column(_CALLS_OF_TOTALS, lambda of: [0] * len(of)), "not those of its calls"),
     "arguments that are none": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, 7)), "to be a text"),
 }  # fmt: skip
 
