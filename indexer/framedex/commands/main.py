@@ -87,6 +87,14 @@ _VERBS = {
         "framedex.commands.verbs.fleet_query:query_fleet",
         "Ask all captures of a store, by a question or by SQL.",
     ),
+    "fleet ranks": Verb(
+        "framedex.commands.verbs.fleet_ranks:ranks_of_fleet",
+        "Show what the ranks of a job do otherwise than the others.",
+    ),
+    "fleet pull": Verb(
+        "framedex.commands.verbs.fleet_pull:pull_from_fleet",
+        "Make an index of chosen captures of a store, for editors and every other verb.",
+    ),
     "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
     "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
     "compiles": Verb(

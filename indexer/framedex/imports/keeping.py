@@ -36,16 +36,18 @@ class Kept:
 
 
 @contextmanager
-def kept_file(file: Path, captures: Path, value: str | None, folders: Sequence[Path]) -> Iterator[Callable[[], Kept]]:
+def kept_file(
+    file: Path, captures: Path, value: str | None, folders: Sequence[Path], origin: str | None = None
+) -> Iterator[Callable[[], Kept]]:
     """Copy a file into the folder `captures`, weighed by the value of that name: a context manager.
 
     What it gives puts the copy in its place, once, where another process does not do the same: in that of what was
-    imported from there before. If the block raises, all is as it was. Relative names in the file begin in one of
-    `folders`, in that of the file, or in the one it is imported from. Raises FramedexError where the file is in no
-    format that is read, or cannot be read or kept.
+    imported from there before; of a file that has been made here, `origin` says what that was made of. If the block
+    raises, all is as it was. Relative names in the file begin in one of `folders`, in that of the file, or in the one
+    it is imported from. Raises FramedexError where the file is in no format that is read, or cannot be read or kept.
     """
     name = format_of(file).name
-    origin = os.path.realpath(file)
+    origin = origin or os.path.realpath(file)
     try:
         captures.mkdir(parents=True, exist_ok=True)
         _remove_left(captures)

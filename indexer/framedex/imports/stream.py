@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from framedex.captures import foreign_file, read_metadata
 from framedex.imports.building import Builder
+from framedex.imports.columns import samples_of, spans_of
 from framedex.imports.reading import read_profile
-from framedex.index.file.conventions import SAMPLES, SPAN
 from framedex.index.file.durations import bucket_of
 from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, ObjectColumns, Stops
 
@@ -78,8 +78,8 @@ class ForeignStream:
             duration=duration,
             argument=argument,
             totals=_totals(first, kind, duration, calls),
-            samples=_samples(kind, argument),
-            spans=_spans(first, kind),
+            samples=samples_of(kind, argument),
+            spans=spans_of(first, kind),
             durations=self._durations(kind, duration),
             changed=_NONE.reshape(0, 4),
             types=(),
@@ -114,23 +114,3 @@ def _totals(first: int, kind: Integers, duration: Integers, calls: Integers) -> 
     latest[of_row] = np.arange(len(kind))
     rows = (first + longest, first + first_row, first + latest)
     return KindTotals(kinds, sums[0], sums[1], sums[1], duration[longest], *rows)
-
-
-def _samples(kind: Integers, argument: Integers) -> Integers:
-    """A few arguments of each kind: rows (kind, argument)."""
-    pairs = np.unique(np.stack([kind, argument], axis=1), axis=0)
-    begin = np.concatenate([[True], pairs[1:, 0] != pairs[:-1, 0]])[: len(pairs)]
-    rank = np.arange(len(pairs)) - np.maximum.accumulate(np.where(begin, np.arange(len(pairs)), 0))
-    return np.asarray(pairs[rank < SAMPLES], np.int64)
-
-
-def _spans(first: int, kind: Integers) -> Integers:
-    """Of each `SPAN` rows, counted from row 0, the first and the last of a kind: rows (kind, first, last)."""
-    row = first + np.arange(len(kind))
-    order = np.lexsort((row, row // SPAN, kind))
-    kind, row = kind[order], row[order]
-    is_first = np.ones(len(kind), np.bool_)
-    is_first[1:] = (kind[1:] != kind[:-1]) | (row[1:] // SPAN != row[:-1] // SPAN)
-    starts = np.flatnonzero(is_first)
-    ends = np.append(starts[1:], len(kind))[: len(starts)] - 1
-    return np.stack([kind[starts], row[starts], row[ends]], axis=1)

@@ -43,13 +43,15 @@ def import_file(
     progress: Progress,
     rules: Sequence[PathRule] | None = None,
     debuginfod: Debuginfod | None = None,
+    origin: str | None = None,
 ) -> Imported:
     """Keep a file in the folder `captures`, and read it into the index, in one transaction.
 
-    `value` names the value of its samples that weighs them; relative names of files begin in `folders`. The others are
-    as for `ingest_captures`. Raises FramedexError, and all is as it was, where the file cannot be read whole.
+    `value` names the value of its samples that weighs them; relative names of files begin in `folders`. Of a file
+    that has been made here, `origin` says what it was made of: that is what it is known by. The others are as for
+    `ingest_captures`. Raises FramedexError, and all is as it was, where the file cannot be read whole.
     """
-    with kept_file(file, captures, value, folders) as place, _refusing(file), store.transaction():
+    with kept_file(file, captures, value, folders, origin) as place, _refusing(file), store.transaction():
         kept = place()  # only one process writes an index at a time
         report = ingest_captures(store, [kept.folder], roots, progress, rules=rules, debuginfod=debuginfod)
         for _, error in report.refused:

@@ -1,0 +1,100 @@
+"""`framedex fleet pull`: captures of a store, into an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
+from framedex.commands.output.documents import imports_document
+from framedex.commands.output.render_index import import_lines
+from framedex.commands.reading.files import absolute
+from framedex.commands.reading.fleet import store_option
+from framedex.commands.reading.indexing import patience
+from framedex.commands.reading.known import index_path_here, load_settings_here
+from framedex.commands.reading.renewal import with_current_index
+from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
+
+if TYPE_CHECKING:
+    from framedex.fleet.choosing import Chosen
+    from framedex.ingest.importing import Imported
+    from framedex.settings import Settings
+
+
+@click.command("pull")
+@store_option
+@click.option("--job", help="Captures of this job.")
+@click.option("--rank", type=click.IntRange(min=0), help="Captures of this rank.")
+@click.option("--capture", metavar="ID", multiple=True, help="This capture; the beginning of its id will do.")
+@click.option("--day", metavar="DAY", help="Captures that began on this day, such as 2026-11-24, in UTC.")
+@click.option("--since", metavar="DAY", help="Captures that began on this day or later.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The index. Default: that of the project."
+)
+@json_option
+@click.pass_context
+def pull_from_fleet(
+    ctx: click.Context,
+    store: str,
+    job: str | None,
+    rank: int | None,
+    capture: tuple[str, ...],
+    day: str | None,
+    since: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Make an index of chosen captures of a store, for editors and every other verb.
+
+    Their own folders need not be here. What was pulled before stays as it is, unless the store has more of it now. Each
+    capture is in the index whole or not at all. A store has calls, stacks and lines, but no objects of the runtime and
+    no compiled programs: that is told wherever such a capture is shown.
+    """
+    from framedex.fleet.choosing import Chosen
+
+    settings = load_settings_here()
+    given = output or ctx.obj
+    path = index_path_here(given, settings)
+    chosen = Chosen(job=job, rank=rank, captures=capture, day=day, since=since)
+    imported, refused = _pull(path, given, store, chosen, settings)
+    if as_json:
+        print_json(imports_document(path, imported) | {"left_out": refused})
+    else:
+        print_lines(import_lines(imported))
+    if refused:
+        ctx.exit(1)
+    if not as_json:
+        ids = ",".join(str(each.capture) for each in imported)
+        option = f"--index {shell_word(str(output))} " if output is not None else ""
+        note(f"Next: `framedex {option}summary --capture {ids}`, or open the project in an editor.")
+
+
+def _pull(
+    path: Path, given: Path | None, store: str, chosen: Chosen, settings: Settings
+) -> tuple[list[Imported], list[dict[str, str]]]:
+    """Pull captures into the index at a path; of those that cannot be pulled it is said why."""
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.fleet.asking import Asking
+    from framedex.fleet.place import Place
+    from framedex.fleet.pulling import pull_captures
+    from framedex.index import Store
+
+    imported, refused = [], []
+    with Asking(Place(store)) as asking:
+        rows = chosen.rows(asking)
+        with (
+            with_current_index(path, given, settings, lambda: Store(path, patience())) as index,
+            progress_on_terminal() as progress,
+        ):
+            how = (absolute(path).parent / "captures", settings.sources, progress, settings.path_map)
+            for row, done in pull_captures(asking, rows, index, *how):
+                if isinstance(done, FramedexError):
+                    print_error(done)
+                    refused.append({"capture": row["capture"], "problem": done.message, "remedy": done.remedy})
+                else:
+                    imported.append(done)
+            index.seal()
+    return imported, refused

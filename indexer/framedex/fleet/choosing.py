@@ -1,0 +1,79 @@
+"""Which captures of a store are meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from framedex import words
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Asking
+
+_DIGITS = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Captures that are all of this; None and nothing choose by nothing. `captures` are beginnings of ids.
+
+    Raises FramedexError where a day is none.
+    """
+
+    job: str | None = None
+    rank: int | None = None
+    captures: Sequence[str] = ()
+    day: str | None = None
+    since: str | None = None
+
+    def __post_init__(self) -> None:
+        for told in (self.day, self.since):
+            if told is not None:
+                check_day(told)
+
+    def rows(self, asking: Asking) -> list[dict[str, Any]]:
+        """The rows of these captures in a store, in the order of their beginning, with `started` and `metadata`.
+
+        Raises FramedexError where there is none, or an id means none or several.
+        """
+        columns = ("capture", "day", "job", "rank", "started", "calls", "problems", "metadata")
+        found = asking.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
+        rows = [dict(zip(columns, row, strict=True)) for row in found]
+        ids = {self._id(told, [row["capture"] for row in rows]) for told in self.captures}
+        chosen = [
+            row
+            for row in rows
+            if (not ids or row["capture"] in ids)
+            and (self.job is None or row["job"] == self.job)
+            and (self.rank is None or row["rank"] == self.rank)
+            and (self.day is None or row["day"] == self.day)
+            and (self.since is None or row["day"] >= self.since)
+        ]
+        if not chosen:
+            raise FramedexError(
+                f"None of the {words.count(len(rows), 'capture')} in the store is meant.",
+                "`framedex fleet query captures` lists them with their jobs, ranks and days.",
+            )
+        return chosen
+
+    def _id(self, told: str, ids: Sequence[str]) -> str:
+        fits = [each for each in ids if set(told) <= _DIGITS and each.startswith(told)]
+        if len(fits) != 1:
+            many = f"{len(fits):,} captures whose ids begin" if fits else "no capture whose id begins"
+            raise FramedexError(
+                f"The store has {many} with {told!r}.", "`framedex fleet query captures` lists them with their ids."
+            )
+        return fits[0]
+
+
+def check_day(told: str) -> None:
+    """Raise FramedexError where a text is no day as a store has them."""
+    try:
+        is_day = date.fromisoformat(told).isoformat() == told
+    except ValueError:
+        is_day = False
+    if not is_day:
+        raise FramedexError(f"{told!r} is no day.", "Write it as 2026-11-24.")

@@ -1,0 +1,311 @@
+"""A capture of a store as a shared file has it: definitions and batches of calls, made of its rows alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.errors import FramedexError
+from framedex.fleet.libraries import pa
+from framedex.imports.columns import samples_of, spans_of
+from framedex.index.file.durations import bucket_of
+from framedex.index.write.records import FrameRecord, FunctionRecord
+from framedex.model import (
+    CallBatch,
+    CallKind,
+    Function,
+    How,
+    KindTotals,
+    Language,
+    Location,
+    MergeOutcome,
+    Metadata,
+    ObjectColumns,
+    Role,
+    Stack,
+    Stops,
+    Thread,
+)
+from framedex.shared.archive import DEFINITIONS, Writing
+from framedex.shared.columns import written
+from framedex.shared.contents import Definitions
+from framedex.shared.packing import packed
+from framedex.shared.tables import Tables
+from framedex.sharing.told import shared_metadata
+
+if TYPE_CHECKING:
+    from framedex.fleet.asking import Asking
+
+Integers = npt.NDArray[np.int64]
+
+LACKING = (
+    "It was pulled from a store, which has its calls, stacks and lines, but no objects of the runtime, compiled"
+    " programs, FFI sites or links between threads: `framedex memory` and `framedex waits` tell less of it, or nothing."
+)
+"""What is told wherever a pulled capture is shown."""
+
+_NONE = np.zeros(0, np.int64)
+_NO_OBJECTS = ObjectColumns(*([_NONE] * 14))
+_THREAD = re.compile(r"(?:(.*) \()?(\d{1,18})\)?", re.DOTALL)
+
+
+def write_pulled(asking: Asking, row: Mapping[str, Any], file: IO[bytes]) -> None:
+    """Write a capture of a store, whose row of `captures` is given, into an open file, as `framedex share` does.
+
+    Raises FramedexError where the store does not have all of it, and OSError where the file cannot be written.
+    """
+    pulled = _Pulled(asking, row)
+    with Writing(file) as writing:
+        for number, batch in enumerate(pulled.batches()):
+            writing.add(f"calls/{number:06}", written(batch, _same, _same))
+        definitions = json.dumps(packed(pulled.definitions, _same), separators=(",", ":"))
+        writing.add(DEFINITIONS, definitions.encode())
+        writing.finish({"sources": "none", "redacted": None})
+
+
+def _same(text: str) -> str:
+    return text
+
+
+class _Pulled:
+    """A capture on its way out of a store."""
+
+    def __init__(self, asking: Asking, row: Mapping[str, Any]) -> None:
+        self._asking = asking
+        self._row = row
+        self._metadata = Metadata.parse(row["metadata"])
+        kinds = asking.query(
+            f"SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = '{row['capture']}'"
+            " ORDER BY first_call"
+        ).rows
+        self._boundaries = _numbered((boundary, function) for boundary, function, *_ in kinds)
+        self._threads = _numbered(thread for _, _, thread, _, _ in kinds)
+        self._stacks = _numbered(stack for _, _, _, stack, _ in kinds)
+        self._kinds: dict[tuple[str, str, str, str, int], int] = {}
+        self._arguments: dict[str, int] = {}
+        self._of_rows = np.zeros(row["calls"], np.uint32)  # the kind of each call so far: what is made in it takes time
+        self.definitions = self._defined()
+
+    def _lacks(self, what: str) -> FramedexError:
+        return FramedexError(
+            f"The store does not have all of capture {self._row['capture']}: {what}.",
+            "Remove its file below captures/, and add the capture again.",
+        )
+
+    # What calls refer to
+
+    def _defined(self) -> Definitions:
+        stacks = self._asking.query(
+            "SELECT id, frames, python, outcome, is_truncated FROM stacks WHERE id IN"
+            f" (SELECT stack FROM call_kinds WHERE capture = '{self._row['capture']}') ORDER BY id"
+        ).rows
+        if len(stacks) != len(self._stacks):
+            raise self._lacks("stacks are missing")
+        frames = _numbered(frame for _, frames, python, _, _ in stacks for frame in (*frames, *python))
+        by_id = {
+            key: Stack(
+                tuple(frames[each] for each in reversed(chain)),
+                tuple(frames[each] for each in reversed(python)),
+                MergeOutcome(outcome),
+                is_truncated,
+            )
+            for key, chain, python, outcome, is_truncated in stacks
+        }
+        tables = Tables()
+        named = self._named(frames, tables)
+        return Definitions(
+            metadata=shared_metadata(self._metadata, with_clock=True),
+            paths=tables.paths,
+            functions=tables.functions,
+            frames=named,
+            stacks=tuple(by_id[key] for key in self._stacks),
+            boundaries=tuple(Function(boundary, name) for boundary, name in self._boundaries),
+            threads=tuple(_thread(label, self._metadata.pid) for label in self._threads),
+            calls=self._row["calls"],
+            problems=(LACKING, *json.loads(self._row["problems"])),
+            stops=Stops(),
+        )
+
+    def _named(self, frames: Mapping[str, int], tables: Tables) -> tuple[tuple[Any, ...], ...]:
+        """The logical frames of each frame, as shared files have them."""
+        of_id: dict[str, list[Any]] = {key: [] for key in frames}
+        columns = 'id, language, role, function, symbol, path, line, how, module, "offset", first_line, is_returning'
+        query = self._asking.query(
+            f"SELECT {columns}, depth FROM frames WHERE id IN (SELECT unnest(frames || python) FROM stacks WHERE id IN"
+            f" (SELECT stack FROM call_kinds WHERE capture = '{self._row['capture']}')) ORDER BY id, depth"
+        )
+        for key, *row in query.rows:
+            of_id[key].append(tables.frame(_record(*row)))
+        if not all(of_id.values()):
+            raise self._lacks("frames are missing")
+        return tuple(tuple(of_id[key]) for key in frames)
+
+    # Calls
+
+    def batches(self) -> Iterator[CallBatch]:
+        """The calls of the capture, batch by batch. At least one batch comes."""
+        first = 0
+        for table in self._asking.calls_of(self._row["capture"]):
+            yield self._batch(first, table)
+            first += len(table)
+        if first != self._row["calls"]:
+            raise self._lacks(f"it has {first:,} of {self._row['calls']:,} calls")
+        if not first:
+            yield self._batch(0, pa.table({name: [] for name in _COLUMNS}, _COLUMNS))
+
+    def _batch(self, first: int, table: Any) -> CallBatch:
+        row = np.arange(first, first + len(table))
+        call, parent, start, duration = (
+            table.column(name).fill_null(-1).to_numpy().astype(np.int64)
+            for name in ("call", "parent", "start", "duration")
+        )
+        if not np.array_equal(call, row) or np.any(parent >= row) or first + len(table) > len(self._of_rows):
+            raise self._lacks("its calls do not follow on one another")
+        kind, new_kinds = self._numbers_of_kinds(table)
+        argument, new_arguments = self._numbers_of_arguments(table)
+        self._of_rows[first : first + len(table)] = kind
+        function = np.array([self._boundaries[key[:2]] for key in self._kinds], np.int64)[kind]
+        thread = np.array([self._threads[key[2]] for key in self._kinds], np.int64)[kind]
+        return CallBatch(
+            first=first,
+            kinds=tuple(
+                CallKind(self._boundaries[key[:2]], self._threads[key[2]], self._stacks[key[3]], key[4])
+                for key in new_kinds
+            ),
+            arguments=new_arguments,
+            kind=kind,
+            inside=np.where(parent < 0, 0, row - parent),
+            start=start - self._row["started"],
+            duration=duration,
+            argument=argument,
+            totals=self._totals(first, kind, parent, duration),
+            samples=samples_of(kind, argument),
+            spans=spans_of(first, kind),
+            durations=_durations(function, thread, duration),
+            changed=_NONE.reshape(0, 4),
+            types=(),
+            objects=_NO_OBJECTS,
+            numbers=_NONE.reshape(0, 2),
+            violations=_NONE.reshape(0, 4),
+            chains=(),
+            links=_NONE.reshape(0, 4),
+        )
+
+    def _numbers_of_kinds(self, table: Any) -> tuple[Integers, Sequence[tuple[str, str, str, str, int]]]:
+        """The kind of each call, and the kinds that are new, in the order in which they are met."""
+        columns = [table.column(name).combine_chunks().dictionary_encode() for name in _KIND]
+        codes = np.stack([column.indices.to_numpy(zero_copy_only=False) for column in columns], axis=1)
+        met, at, of_call = np.unique(codes.astype(np.int64), axis=0, return_index=True, return_inverse=True)
+        values = [column.dictionary.to_pylist() for column in columns]
+        known = len(self._kinds)
+        numbers = np.zeros(len(met), np.int64)
+        for place in np.argsort(at).tolist():
+            key = tuple(value[code] for value, code in zip(values, met[place].tolist(), strict=True))
+            if key[3] not in self._stacks or key[:2] not in self._boundaries or key[2] not in self._threads:
+                raise self._lacks("calls have kinds that it does not tell")
+            numbers[place] = self._kinds.setdefault(key, len(self._kinds))
+        return numbers[of_call.reshape(-1)], list(self._kinds)[known:]
+
+    def _numbers_of_arguments(self, table: Any) -> tuple[Integers, tuple[str, ...]]:
+        """The arguments of each call, and the texts that are new, in the order in which they are met."""
+        column = table.column("arguments").combine_chunks().dictionary_encode()
+        known = len(self._arguments)
+        numbers = [self._arguments.setdefault(text, len(self._arguments)) for text in column.dictionary.to_pylist()]
+        of_call = np.array(numbers, np.int64)[column.indices.to_numpy(zero_copy_only=False)]
+        return of_call, tuple(list(self._arguments)[known:])
+
+    def _totals(self, first: int, kind: Integers, parent: Integers, duration: Integers) -> KindTotals:
+        """What the calls add to their kinds, and take away of the time of those in which they were made."""
+        took = np.maximum(duration, 0)
+        inner = np.flatnonzero(parent >= 0)
+        outer = self._of_rows[parent[inner]].astype(np.int64)
+        kinds = np.unique(np.concatenate([kind, outer]))
+        calls, total, own, longest, longest_call, first_call, latest = np.zeros((7, len(kinds)), np.int64)
+        of_row = np.searchsorted(kinds, kind)
+        np.add.at(calls, of_row, 1)
+        np.add.at(total, of_row, took)
+        own += total
+        np.subtract.at(own, np.searchsorted(kinds, outer), took[inner])
+        order = np.lexsort((np.arange(len(kind)), took, kind))
+        longest_rows = order[np.append(kind[order][1:] != kind[order][:-1], True)[: len(order)]]
+        at = of_row[longest_rows]
+        longest[at], longest_call[at] = took[longest_rows], first + longest_rows
+        rows = np.arange(len(kind))
+        first_call[of_row[::-1]] = first + rows[::-1]
+        latest[of_row] = first + rows
+        return KindTotals(kinds, calls, total, own, longest, longest_call, first_call, latest)
+
+
+_KIND = ("boundary", "function", "thread", "stack", "error")
+_COLUMNS = pa.schema(
+    [
+        (name, pa.int64() if name not in ("boundary", "function", "thread", "stack", "arguments") else pa.string())
+        for name in ("call", "parent", "start", "duration", *_KIND, "arguments")
+    ]
+)
+
+
+def _numbered(values: Any) -> dict[Any, int]:
+    """The distinct values, by their numbers in the order in which they come."""
+    found: dict[Any, int] = {}
+    for value in values:
+        found.setdefault(value, len(found))
+    return found
+
+
+def _thread(label: str, main: int | None) -> Thread:
+    """The thread that has a label: that of the program's own process has no other name in a store."""
+    match = _THREAD.fullmatch(label)
+    if label == "main" or match is None:
+        return Thread(main or 0, "" if label == "main" else label)
+    return Thread(int(match[2]), match[1] or "")
+
+
+def _durations(function: Integers, thread: Integers, duration: Integers) -> Integers:
+    """How many calls took which time: rows (function, thread, bucket, calls)."""
+    has_returned = duration >= 0
+    columns = np.stack([column[has_returned] for column in (function, thread, duration)], axis=1)
+    pairs, count = np.unique(columns, axis=0, return_counts=True)
+    counted: Counter[tuple[int, int, int]] = Counter()
+    for (of_function, of_thread, each), calls in zip(pairs.tolist(), count.tolist(), strict=True):
+        counted[of_function, of_thread, bucket_of(each)] += calls
+    return np.array([(*key, calls) for key, calls in counted.items()], np.int64).reshape(-1, 4)
+
+
+def _record(
+    language: str,
+    role: str,
+    function: str,
+    symbol: str,
+    path: str | None,
+    line: int,
+    how: str | None,
+    module: str,
+    offset: int,
+    first_line: int,
+    is_returning: bool,
+    depth: int,
+) -> FrameRecord:
+    """A row of `frames` as the index is given it."""
+    place = None if path is None or how is None else Location(path, line, How(how))
+    is_exact = place is not None and place.how is How.EXACT
+    named = FunctionRecord(
+        Language(language), Role(role), function, "", symbol, "", module, "", first_line, location=None
+    )
+    is_python = named.language is Language.PYTHON
+    return FrameRecord(
+        named,
+        None,
+        offset,
+        depth,
+        location=place if is_exact else None,
+        returning=is_returning,
+        line=line if is_python else 0,
+        found=None if is_exact else place,
+    )

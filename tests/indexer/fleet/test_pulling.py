@@ -1,0 +1,202 @@
+"""What is pulled of a store is in an index as if the captures themselves had been read, as far as a store has them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import parquet
+
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from framedex.model import CallFilter
+from tests.indexer.fleet.fleets import JOB, added, job
+from tests.once import made_once
+from tests.pythons import ROOT
+from tests.running import run
+
+# Each call with its stack, as far as it is the same wherever an index is made.
+TOLD = {
+    "calls": "SELECT c.id - p.first_call, c.parent - p.first_call, c.start, r.boundary, r.function, r.thread,"
+    " c.duration, c.error, r.arguments FROM calls c JOIN calls_readable r ON r.id = c.id JOIN captures p"
+    " ON p.id = c.capture ORDER BY p.started, c.id",
+    "stacks": "SELECT c.id - p.first_call, s.chain, s.depth, s.function, CASE s.how WHEN 'exact' THEN s.path END,"
+    " CASE s.how WHEN 'exact' THEN s.line END, s.path IS NULL FROM calls c JOIN captures p ON p.id = c.capture"
+    " JOIN stacks_readable s ON s.stack = c.stack"
+    " ORDER BY p.started, c.id, s.chain, s.depth",
+    "kinds": "SELECT b.boundary, b.name, t.label, k.error, k.calls, k.duration, k.own_duration, k.longest,"
+    " k.longest_call - p.first_call, k.first_call - p.first_call, k.latest_call - p.first_call FROM call_kinds k"
+    " JOIN captures p ON p.id = k.capture JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread"
+    " ORDER BY p.started, k.first_call",
+    "frames": "SELECT language, function, CASE how WHEN 'exact' THEN path END, CASE how WHEN 'exact' THEN line END,"
+    " inlined, is_returning, count(*) FROM frames_readable GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6",
+    "user lines": "SELECT path, line, function, count(*) FROM user_lines_readable GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+    "transfers": "SELECT direction, moved_by, is_implicit, path, line, function, transfers, bytes, unsized"
+    " FROM transfers_readable ORDER BY path, line, function, direction, transfers",
+    "compiles": "SELECT milliseconds, path, line, function, error FROM compiles_readable ORDER BY call",
+    "durations": "SELECT b.name, t.label, d.bucket, d.calls FROM call_durations d JOIN boundaries b"
+    " ON b.id = d.boundary JOIN threads t ON t.id = d.thread ORDER BY 1, 2, 3, 4",
+}
+
+
+def framedex(*arguments: object) -> Result:
+    """What the command line answers."""
+    return CliRunner().invoke(cli, list(map(str, arguments)))
+
+
+def told(index: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """What an index says of its calls, stacks and frames."""
+    with closing(sqlite3.connect(index)) as connection:
+        return {name: connection.execute(query).fetchall() for name, query in TOLD.items()}
+
+
+def read(index: Path, captures: Sequence[Path]) -> dict[str, list[tuple[Any, ...]]]:
+    """What an index says that is made of captures."""
+    with Store(index) as store:
+        ingest_captures(store, captures, [], Silence())
+    return told(index)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with both ranks."""
+    store = tmp_path_factory.mktemp("pulling") / "store"
+    added(store, *job())
+    return store
+
+
+def test_an_index_that_was_pulled_has_the_calls_stacks_and_frames_of_one_that_read_the_captures(
+    store: Path, tmp_path: Path
+) -> None:
+    pulled = framedex("fleet", "pull", "--store", store, "-o", tmp_path / "pulled" / "index.db")
+
+    assert pulled.exit_code == 0, pulled.output
+    expected = read(tmp_path / "read.db", job())
+    found = told(tmp_path / "pulled" / "index.db")
+    assert all(
+        expected[name] for name in ("calls", "stacks", "kinds", "frames", "user lines", "transfers", "durations")
+    )
+    for name, rows in expected.items():
+        assert found[name] == rows, name
+
+
+def test_what_lines_cost_is_pulled_as_far_as_calls_tell_it(tmp_path: Path) -> None:
+    """Given a program that compiles, moves data and waits."""
+    (capture,) = made_once("fleet-pulled", lambda folder: (run("costs/training.py", folder=folder).capture,))
+    added(tmp_path / "store", capture)
+
+    assert framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db").exit_code == 0
+
+    expected, found = read(tmp_path / "read.db", [capture]), told(tmp_path / "index.db")
+    for name in TOLD:
+        assert found[name] == expected[name], name
+    assert all(expected[name] for name in ("calls", "kinds", "compiles", "transfers"))
+
+
+def test_verbs_answer_on_what_was_pulled_and_say_what_is_not_in_a_store(store: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    framedex("fleet", "pull", "--store", store, "-o", index, "--rank", 0)
+
+    with Index.open(index) as opened:
+        (capture,) = opened.captures()
+        call = opened.calls.find(CallFilter(function="PJRT_Client_Create"), 1)[0].id
+        (path, line) = next(
+            (frame.location.path, frame.location.line)
+            for frame in opened.calls.trace(call).frames  # type: ignore[union-attr]
+            if frame.location is not None and frame.location.path.endswith("endings.py")
+        )
+    assert "PJRT_Client_Create" in framedex("--index", index, "calls", "--function", "PJRT_Client_Create").stdout
+    assert "endings.py" in framedex("--index", index, "trace", call).stdout
+    assert "PJRT_Client_Create" in framedex("--index", index, "where", f"{path}:{line}").stdout
+    assert "WrapClientAroundCApi" in framedex("--index", index, "callers", "PJRT_Client_Create").stdout
+    for verb in ("summary", "compiles", "transfers", "waits", "memory"):
+        assert "not whole" in framedex("--index", index, verb).stderr
+    listed = framedex("--index", index, "captures").stdout
+    assert "no objects of the runtime" in listed and "shared" in listed
+    assert capture.calls > 0
+
+
+def test_what_is_pulled_twice_is_there_once_and_what_has_grown_is_replaced(store: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    framedex("fleet", "pull", "--store", store, "-o", index)
+    before = told(index)
+
+    again = framedex("fleet", "pull", "--store", store, "-o", index)
+
+    assert again.stdout.count("known already") == 2
+    assert told(index) == before
+    assert len(list((tmp_path / "captures").iterdir())) == 2
+
+
+def test_captures_are_chosen_by_what_they_are_of(store: Path, tmp_path: Path) -> None:
+    def pull(*arguments: object) -> tuple[int, int, str]:
+        index = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "index.db"
+        done = framedex("fleet", "pull", "--store", store, "-o", index, "--json", *arguments)
+        many = len(json.loads(done.stdout)["imported"]) if done.exit_code == 0 else 0
+        return done.exit_code, many, done.stderr
+
+    listed = json.loads(framedex("fleet", "query", "--store", store, "captures", "--json").stdout)["rows"]
+    (first, day), (second, _) = (row[:2] for row in listed)
+    assert pull("--job", JOB)[:2] == (0, 2)
+    assert pull("--rank", 1)[:2] == (0, 1)
+    assert pull("--capture", first, "--capture", second[:8])[:2] == (0, 2)
+    assert pull("--day", day)[:2] == pull("--since", day)[:2] == (0, 2)
+    assert pull("--since", "2000-01-01", "--rank", 0)[:2] == (0, 1)
+    for wrong, said in (
+        (("--job", "none"), "None of the 2 captures in the store is meant"),
+        (("--capture", "x"), "no capture whose id begins"),
+        (("--capture", ""), "2 captures whose ids begin"),
+        (("--day", "yesterday"), "is no day"),
+    ):
+        status, _, stderr = pull(*wrong)
+        assert status == 1 and said in stderr
+
+
+KILLED = """
+import os, sys
+from click.testing import CliRunner
+from framedex.commands.main import cli
+from framedex.index.write.capture import CaptureWriter
+from framedex.shared.archive import Writing
+place = {"writing": (Writing, "finish"), "reading": (CaptureWriter, "add"), "ending": (CaptureWriter, "finish")}
+owner, name = place[sys.argv[3]]
+setattr(owner, name, lambda *_, **__: os.kill(os.getpid(), 9))
+CliRunner().invoke(cli, ["fleet", "pull", "--store", sys.argv[1], "-o", sys.argv[2]])
+"""
+
+
+@pytest.mark.parametrize("moment", ["writing", "reading", "ending"])
+def test_who_is_killed_while_pulling_leaves_no_half_index(moment: str, store: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    done = subprocess.run([sys.executable, "-c", KILLED, store, index, moment], timeout=120, cwd=ROOT, check=False)
+    assert done.returncode == -9
+    if index.exists():
+        with closing(sqlite3.connect(index)) as connection:
+            assert connection.execute("SELECT count(*) FROM captures").fetchone() == (0,)
+
+    assert framedex("fleet", "pull", "--store", store, "-o", index).exit_code == 0
+
+    assert told(index)["calls"] == read(tmp_path / "read.db", job())["calls"]
+
+
+@pytest.mark.parametrize("table", ["stacks", "frames", "calls"])
+def test_a_store_that_lacks_something_is_told_and_nothing_of_the_capture_is_there(table: str, tmp_path: Path) -> None:
+    added(tmp_path / "store", job()[0])
+    (file,) = (tmp_path / "store" / table).rglob("*.parquet")
+    rows = parquet.read_table(file, partitioning=None)
+    parquet.write_table(rows.slice(0, len(rows) // 2), file)
+
+    done = framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db")
+
+    assert done.exit_code == 1 and "does not have all of capture" in done.stderr
+    with Index.open(tmp_path / "index.db") as index:
+        assert not list(index.captures())
