@@ -74,7 +74,7 @@ class Watch {
       auto [name, place] = call->running();
       std::fprintf(stderr, "framedex: the behaviour %s (%s) on %s has not ended for %g s. The Python stacks now:\n",
                    name.c_str(), place.c_str(), name_of(call->function()), limit.count());
-      record_trouble(name, place, call->function(), "hung", "it has not ended for long");
+      record_trouble(name, place, call->function(), "hung", "the Python stacks are on stderr");
       running.is_told = is_told = true;
     }
     return is_told;

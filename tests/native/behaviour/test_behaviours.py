@@ -349,12 +349,15 @@ def test_what_no_device_can_be_is_no_chip(told: dict[str, Any]) -> None:
 
 
 RECORDED = """
+import time
+
 from framedex_native.behaviour import on
 
 
 @on("PJRT_Client_BufferFromHostBuffer")
 def put(call):
     call.run()  # the behaviour's line
+    time.sleep(1)
 
 
 @on("PJRT_Client_Compile")
@@ -373,7 +376,10 @@ def recorded() -> tuple[Path, Run]:
     def make(folder: Path) -> Run:
         (folder / "mine.py").write_text(RECORDED)
         program = "import jax, numpy as np\nx = jax.device_put(np.ones(3))\ntry: x + 1\nexcept Exception: print('[1]')"
-        environment = mock_environment(folder) | {"FRAMEDEX_BEHAVIOUR": str(folder / "mine.py")}
+        environment = mock_environment(folder) | {
+            "FRAMEDEX_BEHAVIOUR": str(folder / "mine.py"),
+            "FRAMEDEX_BEHAVIOUR_PATIENCE": "0.2",
+        }
         return Run.of([sys.executable, "-c", program], folder, environment, 120)
 
     run = made_once("behaviours", make)
@@ -413,7 +419,10 @@ def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project:
     assert told == {
         "broken failed on PJRT_Client_Compile: the behaviour broken raised ValueError: broken",
         "void failed on PJRT_Error_Message: the behaviour void raised ValueError: of no error",
+        "put on PJRT_Client_BufferFromHostBuffer did not end for long: the Python stacks are on stderr",
     }
+    (hung,) = (finding["message"] for finding in findings if "did not end" in finding["message"])
+    assert re.match(r"put \(/.*/mine\.py:\d+\) on ", hung)
 
 
 def test_what_a_function_without_an_error_meets_is_told_on_stderr(recorded: tuple[Path, Run]) -> None:

@@ -12,7 +12,8 @@ from framedex import words
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.known import INDEX_FOLDER, known_index, load_settings_here, working_folder
+from framedex.commands.reading.files import working_folder
+from framedex.commands.reading.known import INDEX_FOLDER, known_index, load_settings_here
 from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ _WHAT_IS_WRONG = {
 _BEHAVIOUR = "behaviour"
 _OUTCOMES = {
     "raised": (Severity.ERROR, "{name} failed on {function}"),
-    "hung": (Severity.WARNING, "{name} on {function} did not end for long"),
-    "abandoned": (Severity.WARNING, "{name} on {function} took too long, and the call went on without it"),
-    "left out": (Severity.WARNING, "{name} on {function} could not run, and the call went on without it"),
+    "hung": (Severity.WARNING, "{name}{place} on {function} did not end for long"),
+    "abandoned": (Severity.WARNING, "{name}{place} on {function} took too long, and the call went on without it"),
+    "left out": (Severity.WARNING, "{name}{place} on {function} could not run, and the call went on without it"),
 }
 
 
@@ -123,7 +123,8 @@ def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         if outcome not in _OUTCOMES:
             continue
         severity, words = _OUTCOMES[outcome]
-        message = words.format(name=told.get("behaviour") or "a behaviour", function=told.get("function"))
+        place = f" ({told['place']})" if told.get("place") else ""
+        message = words.format(name=told.get("behaviour") or "a behaviour", place=place, function=told.get("function"))
         first = str(told.get("error_message") or "").partition("\n")[0]
         yield _Group(Finding("behaviour", severity, f"{message}{first and f': {first}'}", function, count, call), stack)
 
