@@ -273,6 +273,7 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/verbs/demo.py: [*own_code(cli, ()), *arguments]",
         "indexer/framedex/commands/agents/asking.py: [*own_code(_CODE, ()), *self._before, *command]",
         "indexer/framedex/commands/checking/software.py: own_module('framedex_server', ())",  # as an editor starts it
+        "indexer/framedex/fleet/local.py: own_module('framedex.fleet.local_worker', ())",
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",
     }
@@ -301,7 +302,8 @@ def test_what_is_imported_is_declared() -> None:
     """
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    declared = [*project["dependencies"], *extras["export"], *extras["fleet"], *extras["guidebook"], *extras["mcp"]]
+    declared = [*project["dependencies"], *extras["export"], *extras["guidebook"], *extras["mcp"]]
+    declared += [*extras["fleet"], *extras["fleet-dask"]]
     says_what_to_install = {"indexer/framedex/export/parquet.py", "indexer/framedex/fleet/libraries.py"}
     assert files_importing("pyarrow", INDEXER, SERVER) == says_what_to_install
     names = {re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in declared}

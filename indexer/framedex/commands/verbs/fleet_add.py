@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,46 +19,92 @@ from framedex.plaintext import printable, shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.adding import Added
+    from framedex.progress import Progress
 
 
 @click.command("add")
 @click.argument("captures", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
 @store_option
+@click.option("--scheduler", metavar="ADDRESS", help="Have a cluster of Dask's add them: tcp://HOST:PORT, or a file.")
+@click.option("--workers", metavar="N", type=click.IntRange(1), help="Have so many processes of this machine add them.")
 @json_option
 @click.pass_context
-def add_to_fleet(ctx: click.Context, captures: tuple[Path, ...], store: str, as_json: bool) -> None:
+def add_to_fleet(
+    ctx: click.Context,
+    captures: tuple[Path, ...],
+    store: str,
+    scheduler: str | None,
+    workers: int | None,
+    as_json: bool,
+) -> None:
     """Put captures into a store, each once however often it is added.
 
     DIR is a capture or a folder that holds captures. A capture is in the store whole or not at all, also where this is
     interrupted: run it again and it goes on. Its job and rank are what FRAMEDEX_JOB and FRAMEDEX_RANK were when it was
     recorded, else what JAX, Slurm, Kubernetes or MPI set.
+
+    Captures of more than some 256 MiB are added by processes for all processors, where Dask is installed.
     """
     from framedex.commands.output.bars import progress_on_terminal
-    from framedex.fleet.adding import add_captures
-    from framedex.fleet.naming import Names
-    from framedex.fleet.place import Place
 
+    if scheduler is not None and workers is not None:
+        raise click.UsageError("A cluster that exists (--scheduler) has its workers: leave out --workers.")
     folders, refused = _wanted(captures)
     for path, error in refused:
         print_error(_left_out(path, error))
-    added: list[Added] = []
+    done: dict[Path, Added | FramedexError] = {}
     if folders:
-        place = Place(store)
-        with Names() as names, progress_on_terminal() as progress:
-            for path, done in add_captures(place, folders, names, progress):
-                if isinstance(done, FramedexError):
-                    refused.append((path, done))
-                    print_error(_left_out(path, done))
-                else:
-                    added.append(done)
-                    if not as_json:
-                        _tell(done)
+        with progress_on_terminal() as progress, _adding(folders, store, scheduler, workers, progress) as outcomes:
+            for path, came in outcomes:
+                done[path] = came
+                if isinstance(came, FramedexError):
+                    print_error(_left_out(path, came))
+                elif not as_json:
+                    _tell(came)
+    added: list[Added] = []
+    for path in folders:  # in the order that was given, whatever was done first
+        if isinstance(came := done[path], FramedexError):
+            refused.append((path, came))
+        else:
+            added.append(came)
     if as_json:
         print_json({"store": store, "captures": [_document(each) for each in added], "left_out": _documents(refused)})
     elif added:
         note(f"Next: `framedex fleet query --store {shell_word(store)}`")
     if refused:
         ctx.exit(1)
+
+
+@contextmanager
+def _adding(
+    captures: Sequence[Path], store: str, scheduler: str | None, workers: int | None, progress: Progress
+) -> Iterator[Iterator[tuple[Path, Added | FramedexError]]]:
+    """Add captures by a cluster that exists, by processes of this machine, or by this one."""
+    from framedex.fleet.place import Place
+
+    place = Place(store)
+    if scheduler is None and workers is None:
+        from framedex.fleet.sizes import processes_that_pay
+
+        workers = processes_that_pay(captures)
+    if scheduler is not None:
+        from framedex.fleet.existing import existing_cluster
+        from framedex.fleet.running import add_by_cluster
+
+        with existing_cluster(scheduler) as cluster:
+            yield add_by_cluster(cluster, place, captures, progress)
+    elif workers:
+        from framedex.fleet.local import local_cluster
+        from framedex.fleet.running import add_by_cluster
+
+        with local_cluster(workers, progress) as processes:
+            yield add_by_cluster(processes, place, captures, progress)
+    else:
+        from framedex.fleet.adding import add_captures
+        from framedex.fleet.naming import Names
+
+        with Names() as names:
+            yield add_captures(place, captures, names, progress)
 
 
 def _wanted(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, FramedexError]]]:
