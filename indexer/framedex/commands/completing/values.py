@@ -112,9 +112,19 @@ def _recorded_files(index: Index, incomplete: str) -> Items:
     return [CompletionItem(path.removeprefix(before)) for path in found]
 
 
-_OF_OPTIONS: dict[str, Callable[[Index, str], Items]] = {"--capture": _chosen, "--function": _called}
+def _passed(index: Index, incomplete: str) -> Items:
+    """What stacks go through."""
+    return _functions(index, incomplete) + _recorded_files(index, incomplete)
+
+
+_OF_OPTIONS: dict[str, Callable[[Index, str], Items]] = {
+    "--capture": _chosen,
+    "--function": _called,
+    "--through": _passed,
+}
 _OF_ARGUMENTS: dict[str, Callable[[Index, str], Items]] = {
     "diff": _chosen,
+    "share": _chosen,
     "keep": _captures,
     "rm": _captures,
     "callers": _functions,
