@@ -59,6 +59,11 @@ _UNREAD = (
         _has(rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE (?:html|svg)|<html|<svg)"),
         Unread("a page or a picture of a profile", "Have its recorder write the stacks: docs/importing.md says how."),
     ),
+    (
+        # The first resource, and the first of its attributes (opentelemetry-proto, profiles/v1development).
+        _has(rb"\A\n.{1,9}\n.{1,5}\n.{1,4}\n.(?:service|process|host|os|telemetry|container|k8s|cloud)\."),
+        Unread("a profile of OpenTelemetry", "Have its recorder, or the store that they went to, write pprof."),
+    ),
     (_has(rb"^(?:heap profile: |--- )|\A\0{8}\x03\0{15}"), Unread("a profile of gperftools", _PPROF)),
 )
 

@@ -12,7 +12,9 @@ import pytest
 from framedex.errors import FramedexError
 from framedex.imports.reading import format_of, read_profile
 from framedex.model import Foreign
+from tests.indexer.export.exporting import export
 from tests.indexer.imports.profiles import pprof
+from tests.run.costs.trained import index_of_training
 
 FRAME = [("f", "a.py", 1)]
 
@@ -46,6 +48,15 @@ def test_what_makes_a_profile_of_it_is_said(tmp_path: Path, content: bytes, reme
     with pytest.raises(FramedexError) as refused:
         format_of(file)
     assert remedy in str(refused.value.remedy)
+
+
+def test_profiles_of_opentelemetry_are_no_pprof(tmp_path: Path) -> None:
+    index = index_of_training()
+    file = tmp_path / "train.otlp"
+    export(index, "otlp", file)
+    with pytest.raises(FramedexError, match="a profile of OpenTelemetry") as refused:
+        format_of(file)
+    assert "pprof" in str(refused.value.remedy)
 
 
 def test_what_cprofile_writes_has_no_stacks(tmp_path: Path) -> None:

@@ -32,12 +32,17 @@ def fits(head: bytes) -> bool:
         for number, value in first_fields(head):
             if number != _COMMENTS and number not in (_MESSAGES if isinstance(value, bytes) else _INTEGERS):
                 return False
-            if number == _SAMPLE_TYPE and isinstance(value, bytes) and not Message(value).numbers() <= {1, 2}:
+            if number == _SAMPLE_TYPE and isinstance(value, bytes) and not _is_type(Message(value)):
                 return False
             seen.add(number)
     except ValueError:
         return False
     return bool(seen & {_SAMPLE_TYPE, _SAMPLE})
+
+
+def _is_type(message: Message) -> bool:
+    """Whether a message can be a type of samples: the numbers of two strings."""
+    return message.numbers() <= {1, 2} and not message.contents(1) and not message.contents(2)
 
 
 class _Line(NamedTuple):
