@@ -17,7 +17,7 @@ from framedex.guidebook.site.text import brief, lines_of
 from framedex.model.guidebook.observed import Step, StepCall, Task
 from framedex.plaintext import visible
 
-_ROADS = 110_000  # characters of a page of at most 300 kB
+_ROADS = 140_000  # characters of a page of at most 300 kB
 _MOST_CALLS = 60  # of a step
 
 
@@ -102,17 +102,31 @@ def _steps(steps: Sequence[Step], links: dict[str, str]) -> list[ShownStep]:
 
 
 def _step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
-    shown = []
+    listed = step.calls[:_MOST_CALLS]
+    roads = {}
     lacks_roads = False
-    for call in step.calls[:_MOST_CALLS]:
-        road = road_html(call.road) if call.road else Markup("")
+    for place in by_weight(listed):
+        road = road_html(listed[place].road) if listed[place].road else Markup("")
         fits = budget.take(road)
-        shown.append((call, road if fits else Markup("")))
+        roads[place] = road if fits else Markup("")
         lacks_roads = lacks_roads or not fits
+    shown = [(call, roads[place]) for place, call in enumerate(listed)]
     left_out = step.left_out + sum(1 + call.repeated for call in step.calls[_MOST_CALLS:])
     calls = sum(1 + call.repeated for call in step.calls) + step.left_out
     text, code = prose(step.text, links), python_html(step.code)
     return ShownStep(brief(step.title), text, code, shown, calls, left_out, lacks_roads)
+
+
+def by_weight(calls: Sequence[StepCall]) -> list[int]:
+    """The places of calls, those first that most want a road: of each function the longest, by their times.
+
+    So a step that compiles shows how it came to that, whatever it asked of buffers before.
+    """
+    longest = sorted(range(len(calls)), key=lambda place: -(calls[place].duration or 0))
+    firsts: dict[str, int] = {}
+    for place in longest:
+        firsts.setdefault(calls[place].function, place)
+    return [*firsts.values(), *sorted(set(longest) - set(firsts.values()))]
 
 
 def python_html(code: str) -> Markup:

@@ -15,7 +15,8 @@ from framedex.guidebook.site.orders import orders_svg
 from framedex.guidebook.site.prose import prose
 from framedex.guidebook.site.roads import Budget, road_html, roads_html
 from framedex.guidebook.site.tables import Table
-from framedex.model.guidebook.observed import Counted
+from framedex.guidebook.site.tasks import by_weight
+from framedex.model.guidebook.observed import Counted, StepCall
 from tests.hiding import python_without
 from tests.indexer.commands.report.pages import Page
 from tests.indexer.guidebook.site.small import HOSTILE, road
@@ -86,6 +87,12 @@ def test_roads_beyond_the_budget_are_counted() -> None:
 def test_deep_roads_are_shown_whole() -> None:
     assert len(Page.of(road_html([road(f"f{number}") for number in range(300)])).all("li")) == 300
     assert len(Page.of(roads_html([road(*(f"f{number}" for number in range(300)))], Budget(10**6))).all("li")) == 300
+
+
+def test_the_longest_call_of_each_function_has_a_road_first() -> None:
+    took = [("ask", 5), ("ask", 9), ("compile", 900), ("ask", None), ("free", None)]
+    calls = [StepCall(function, 0, "main", duration, "", (), 0) for function, duration in took]
+    assert by_weight(calls) == [2, 1, 4, 0, 3]
 
 
 def test_orders_are_told_to_who_does_not_see_them() -> None:
