@@ -10,12 +10,13 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 
 import numpy as np
 import numpy.typing as npt
 
 from framedex import words
+from framedex.errors import FramedexError
 from framedex.imports.values import Weighing
 from framedex.model import Module, NativeFrame, Stack, Thread, ToldFrame
 
@@ -37,12 +38,13 @@ class Rows:
     """The samples as rows of integers: kind, start in ns, duration in ns, calls, and argument."""
 
     def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115 - it lasts as long as this
+        # It lasts as long as this; one that is buffered would fail a second time where it ends.
+        self._file = TemporaryFile(buffering=0)  # noqa: SIM115
         self._pending = array("q")
         self._count = 0
 
     def add(self, *row: int) -> None:
-        """Add a row. Raises ValueError where there are too many."""
+        """Add a row. Raises ValueError where there are too many, and FramedexError where there is no room for it."""
         if self._count >= MOST_ROWS:
             raise ValueError(f"it has more than {MOST_ROWS:,} samples")
         self._count += 1
@@ -51,7 +53,7 @@ class Rows:
             self._write()
 
     def table(self) -> npt.NDArray[np.int64]:
-        """All rows, by their start; they stay in their file."""
+        """All rows, by their start; they stay in their file. Raises FramedexError as `add` does."""
         self._write()
         if not self._count:
             return np.zeros((0, _COLUMNS), np.int64)
@@ -64,9 +66,16 @@ class Rows:
         return table
 
     def _write(self) -> None:
-        self._pending.tofile(self._file)
+        try:
+            left = self._pending.tobytes()
+            while left:  # rows for which there is no room are written as far as there is, then refused
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            raise FramedexError(
+                f"What an import keeps in {gettempdir()} meanwhile could not be written: {error.strerror}.",
+                "Set TMPDIR to a folder with more room.",
+            ) from error
         self._pending = array("q")
-        self._file.flush()
 
 
 class Builder:

@@ -6,6 +6,7 @@ import fcntl
 import gzip
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,24 @@ def test_a_refused_file_leaves_what_was_imported_from_there(here: Path) -> None:
     assert foreign_file(kept).read_bytes() == before
     assert framedex("index", "--rebuild").exit_code == 0
     assert _counts(here) == {"imported pprof a.pb.gz": 3}
+
+
+def test_where_there_is_no_room_for_samples_it_is_said_and_nothing_stays(here: Path) -> None:
+    """Given a disk on which the samples have no room meanwhile, then the remedy is told."""
+    stacks = "".join(f"main;f 1{number:05}\n" for number in range(30_000))  # 1.2 MB as rows
+    (here / "stacks.txt").write_text(stacks)
+    (here / "a.txt").write_text("main;f 3\n")
+    framedex("import", "a.txt")  # makes the index
+    before = _counts(here)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
+    try:
+        done = framedex("import", "stacks.txt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert isinstance(done.exception, SystemExit) and done.exit_code == 1
+    assert "could not be written" in done.stderr and "Set TMPDIR" in done.stderr
+    assert _counts(here) == before and len(list((here / ".framedex" / "captures").iterdir())) == 1
 
 
 def test_hostile_names_are_names(here: Path) -> None:
