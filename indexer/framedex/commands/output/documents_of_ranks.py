@@ -4,8 +4,8 @@
     "function", "steps": int, "step_ns": int}, "clocks": [{"rank", "ahead_ns": int, "gains_ns_per_second": float}],
     "findings": [finding], "notes": [str], "left_out": [str]}
 
-A finding is {"kind", "severity", "ranks": [int], "tells": str, "step": int | null, "times": int, "path", "line", "capture",
-"call", "stack", "other_rank", "other_call": null where there is none, "delay_ns": int}.
+A finding is {"kind", "severity", "ranks": [int], "tells": str, "step": int | null, "times": int, "path", "line",
+"capture", "call", "stack", "other_rank", "other_call": null where there is none, "delay_ns": int}.
 """
 
 from __future__ import annotations

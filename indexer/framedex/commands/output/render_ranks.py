@@ -25,10 +25,8 @@ def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
     )
     if comparison.loop is not None:
         loop = comparison.loop
-        yield text_line(
-            f"{words.count(loop.steps, 'step')}, of {words.duration(loop.step)} mostly, each with one run of a program by"
-            f" {loop.path}:{loop.line}"
-        )
+        steps = f"{words.count(loop.steps, 'step')}, of {words.duration(loop.step)} mostly"
+        yield text_line(f"{steps}, each with one run of a program by {loop.path}:{loop.line}")
     shown = comparison.findings[: limit or None]
     for finding in shown:
         yield ()
@@ -44,14 +42,8 @@ def _finding(finding: Finding) -> Iterator[Line]:
     yield (Span(f"{finding.severity}: {finding.kind}", style), Span(ranks))
     yield text_line(f"    {finding.tells}")
     if finding.path is not None:
-        times = f", {finding.times:,} times" if finding.times > 1 else ""
-        first = "first in " if finding.times > 1 else "in "
-        step = "" if finding.step is None else f"  {first}step {finding.step}{times}"
-        yield (
-            Span("    "),
-            Span(f"{printable(finding.path)}:{finding.line}", "place"),
-            Span(step or times.replace(", ", "  "), "dim"),
-        )
+        place = Span(f"{printable(finding.path)}:{finding.line}", "place")
+        yield (Span("    "), place, Span(_when(finding), "dim"))
     if finding.delay and not finding.kind.startswith("slow"):
         yield text_line(f"    the others waited {words.duration(finding.delay)} for it")
     if finding.capture is not None:
@@ -59,6 +51,12 @@ def _finding(finding: Finding) -> Iterator[Line]:
         stack = f", stack {finding.stack}" if finding.stack is not None else ""
         other = f"; of rank {finding.other_rank} call {finding.other_call}" if finding.other_call is not None else ""
         yield text_line(f"    capture {finding.capture}{called}{stack}{other}", "dim")
+
+
+def _when(finding: Finding) -> str:
+    times = f"{finding.times:,} times" * (finding.times > 1)
+    step = "" if finding.step is None else f"{'first ' * bool(times)}in step {finding.step}"
+    return "".join(f"  {told}" for told in (step, times) if told)
 
 
 def _ranks(ranks: Sequence[int]) -> str:

@@ -33,10 +33,10 @@ def ranks_of_fleet(
 ) -> None:
     """Show what the ranks of a job do otherwise than the others.
 
-    Held against one another are the calls that compile, load or run programs or move data, by the lines of Python that made
-    them: ranks with another shape or program, with a call more or less or in another order, that end before the others,
-    fail alone, or are not there. By times, set to one clock: ranks that come later than the others in some steps of the
-    loop or in most, and on which line. What rank 0 does on lines of its own is a note.
+    Held against one another are the calls that compile, load or run programs or move data, by the lines of Python that
+    made them: ranks with another shape or program, with a call more or less or in another order, that end before the
+    others, fail alone, or are not there. By times, set to one clock: ranks that come later than the others in some
+    steps of the loop or in most, and on which line. What rank 0 does on lines of its own is a note.
     """
     from framedex.fleet.asking import Asking
     from framedex.fleet.place import Place

@@ -1,7 +1,8 @@
 """How far the clocks of ranks are apart, told by what all of them do together.
 
-A program with collectives ends on no rank before all have begun it, so behind the call that waits for it all ranks go on at one
-moment. Which call that is shows in the times: there, and nowhere else, the ranks are always as far apart as their clocks.
+A program with collectives ends on no rank before all have begun it, so behind the call that waits for it all ranks
+go on at one moment. Which call that is shows in the times: there, and nowhere else, the ranks are always as far
+apart as their clocks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _MOST_CALLS = 64  # kinds of calls
 _GREATEST_DRIFT = (
     6e-4  # what clocks that are set right while they run gain or lose at most: 500 ppm, and a quartz's own error
 )
+_PASSES = 2
 _SEEN = 8.0  # how much greater than what is apart anyway is what a drift comes to, to be one
 _WANDERING = 3.0  # how often farther apart than from one step to the next ranks are that wait for nobody
 
@@ -26,7 +28,8 @@ _WANDERING = 3.0  # how often farther apart than from one step to the next ranks
 class Alignment:
     """What is to be subtracted from each rank's times in `Times`: `offset` in ns, and `drift` of the time itself.
 
-    `apart` is how far ranks still are from one another in ns, where they are nearest. `waits`: they do wait for one another.
+    `apart` is how far ranks still are from one another in ns, where they are nearest. `waits`: they do wait for one
+    another.
     """
 
     offset: Floats
@@ -64,9 +67,12 @@ def alignment_of(times: Times, reference: Integers, steps: Steps) -> Alignment:
 
 
 def _by_event(event: Floats) -> Alignment | None:
-    """The alignment by one event, of which there is a column for each time that it happens; None where too few ranks have it."""
-    common = middle(event)
-    apart = event - common
+    """The alignment by one event, of which there is a column for each time that it happens; None where too few ranks
+    have it."""
+    rough = np.zeros(len(event))
+    for _ in range(_PASSES):  # ranks that end, or whose clocks drift, would else move the middle of clocks far apart
+        rough = np.nan_to_num(_median(event - middle(event - rough[:, np.newaxis])))
+    apart = event - middle(event - rough[:, np.newaxis])
     third = event.shape[1] // 3
     if third == 0:
         return None

@@ -30,7 +30,7 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 _MANY, _SHARE = 4, 0.25  # ranks: what so many do in the same way may be meant
 _CLOCK_IS_OFF = 500_000_000  # ns
 _IS_OFF_OR_LATE = 60_000_000_000  # ns, where nothing tells one from the other
-_DRIFT_IS_SEEN = 50_000_000  # ns, over the whole loop
+_DRIFT_IS_SEEN = 20_000_000  # ns, over the whole loop
 _MOST_LED = 1000  # findings that lead to a stack
 
 
@@ -127,7 +127,7 @@ def _of_rank(
             Severity.NOTE if is_meant else severity,
             (members.members[place].rank,),
             first.tells,
-            step=None if steps is None else steps.of(first.other_at),
+            step=None if steps is None else _step_of(first, steps, family, calls),
             times=len(differences),
             path=token.path,
             line=token.line,
@@ -136,6 +136,16 @@ def _of_rank(
             other_rank=members.members[family.model].rank if has_other else None,
             other_call=int(model.call[first.other_at]) if has_other else None,
         )
+
+
+def _step_of(each: Difference, steps: Steps, family: Family, calls: Calls) -> int | None:
+    """The step in which a difference is. Calls that come before a step's first are of the step before, unless they are
+    as that."""
+    place = each.other_at
+    if not each.other_count and place < len(family.reference):
+        is_as_first = calls.tokens[int(family.reference[place])].at == calls.tokens[each.token].at
+        place -= not is_as_first
+    return steps.of(place)
 
 
 def _is_own_line(each: Difference, place: int, family: Family, calls: Calls, of_lines: Sequence[set[str]]) -> bool:
@@ -218,7 +228,8 @@ def _with_delays(
     members: Members,
     calls: Calls,
 ) -> list[Finding]:
-    """The findings with those of ranks that make others wait. What a rank does otherwise in a step is why it is late there."""
+    """The findings with those of ranks that make others wait. What a rank does otherwise in a step is why it is late
+    there."""
     rows = {members.members[place].rank: row for row, place in enumerate(times.places)}
     told = []
     departs: dict[int, set[int]] = defaultdict(set)

@@ -25,8 +25,9 @@ _SOON = 64  # calls: what follows another shape so soon comes from it
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place at which a rank does something else: it makes `count` calls from `at` on, where the others make `other_count` from
-    `other_at` on. `token` is the call that tells the line, of the rank where it makes one there; `tells` is a sentence."""
+    """One place at which a rank does something else: it makes `count` calls from `at` on, where the others make
+    `other_count` from `other_at` on. `token` is the call that tells the line, of the rank where it makes one there;
+    `tells` is a sentence."""
 
     kind: Kind
     at: int
@@ -39,8 +40,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How a sequence of calls differs from the reference. `matched` has for each of the reference's calls the place of the one that
-    is made in its stead, -1 where there is none."""
+    """How a sequence of calls differs from the reference. `matched` has for each of the reference's calls the place
+    of the one that is made in its stead, -1 where there is none."""
 
     differences: tuple[Difference, ...]
     matched: Integers
@@ -136,16 +137,12 @@ class Comparing:
 def _of_same_call(mine: Token, theirs: Token) -> tuple[Kind, str]:
     """The same function is called by the same line, but with something else."""
     if mine.program != theirs.program:
-        what = "compiled" if mine.obtains else "run"
-        return (
-            Kind.PROGRAM,
-            f"Program {mine.program or '(unknown)'} is {what}, by the others {theirs.program or '(unknown)'}.",
-        )
+        verb = "compiled" if mine.obtains else "run"
+        other = theirs.program or "(unknown)"
+        return Kind.PROGRAM, f"Program {mine.program or '(unknown)'} is {verb}, by the others {other}."
     if mine.shape != theirs.shape:
-        return (
-            Kind.SHAPE,
-            f"{mine.function} is called with {mine.shape or 'nothing'}, by the others with {theirs.shape or 'nothing'}.",
-        )
+        other = theirs.shape or "nothing"
+        return Kind.SHAPE, f"{mine.function} is called with {mine.shape or 'nothing'}, by the others with {other}."
     return Kind.OTHER_CALL, f"{mine.function} is called, by the others {theirs.function}."
 
 
@@ -163,7 +160,8 @@ def _calls(tokens: Sequence[Token]) -> str:
 
 
 def _first_causes(found: Sequence[Difference], tokens: Sequence[Token], sequence: Integers) -> Iterator[Difference]:
-    """The differences that do not follow from one before: another shape needs another program, which is run again and again."""
+    """The differences that do not follow from one before: another shape needs another program, which is run again and
+    again."""
     known: set[str] = set()  # programs that a difference before has told of
     shaped: Difference | None = None
     for each in found:

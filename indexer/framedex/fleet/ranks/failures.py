@@ -19,7 +19,8 @@ _NEVER_RETURNED = -1
 
 # What the mock and behaviours do within a call fails with it.
 _FAILED = """
-SELECT r.place, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT, min(k.first_call), arg_min(k.stack, k.first_call)
+SELECT r.place, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT, min(k.first_call),
+    arg_min(k.stack, k.first_call)
 FROM {files} k JOIN ranks r ON r.capture = k.capture LEFT JOIN user_lines_readable u ON u.stack = k.stack
 WHERE k.error <> 0 AND k.boundary NOT IN ('mock_tpu', 'behaviour') GROUP BY ALL ORDER BY ALL
 """

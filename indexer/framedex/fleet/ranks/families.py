@@ -62,7 +62,8 @@ def _belongs(compared: Compared, sequence: Integers) -> bool:
 
 
 def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
-    """The rank whose calls are most like those of all: of the largest class, else one of those that have what most have.
+    """The rank whose calls are most like those of all: of the largest class, else one of those that have what most
+    have.
 
     Rank 0 often does more than the others: another one is taken where it can be.
     """

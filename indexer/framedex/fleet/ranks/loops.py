@@ -27,8 +27,8 @@ _USUAL = 0.5  # of the steps: a call in so many is one of the loop's
 class Steps:
     """The steps of a loop, by places in the sequence of calls that the ranks have in common.
 
-    `anchor` is the number of the call that each step has once, `begins` where each begins, and behind the last where that
-    ends: at the latest call before the anchor that most steps begin with.
+    `anchor` is the number of the call that each step has once, `begins` where each begins, and behind the last where
+    that ends: at the latest call before the anchor that most steps begin with.
     """
 
     anchor: int

@@ -35,11 +35,11 @@ class Kind(StrEnum):
 class Finding:
     """What one rank, or several in the same way, do otherwise than the others.
 
-    `tells` says it in a sentence. `step` is the first of the job's loop in which it shows, counted from 0, None outside of it;
-    `times` how often it shows in the first of `ranks`, which are ordered. `path` and `line` are of the program's Python there, None
-    where no line is to blame. `capture`, `call` and `stack` lead to the first of these ranks' call; `other_rank` and
-    `other_call` to what another rank does there. `delay` is how long the others waited for it in ns, as far as that can be
-    told: all steps together.
+    `tells` says it in a sentence. `step` is the first of the job's loop in which it shows, counted from 0, None
+    outside of it; `times` how often it shows in the first of `ranks`, which are ordered. `path` and `line` are of
+    the program's Python there, None where no line is to blame. `capture`, `call` and `stack` lead to the first of
+    these ranks' call; `other_rank` and `other_call` to what another rank does there. `delay` is how long the others
+    waited for it in ns, as far as that can be told: all steps together.
     """
 
     kind: Kind
@@ -85,7 +85,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How far a rank's clock is ahead of the others' at the loop's beginning in ns, and what it gains in ns a second."""
+    """How far a rank's clock is ahead of the others' at the loop's beginning in ns, and what it gains in ns a
+    second."""
 
     rank: int
     offset: int
@@ -96,8 +97,8 @@ class Clock:
 class Comparison:
     """What the ranks of a job differ in, worst first.
 
-    `compared` is how many calls of each rank were held against the others', at most. `clocks` are empty, and `loop` is None,
-    where nothing tells them. `notes` are sentences: what could not be compared.
+    `compared` is how many calls of each rank were held against the others', at most. `clocks` are empty, and `loop`
+    is None, where nothing tells them. `notes` are sentences: what could not be compared.
     """
 
     job: str

@@ -1,14 +1,16 @@
 """The calls of a job's ranks that are compared, as arrays of numbers; what a number stands for is told once.
 
-Compared are calls that do work (they compile, load or run programs, or move data) and that a line of Python made, each as
-what it is on any host: the line, the function, shapes, and of a program a check of what was compiled. Addresses, devices and
-times are none of that. A rank's calls come from the one of its threads that runs most programs.
+Compared are calls that do work (they compile, load or run programs, or move data) and that a line of Python made,
+each as what it is on any host: the line, the function, shapes, and of a program a check of what was compiled.
+Addresses, devices and times are none of that. A rank's calls come from the one of its threads that runs most
+programs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,16 +33,19 @@ OBTAINS = frozenset((*_COMPILES, *_LOADS))
 MOST_CALLS = 40_000_000
 """Calls that are compared at most, of all ranks together: some 3 GB of memory."""
 
-# Values of a call that say the same wherever it is made, and how they are shown.
-_SHAPES = {"type": "", "dims": "", "dst_size": " bytes", "transfer_size": " bytes", "num_args": " arguments"}
-_PATHS = ["$.executable", "$.loaded_executable", '$."program.kept"', *(f"$.{name}" for name in _SHAPES)]
+# What is read of a call: the object of a program, what that is, and the values that are the same wherever it is made.
+_PATHS = [
+    *("$.executable", "$.loaded_executable", '$."program.kept"'),
+    *("$.type", "$.dims", "$.dst_size", "$.transfer_size", "$.num_args"),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """What calls have in common that are the same: a line of Python, a function, a shape, a program.
 
-    `program` is the check of what was compiled, empty where it is none or not known; `place` tells the line on every host.
+    `program` is the check of what was compiled, empty where it is none or not known; `place` tells the line on every
+    host.
     """
 
     path: str
@@ -63,8 +68,8 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class RankCalls:
-    """The calls of a rank in their order: what each is (a number of `Calls.tokens`), its own number, its start since 1970 in ns,
-    and its duration in ns (-1: it never returned)."""
+    """The calls of a rank in their order: what each is (a number of `Calls.tokens`), its own number, its start since
+    1970 in ns, and its duration in ns (-1: it never returned)."""
 
     token: Integers
     call: Integers
@@ -76,8 +81,8 @@ class RankCalls:
 class Calls:
     """The calls of all ranks, in the order of the members.
 
-    `beside` has what threads did beside those: how often a rank made each call, as rows (rank's place, token, calls, first call).
-    `notes` are sentences.
+    `beside` has what threads did beside those: how often a rank made each call, as rows (rank's place, token, calls,
+    first call). `notes` are sentences.
     """
 
     tokens: Sequence[Token]
@@ -97,9 +102,7 @@ def calls_of(asking: Asking, members: Members) -> Calls:
     files = asking.files(sorted({f"calls/{part}" for part in members.parts}))
     asking.rows(_WORKS.format(files=files), [_PATHS, works])
     notes = []
-    ((most, every),) = asking.rows(
-        "SELECT coalesce(max(many), 0), coalesce(sum(many), 0)::BIGINT FROM (SELECT count(*) AS many FROM works GROUP BY place)"
-    )
+    ((every,),) = asking.rows("SELECT count(*) FROM works")
     if every > MOST_CALLS:
         most = MOST_CALLS // len(captures)
         asking.rows("DELETE FROM works WHERE nth > ?", [most])
@@ -115,7 +118,7 @@ def calls_of(asking: Asking, members: Members) -> Calls:
     begins = np.searchsorted(columns["place"], np.arange(len(captures) + 1))
     sequences = tuple(
         RankCalls(*(_integers(columns[name][first:last]) for name in ("token", "call", "start", "duration")))
-        for first, last in zip(begins[:-1], begins[1:], strict=True)
+        for first, last in pairwise(begins.tolist())
     )
     rows = asking.columns(_BESIDE)
     beside = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
@@ -158,15 +161,29 @@ WHERE c.boundary = 'pjrt' AND list_contains(?::VARCHAR[], c.function)
 # A program is run by the address of its object, which is the one that was made there last.
 _KNOWN = """
 CREATE OR REPLACE TEMP TABLE known AS
-WITH obtained AS (SELECT place, call, coalesce(told[2], told[1]) AS object, coalesce(told[3], '') AS program FROM works
-    WHERE list_contains(?::VARCHAR[], function) AND coalesce(told[2], told[1]) IS NOT NULL),
-of_run AS (SELECT w.place, w.call, o.program FROM works w ASOF JOIN obtained o
-    ON o.place = w.place AND o.object = w.told[1] AND w.call > o.call WHERE w.function = 'PJRT_LoadedExecutable_Execute'),
-threads AS (SELECT place, arg_max(thread, (runs, many)) AS thread FROM (SELECT place, thread, count(*) AS many,
-    count(*) FILTER (function = 'PJRT_LoadedExecutable_Execute') AS runs FROM works GROUP BY place, thread) GROUP BY place),
-told AS (SELECT w.* REPLACE (if(w.function = 'PJRT_Executable_DeserializeAndLoad', 'PJRT_Client_Compile', w.function) AS function), coalesce(o.program, w.told[3], '') AS program, w.thread = t.thread AS is_main,
-    concat_ws(' ', w.told[4] || coalesce(w.told[5], ''), w.told[6] || ' bytes', w.told[7] || ' bytes', w.told[8] || ' arguments') AS shape
-    FROM works w JOIN threads t ON t.place = w.place LEFT JOIN of_run o ON o.place = w.place AND o.call = w.call)
+WITH obtained AS (
+    SELECT place, call, coalesce(told[2], told[1]) AS object, coalesce(told[3], '') AS program FROM works
+    WHERE list_contains(?::VARCHAR[], function) AND coalesce(told[2], told[1]) IS NOT NULL
+), of_run AS (
+    SELECT w.place, w.call, o.program FROM works w
+    ASOF JOIN obtained o ON o.place = w.place AND o.object = w.told[1] AND w.call > o.call
+    WHERE w.function = 'PJRT_LoadedExecutable_Execute'
+), threads AS (
+    SELECT place, arg_max(thread, (runs, many, thread)) AS thread FROM (
+        SELECT place, thread, count(*) AS many, count(*) FILTER (function = 'PJRT_LoadedExecutable_Execute') AS runs
+        FROM works GROUP BY place, thread
+    ) GROUP BY place
+), told AS (
+    SELECT w.* REPLACE (
+            if(w.function = 'PJRT_Executable_DeserializeAndLoad', 'PJRT_Client_Compile', w.function) AS function
+        ),
+        coalesce(o.program, w.told[3], '') AS program, w.thread = t.thread AS is_main,
+        concat_ws(
+            ' ', w.told[4] || coalesce(w.told[5], ''), w.told[6] || ' bytes', w.told[7] || ' bytes',
+            w.told[8] || ' arguments'
+        ) AS shape
+    FROM works w JOIN threads t ON t.place = w.place LEFT JOIN of_run o ON o.place = w.place AND o.call = w.call
+)
 SELECT place, call, start, duration, is_main, path, line, at_line, function, shape, {program} AS program,
     dense_rank() OVER (ORDER BY at_line, function, shape, {program}) - 1 AS token
 FROM told

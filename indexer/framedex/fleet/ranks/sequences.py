@@ -20,7 +20,8 @@ _ALIKE = 0.3  # of the calls that follow: the sequences differ again and again, 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """`count` calls of a sequence from `at` on, in whose place the reference has `other_count` calls from `other_at` on."""
+    """`count` calls of a sequence from `at` on, in whose place the reference has `other_count` calls from `other_at`
+    on."""
 
     at: int
     count: int

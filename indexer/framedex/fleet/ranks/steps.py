@@ -26,8 +26,8 @@ _BESIDE_OTHERS = 4.0  # times what the latest ranks lose in a step
 class Delay:
     """A rank, by its row in the times, that comes later than the others in some steps, or in most (`is_steady`).
 
-    `by` is how much later it comes in such a step in ns, at the median, and `all` what that comes to. Most of it is lost in the call at
-    `place` of the reference where `in_call`, else before that call.
+    `by` is how much later it comes in such a step in ns, at the median, and `all` what that comes to. Most of it is
+    lost in the call at `place` of the reference where `in_call`, else before that call.
     """
 
     row: int
@@ -41,7 +41,8 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How much later than the others each rank comes in each step, in ns: a row for each rank; NaN where it is not told.
+    """How much later than the others each rank comes in each step, in ns: a row for each rank; NaN where it is not
+    told.
 
     `step` is how long a step usually takes. `common` is when most ranks came to each event of the loop.
     """
@@ -62,14 +63,13 @@ def lateness_of(
     step = 0
     while step < steps.count:
         last = max(step + 1, int(np.searchsorted(steps.begins, steps.begins[step] + _AT_ONCE, "right")) - 1)
-        begin, end = int(steps.begins[step]), int(steps.begins[min(last, steps.count)])
-        behind = min(end + 1, int(steps.begins[-1]))  # with the call that the next step begins with
-        late, median = _late(times, alignment, begin, behind)
-        common[2 * (begin - first) : 2 * (behind - first)] = median
-        for number in range(step, min(last, steps.count)):
+        begin, end = max(int(steps.begins[step]) - 1, first), int(steps.begins[last])
+        late, median = _late(times, alignment, begin, end)
+        common[2 * (begin - first) : 2 * (end - first)] = median
+        for number in range(step, last):
             start, stop = int(steps.begins[number]), int(steps.begins[number + 1])
             if not obtains[start:stop].any():
-                losses[:, number] = _lost(late[:, 2 * (start - begin) : 2 * (stop - begin) + 1])
+                losses[:, number] = _lost(late[:, max(2 * (start - begin) - 1, 0) : 2 * (stop - begin)])
         step = last
     begun = common[2 * (steps.begins[:-1] - first)]
     took = np.diff(begun)
@@ -136,21 +136,23 @@ _LOOKED_AT = 64  # steps
 def _where(
     times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, row: int, late: Integers
 ) -> tuple[int, bool]:
-    """At which place most of the time is lost that a rank loses in these steps; whether in the call there, or before it."""
+    """At which place most of the time is lost that a rank loses in these steps; whether in the call there, or before
+    it."""
     sums: dict[tuple[int, int], tuple[float, int]] = {}
     first = int(steps.begins[0])
     for step in late.tolist():
-        begin = int(steps.begins[step])
-        end = min(int(steps.begins[step + 1]) + 1, int(steps.begins[-1]))
+        begin, end = max(int(steps.begins[step]) - 1, first), int(steps.begins[step + 1])
         own = alignment.aligned_row(row, times.of_row(row, np.arange(begin, end)))
         behind = np.maximum(own - lateness.common[2 * (begin - first) : 2 * (end - first)], 0.0)
         rises = np.diff(behind)
-        if not np.count_nonzero(~np.isnan(rises)):
+        rises[: 2 * (int(steps.begins[step]) - begin) - 1] = np.nan  # what came before the step's first call, and in it
+        if np.isnan(rises).all():
             continue
         event = int(np.nanargmax(rises)) + 1
-        key = (event, event % 2)
-        before, place = sums.get(key, (0.0, begin + event // 2))
-        sums[key] = (before + float(rises[event - 1]), place)
+        place = begin + event // 2
+        key = (place - int(steps.begins[step]), event % 2)
+        before, earliest = sums.get(key, (0.0, place))
+        sums[key] = (before + float(rises[event - 1]), earliest)
     if not sums:
         return int(steps.begins[int(late[0])]), False
     (_, is_end), (_, place) = max(sums.items(), key=lambda item: item[1][0])
