@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.plaintext import printable
 
 MARK = "framedex-guidebook.json"
 """The file by which a folder is known to be a guidebook, which may be replaced."""
 
 
 def refuse_foreign(out: Path) -> None:
-    """Raise FramedexError where something is there that is neither a guidebook nor an empty folder.
+    """Raise FramedexError where something is there that is neither a guidebook and nothing else, nor an empty folder.
 
     So it is where one is there from which we were started: it would be gone under the user's feet.
     """
@@ -23,7 +25,15 @@ def refuse_foreign(out: Path) -> None:
             f"{out} is the folder that you are in, or one around it: it would be replaced.",
             "Go elsewhere, or write to another folder with --out.",
         )
-    if not os.path.lexists(out) or (out / MARK).is_file():
+    if not os.path.lexists(out):
+        return
+    if (out / MARK).is_file():
+        added = _added(out)
+        if added:
+            raise FramedexError(
+                f"{out} has {printable(added[0])} in it, which is no part of a guidebook: it would be gone.",
+                "Move it elsewhere, or write to another folder with --out.",
+            )
         return
     try:
         is_free = out.is_dir() and not out.is_symlink() and not any(out.iterdir())
@@ -35,9 +45,19 @@ def refuse_foreign(out: Path) -> None:
         )
 
 
+def _added(guidebook: Path) -> list[str]:
+    """What lies in a guidebook's folder and was not written there."""
+    try:
+        written = {MARK, *json.loads((guidebook / MARK).read_text("utf-8"))["holds"]}
+        return sorted(path.name for path in guidebook.iterdir() if path.name not in written)
+    except (OSError, ValueError, LookupError, TypeError):  # one that does not say
+        return []
+
+
 def marked(site: Path) -> Path:
-    """The folder of a site, with its mark."""
-    (site / MARK).write_text('{"version": 1}\n')
+    """The folder of a site, with its mark, which says what lies in it."""
+    holds = sorted(path.name for path in site.iterdir())
+    (site / MARK).write_text(f"{json.dumps({'version': 1, 'holds': holds})}\n")
     return site
 
 

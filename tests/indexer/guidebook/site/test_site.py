@@ -183,3 +183,13 @@ def test_a_folder_that_is_no_guidebook_is_left_alone(tmp_path: Path) -> None:
         write_site(observations(), (), kept.parent, title=TITLE)
     assert kept.read_text() == "ten years"
     assert not (kept.parent / MARK).exists()
+
+
+def test_a_guidebook_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
+    write_site(observations(), described()[:2], tmp_path / "site", title=TITLE)
+    kept = tmp_path / "site" / ".git" / "HEAD"
+    kept.parent.mkdir()
+    kept.write_text("ref: refs/heads/pages")
+    with pytest.raises(FramedexError, match=r"has \.git in it, which is no part of a guidebook"):
+        write_site(observations(), (), tmp_path / "site", title=TITLE)
+    assert kept.read_text() == "ref: refs/heads/pages"
