@@ -1,3 +1,6 @@
+#include <cstdio>
+#include <cstdlib>
+
 #include "recorder/recorder.h"
 #include "tpu_legacy/api.h"
 
@@ -17,11 +20,21 @@ TpuApi make_api() {
   return api;
 }
 
+void tell_of_behaviours() {
+  const char* files = std::getenv("FRAMEDEX_BEHAVIOUR");
+  if (files == nullptr || *files == 0) return;
+  std::fprintf(stderr,
+               "framedex: behaviours stand on the PJRT C API, and this program calls the TPU's own of jaxlib 0.4.13: %s"
+               " does not run.\n",
+               files);
+}
+
 }  // namespace
 
 const TpuApi& api() {
   static const TpuApi api = [] {
     recorder::start_from_environment();
+    tell_of_behaviours();
     return make_api();
   }();
   return api;

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 
 import pytest
 
 import framedex_native
 import tpu_abi
 import tpu_decoding
+from tests.running import plain_environment
 
 ABI = tpu_abi.load()
 # What TensorFlow alone called: nothing of it is implemented.
@@ -47,3 +50,11 @@ def test_it_answers_unimplemented_with_its_name_and_clears_its_outputs(library: 
     assert library.TpuStatus_Message(status).decode().startswith(f"{name} is not implemented")
     assert all(output[0] & 0xFF == 0 for output in outputs.values())
     library.TpuStatus_Free(status)
+
+
+def test_behaviours_that_stand_on_nothing_here_are_told() -> None:
+    program = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).TpuStatus_New()"
+    environment = plain_environment() | {"FRAMEDEX_BEHAVIOUR": "/home/me/mine.py"}
+    command = [sys.executable, "-c", program, str(framedex_native.library_path())]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "behaviours stand on the PJRT C API" in ended.stderr and "/home/me/mine.py does not run" in ended.stderr
