@@ -61,6 +61,7 @@ def test_calls_have_the_ops_of_their_own_runs(project: Path) -> None:
         assert starts == sorted(starts)
     shown = framedex("trace", str(found[-2][0].id))
     assert "of jit_scale" in shown.stdout and "[by program and time, from capture 2]" in shown.stdout
+    assert framedex("trace", str(found[-2][0].id), "--capture", "1").stdout == shown.stdout
     told = json.loads(framedex("trace", str(found[-2][0].id), "--json").stdout)
     assert [op["sample"] for op in told["profiled"]["ops"]] == [op.sample for op in runs[-1].ops]
 

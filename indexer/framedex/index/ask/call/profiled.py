@@ -37,8 +37,8 @@ def profiled_run(calls: Calls, call: CallRow) -> ProfiledRun | None:
     if call.function != _RUNS:
         return None
     reader = calls.reader
-    profiles = reader.rows(
-        "SELECT f.id, (f.started - c.started) * 1e9, f.first_call, f.last_call FROM captures f, captures c"
+    profiles = reader.rows(  # of all captures: who asks of a recording alone asks of its calls
+        "SELECT f.id, (f.started - c.started) * 1e9, f.first_call, f.last_call FROM main.captures f, captures c"
         " WHERE c.id = ? AND f.id <> c.id AND CASE WHEN json_valid(f.metadata)"
         " THEN json_extract(f.metadata, '$.foreign.format') END = ?"
         " ORDER BY f.id DESC",
