@@ -7,10 +7,11 @@ from framedex.lazy import exports
 if TYPE_CHECKING:
     from framedex.releases.builds import Build, find_builds, known_releases, python_libraries, release_commits
     from framedex.releases.origins import NO_ORIGIN, BinaryOrigin, Origins, is_named_by_xla
-    from framedex.releases.repository import public_url, published, url_template
+    from framedex.releases.repository import REPOSITORIES, public_url, published, url_template
 
 __all__ = [
     "NO_ORIGIN",
+    "REPOSITORIES",
     "BinaryOrigin",
     "Build",
     "Origins",
@@ -29,6 +30,6 @@ __getattr__ = exports(
     {
         "builds": ("Build", "find_builds", "known_releases", "python_libraries", "release_commits"),
         "origins": ("NO_ORIGIN", "BinaryOrigin", "Origins", "is_named_by_xla"),
-        "repository": ("public_url", "published", "url_template"),
+        "repository": ("REPOSITORIES", "public_url", "published", "url_template"),
     },
 )

@@ -6,6 +6,7 @@ What a path is of is told by where its component was installed, by Bazel's names
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -83,10 +84,11 @@ def public_url(
 ) -> str | None:
     """The URL of a line of a file of a component's repository; `templates` go before the usual ones.
 
-    None where the component has no template.
+    None where the component has no template, and where path or revision would lead out of its repository.
     """
     template = (templates or {}).get(component) or TEMPLATES.get(component)
-    if template is None:
+    path = posixpath.normpath(path)
+    if template is None or path.startswith("../") or ".." in revision.split("/"):
         return None
     # Not str.format: what comes from outside has no business with attributes and indices.
     values = {"path": quote(path, errors="replace"), "line": str(line), "commit": quote(revision, errors="replace")}

@@ -22,6 +22,7 @@ from framedex.model import (
     ProgramFrame,
     ProgramOp,
 )
+from framedex.releases import REPOSITORIES
 from framedex.shared.archive import DEFINITIONS, Archive, DamagedError
 from framedex.shared.columns import Bounds, Reading
 from framedex.shared.contents import Definitions, SharedProgram
@@ -64,6 +65,8 @@ def read_definitions(archive: Archive) -> Definitions:
     for handler in definitions.handlers:
         if not 0 <= handler.frame < frames:
             raise DamagedError("a handler refers to a frame that is not there")
+    if not all(build.component in REPOSITORIES for build in definitions.builds):
+        raise DamagedError("a version of it is of no component that there is")
     _check_programs(definitions)
     return definitions
 

@@ -154,3 +154,6 @@ def test_urls_are_safe_and_templates_of_the_settings_come_first() -> None:
     mine = {"xla": "https://example.org/{path}?l={line}"}
     assert public_url("xla", "{commit}{0.x}", 3, "c0ffee", mine) == "https://example.org/%7Bcommit%7D%7B0.x%7D?l=3"
     assert public_url("unknown", "x", 1, "c") is None
+    assert public_url("xla", "xla/a/../b.cc", 3, "c0ffee") == ("https://github.com/openxla/xla/blob/c0ffee/xla/b.cc#L3")
+    for path, revision in (("xla/../../../../evil/x", "c0ffee"), ("x.cc", "../../../evil/x/blob/main")):
+        assert public_url("xla", path, 3, revision) is None

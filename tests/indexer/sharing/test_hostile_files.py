@@ -100,6 +100,7 @@ REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
     "a frame without function": (lambda: _defined(lambda told: told[3][0][0].__setitem__(0, 10**6)), "hold together"),
     "a stack without frame": (lambda: _defined(lambda told: told[4][0][0].append(10**9)), "not there"),
     "a line beyond all": (lambda: _defined(lambda told: told[3][0][0].__setitem__(1, 1 << 70)), "no int"),
+    "another component": (lambda: _defined(lambda told: told[12][0].__setitem__(0, "evil")), "no component"),
     "other calls": (lambda: _defined(lambda told: told.__setitem__(7, told[7] + 1)), "calls than it says"),
     "metadata that are none": (lambda: _defined(lambda told: told.__setitem__(0, "{")), "cannot be read"),
     "a kind without stack": (lambda: _batch(lambda head: head["kinds"].__setitem__(0, [0, 0, 10**6, 0])), "not there"),
