@@ -137,7 +137,8 @@ class Extension:
 
     def _on_end(self, result: ExecutionResult | None) -> None:
         """End the recording with its cell, however that ended."""
-        ended = self._told_of(result.info) if result is not None else None
+        info = result.info if result is not None else None
+        ended = self._told_of(info) if info is not None else None
         self._running = [each for each in self._running if ended is not None and each is not ended]
         if self._recording is None or self._recorded in self._running:
             return
