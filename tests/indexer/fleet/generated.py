@@ -338,9 +338,10 @@ def _hang(job: Job, rank: Rank, number: int, chance: random.Random) -> Fault:
 
 
 def _error(job: Job, rank: Rank, number: int, chance: random.Random) -> Fault:
-    row = int(job.transfers[_step(job, chance), 0])
+    step = _step(job, chance)
+    row = int(job.transfers[step - 1, 0])
     _changed(rank, row, error=8)
-    return Fault(Kind.ERROR, number, None, _line(rank, row))
+    return Fault(Kind.ERROR, number, step, _line(rank, row))
 
 
 def _ahead(job: Job, rank: Rank, number: int, chance: random.Random) -> Fault:

@@ -46,7 +46,7 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
     steps = steps_of(largest.reference, calls.tokens)
     findings = [*members.findings, *_departures(families, members, calls, steps), *_beside(members, calls)]
     failures, never_returned = failures_of(asking, members)
-    findings = _with_failures(findings, failures)
+    findings = _with_failures(findings, [_in_step(each, members, calls, largest, steps) for each in failures])
     notes = [*members.notes, *calls.notes, *never_returned, *_other_work(families, members)]
     loop, clocks = None, ()
     if steps is None:
@@ -107,7 +107,7 @@ def _of_rank(
     place: int, family: Family, members: Members, calls: Calls, steps: Steps | None, of_lines: Sequence[set[str]]
 ) -> Iterator[Finding]:
     """What one rank calls otherwise: differences of a kind at a line once, where they are first."""
-    sequence, model = calls.sequences[place], calls.sequences[family.model]
+    sequence = calls.sequences[place]
     same: dict[tuple[object, ...], list[Difference]] = defaultdict(list)
     for each in family.compared[place].differences:
         token = calls.tokens[each.token]
@@ -121,7 +121,8 @@ def _of_rank(
         assert isinstance(kind, Kind)
         severity = Severity.ERROR if kind is Kind.ENDED else Severity.WARNING
         number = min(first.at, len(sequence.call) - 1) - (1 if kind is Kind.MISSING_CALL and first.at else 0)
-        has_other = place != family.model and first.other_at < len(model.call)
+        usual = (each for each in family.places if each != place and not family.compared[each].differences)
+        other = next((each for each in usual if _call_at(each, first.other_at, family, calls) is not None), None)
         yield Finding(
             kind,
             Severity.NOTE if is_meant else severity,
@@ -133,9 +134,15 @@ def _of_rank(
             line=token.line,
             capture=members.members[place].capture,
             call=int(sequence.call[number]) if number >= 0 else None,
-            other_rank=members.members[family.model].rank if has_other else None,
-            other_call=int(model.call[first.other_at]) if has_other else None,
+            other_rank=None if other is None else members.members[other].rank,
+            other_call=None if other is None else _call_at(other, first.other_at, family, calls),
         )
+
+
+def _call_at(place: int, at: int, family: Family, calls: Calls) -> int | None:
+    """The number of the call that a rank makes at a place of the reference; None where it makes none there."""
+    matched = family.compared[place].matched
+    return int(calls.sequences[place].call[matched[at]]) if at < len(matched) and matched[at] >= 0 else None
 
 
 def _step_of(each: Difference, steps: Steps, family: Family, calls: Calls) -> int | None:
@@ -206,6 +213,18 @@ def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> 
         if ranks or not each.ranks:
             told.append(replace(each, ranks=ranks))
     return told
+
+
+def _in_step(failure: Finding, members: Members, calls: Calls, family: Family, steps: Steps | None) -> Finding:
+    """A failure with the step in which it is first, where it is a call that is compared."""
+    captures = [member.capture for member in members.members]
+    place = captures.index(failure.capture) if failure.capture in captures else -1
+    if steps is None or place not in family.places or failure.call is None:
+        return failure
+    own = calls.sequences[place].call
+    at = int(np.searchsorted(own, failure.call))
+    (there,) = np.nonzero(family.compared[place].matched == at) if at < len(own) and own[at] == failure.call else ([],)
+    return replace(failure, step=steps.of(int(there[0]))) if len(there) else failure
 
 
 def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:

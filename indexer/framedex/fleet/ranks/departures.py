@@ -40,9 +40,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How a sequence of calls differs from the reference. `matched` has for each of the reference's calls the place
-    of the one that is made in its stead, -1 where there is none."""
+    """How a sequence of calls differs from the reference: where it departs, and in what. `matched` has for each of
+    the reference's calls the place of the one that is made in its stead, -1 where there is none."""
 
+    departures: tuple[Departure, ...]
     differences: tuple[Difference, ...]
     matched: Integers
 
@@ -62,11 +63,7 @@ class Comparing:
         found: list[Difference] = []
         for departure in whole.departures:
             found += self._within(departure, sequence, reference, matched)
-        return Compared(tuple(_first_causes(found, self._tokens, sequence)), matched)
-
-    def of_places(self, sequence: Integers, place: Departure, reference: Integers) -> list[Difference]:
-        """How a sequence differs from another one in one place."""
-        return list(self._within(place, sequence, reference, np.full(len(reference), -1, np.int64)))
+        return Compared(whole.departures, tuple(_first_causes(found, self._tokens, sequence)), matched)
 
     def _within(
         self, departure: Departure, sequence: Integers, reference: Integers, matched: Integers

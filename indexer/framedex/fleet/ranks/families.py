@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from framedex.fleet.ranks.departures import Compared, Comparing, Difference
+from framedex.fleet.ranks.departures import Compared, Comparing
 from framedex.fleet.ranks.sequences import Departure
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ _BELONGS = 0.5  # of a sequence's calls that the reference has by line and funct
 class Family:
     """Ranks that do the same work, by their places among the members, and what each differs in from most of them.
 
-    `reference` is the sequence of one of them, `model`, and `compared` holds each rank against that.
+    `reference` is the sequence of calls that most have, and `compared` holds each rank against that.
     """
 
     places: tuple[int, ...]
-    model: int
     reference: Integers
     compared: Mapping[int, Compared]
 
@@ -50,10 +49,11 @@ def families_of(sequences: Sequence[RankCalls], tokens: Sequence[Token]) -> list
             places for places in left if model in places or _belongs(compared[places[0]], sequences[places[0]].token)
         ]
         left = [places for places in left if places not in near]
+        usual = _usual({place: compared[places[0]] for places in near for place in places}, reference, sequences)
+        if not np.array_equal(usual, reference):
+            compared = {places[0]: comparing.compared(sequences[places[0]].token, usual) for places in near}
         each = {place: compared[places[0]] for places in near for place in places}
-        places = tuple(sorted(each))
-        each = _by_most(each, model, sequences, comparing)
-        families.append(Family(places, model, reference, each))
+        families.append(Family(tuple(sorted(each)), usual, each))
     return sorted(families, key=lambda family: (-len(family.places), family.places))
 
 
@@ -80,45 +80,17 @@ def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
     return min(((oddness(tokens, places[0]), places[0]) for tokens, places in classes))[1]
 
 
-def _by_most(
-    compared: Mapping[int, Compared], model: int, sequences: Sequence[RankCalls], comparing: Comparing
-) -> dict[int, Compared]:
-    """The differences from what most ranks do: where most differ from the model in the same way, the others depart."""
-    shared = Counter(
-        _key(each, sequences[place]) for place, of_rank in compared.items() for each in of_rank.differences
-    )
-    usual = {key for key, many in shared.items() if many * 2 > len(compared)}
-    if not usual:
-        return dict(compared)
-    told = {}
-    example = {}
-    for place, of_rank in compared.items():
-        for each in of_rank.differences:
-            example.setdefault(_key(each, sequences[place]), (each, place))
-    for place, of_rank in compared.items():
-        own = {_key(each, sequences[place]): each for each in of_rank.differences}
-        found = [each for key, each in own.items() if key not in usual]
-        for key in usual - own.keys():
-            each, of = example[key]
-            found += _turned(each, sequences[of].token, sequences[place].token, of_rank, comparing)
-        told[place] = replace(of_rank, differences=tuple(sorted(found, key=lambda each: each.other_at)))
-    return told
+def _usual(compared: Mapping[int, Compared], reference: Integers, sequences: Sequence[RankCalls]) -> Integers:
+    """The reference with what most ranks do, where they differ from it in the same way."""
 
+    def key(departure: Departure, place: int) -> tuple[int, int, bytes]:
+        mine = sequences[place].token[departure.at : departure.at + departure.count]
+        return departure.other_at, departure.other_count, mine.tobytes()
 
-def _key(difference: Difference, sequence: RankCalls) -> tuple[object, ...]:
-    mine = sequence.token[difference.at : difference.at + difference.count].tobytes()
-    return difference.kind, difference.other_at, difference.other_count, mine
-
-
-def _turned(
-    difference: Difference, usual: Integers, own: Integers, compared: Compared, comparing: Comparing
-) -> list[Difference]:
-    """What a rank that does as the model does differs in from one that does as most do, at one place."""
-    before = compared.matched[: difference.other_at]
-    at = int(before.max()) + 1 if len(before) and before.max() >= 0 else 0
-    return [
-        replace(each, other_at=difference.other_at)
-        for each in comparing.of_places(
-            own, Departure(at, difference.other_count, difference.at, difference.count), usual
-        )
-    ]
+    shared = Counter(key(each, place) for place, of_rank in compared.items() for each in of_rank.departures)
+    parts = []
+    done = 0
+    for at, count, mine in sorted(each for each, many in shared.items() if many * 2 > len(compared)):
+        parts += [reference[done:at], np.frombuffer(mine, np.int64)]
+        done = at + count
+    return np.concatenate([*parts, reference[done:]])

@@ -50,7 +50,7 @@ def aligned(sequence: Integers, reference: Integers) -> Alignment:
     mine = [_runs(sequence, length) for length in (_LONG, _SHORT, 1)]
     theirs = [_runs(reference, length) for length in (_LONG, _SHORT, 1)]
     matched = np.full(len(reference), -1, np.int64)
-    departures = []
+    departures: list[Departure] = []
     at = other_at = 0
     while True:
         alike = _alike(sequence[at:], reference[other_at:])

@@ -1,0 +1,103 @@
+"""Changes to what a rank has in a store, as if its process had done something else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+TRANSFER, COMPILE = "PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Compile"
+
+
+def row_of(store: Path, rank: int) -> Path:
+    """The file of a rank's capture."""
+    files = store.glob("captures/*/*.parquet")
+    return next(file for file in files if read(file)["rank"].to_pylist() == [rank])
+
+
+def read(path: Path) -> pa.Table:
+    """A file of a store."""
+    return parquet.read_table(path, partitioning=None)
+
+
+def write(path: Path, table: pa.Table) -> None:
+    """Write a file of a store."""
+    parquet.write_table(table, path, compression="zstd", store_schema=False)
+
+
+def change_row(store: Path, of: int, **values: object) -> None:
+    """Change what the store says of a rank's capture."""
+    path = row_of(store, of)
+    table = read(path)
+    write(path, pa.Table.from_pylist([table.to_pylist()[0] | values], table.schema))
+
+
+def change_calls(store: Path, rank: int, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Change the calls of a rank."""
+    path = store / "calls" / read(row_of(store, rank))["part"][0].as_py()
+    write(path, change(read(path)))
+
+
+def with_column(calls: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The calls with other values in a column."""
+    return calls.set_column(calls.column_names.index(name), name, values)
+
+
+def begun_later(calls: pa.Table, by: int) -> pa.Table:
+    """The calls by a clock that is ahead by so many ns."""
+    return with_column(calls, "start", pc.add(calls["start"], by))
+
+
+def without_transfer(calls: pa.Table, step: int, steps: int = 60) -> pa.Table:
+    """The calls of `training_rank.py` without the first transfer of a step."""
+    rows = transfers(calls)
+    row = rows[len(rows) - 2 * (steps - step)]
+    return pa.concat_tables([calls.slice(0, row), calls.slice(row + 1)])
+
+
+def with_arguments(calls: pa.Table, arguments: str) -> pa.Table:
+    """The calls with other arguments of one transfer."""
+    row = transfers(calls)[-20]
+    one = with_column(calls.slice(row, 1), "arguments", pa.array([arguments]))
+    return pa.concat_tables([calls.slice(0, row), one, calls.slice(row + 1)])
+
+
+def from_a_cache(calls: pa.Table) -> pa.Table:
+    """The calls with programs that are loaded where they were compiled."""
+    told = calls["function"].to_pylist()
+    names = ["PJRT_Executable_DeserializeAndLoad" if each == COMPILE else each for each in told]
+    arguments = [
+        json.dumps({"loaded_executable": json.loads(text)["executable"]}) if name == COMPILE else text
+        for name, text in zip(told, calls["arguments"].to_pylist(), strict=True)
+    ]
+    return with_column(with_column(calls, "function", pa.array(names)), "arguments", pa.array(arguments))
+
+
+def at_another_line(calls: pa.Table) -> pa.Table:
+    """The calls as if they were all made where the first transfer is."""
+    stack = calls["stack"][transfers(calls)[0]]
+    return with_column(calls, "stack", pa.array([stack.as_py()] * len(calls)))
+
+
+def copy_earlier(store: Path, rank: int) -> None:
+    """Have a rank a second time, an hour before, with some of its calls."""
+    path = row_of(store, rank)
+    table = read(path)
+    row = table.to_pylist()[0]
+    name = f"{rank:032x}"
+    part = f"{row['part'].rpartition('/')[0]}/{name}-00000000.parquet"
+    for folder in ("calls", "call_kinds"):
+        rows = read(store / folder / row["part"]).slice(0, 300)
+        write(store / folder / part, with_column(rows, "capture", pa.array([name] * len(rows))))
+    row |= {"capture": name, "part": part, "started": row["started"] - 3_600_000_000_000, "calls": 300}
+    write(path.with_name(f"{name}.parquet"), pa.Table.from_pylist([row], table.schema))
+
+
+def transfers(calls: pa.Table) -> list[int]:
+    """The rows that put something on the device."""
+    found: list[int] = pc.indices_nonzero(pc.equal(calls["function"], TRANSFER)).to_pylist()
+    return found

@@ -1,0 +1,317 @@
+"""What ranks of a job do otherwise is named, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import parquet
+
+from framedex.captures import capture_folders
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+from framedex.fleet.asking import Asking
+from framedex.fleet.place import Place
+from framedex.fleet.ranks.comparing import compare
+from framedex.fleet.ranks.model import Comparison, Finding, Kind
+from framedex.model import Severity
+from tests.indexer.fleet.changing import (
+    at_another_line,
+    begun_later,
+    change_calls,
+    change_row,
+    copy_earlier,
+    from_a_cache,
+    with_arguments,
+    without_transfer,
+)
+from tests.indexer.fleet.fleets import added, copied
+from tests.indexer.fleet.generated import FAULTS, JOB, Job, generate
+from tests.once import made_once
+from tests.running import PROGRAMS, TIMEOUT, mock_environment
+
+FLOOR = 100_000_000  # ns
+COUNT = 4
+
+
+def compared(store: Path, job: str = JOB, floor: int = FLOOR) -> Comparison:
+    """What the verb is told of a job."""
+    with Asking(Place(str(store))) as asking:
+        return compare(asking, job, floor)
+
+
+def alarms(comparison: Comparison) -> list[Finding]:
+    """The findings that are no notes."""
+    return [each for each in comparison.findings if each.severity is not Severity.NOTE]
+
+
+def job() -> Job:
+    """The real capture of which all ranks are made; not to be changed."""
+    return made_once("fleet-ranks", lambda folder: Job(folder, 60))
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with twelve ranks of which none has a fault; not to be changed."""
+    return generated(tmp_path_factory.mktemp("healthy"), 12, 0)
+
+
+def generated(folder: Path, ranks: int, faults: int, seed: int = 7) -> Path:
+    """A store with a job that was generated."""
+    (folder / "store").mkdir()
+    generate(job(), folder / "store", ranks, seed, faults)
+    return folder / "store"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_fault_is_named_with_its_rank_step_and_line_and_nothing_else(seed: int, tmp_path: Path) -> None:
+    """Given a rank for each kind of fault among three times as many."""
+    faults = generate(job(), tmp_path, 3 * len(FAULTS), seed, len(FAULTS))
+
+    comparison = compared(tmp_path)
+
+    found = {(each.kind, rank): each for each in alarms(comparison) for rank in each.ranks}
+    assert {*found} == {(fault.kind, fault.rank) for fault in faults}
+    for fault in faults:
+        told = found[fault.kind, fault.rank]
+        assert fault.line in (None, told.line) and fault.step in (None, told.step), (fault, told)
+    notes = [each for each in comparison.findings if each.severity is Severity.NOTE]
+    assert [(each.kind, each.ranks, each.line) for each in notes] == [(Kind.EXTRA_CALL, (0,), job().report_line)]
+
+
+def test_ranks_that_do_the_same_have_no_finding_but_what_rank_0_reports(healthy: Path) -> None:
+    comparison = compared(healthy)
+
+    assert not alarms(comparison) and not comparison.notes
+    assert [each.ranks for each in comparison.findings] == [(0,)]
+    assert comparison.loop is not None and comparison.loop.steps == 60
+
+
+def test_a_clock_that_is_off_makes_no_straggler_and_is_told_as_far_as_it_is(healthy: Path, tmp_path: Path) -> None:
+    """Given two ranks of twelve whose clocks are an hour ahead, and half a second behind."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank, ahead in ((3, 3_600_000_000_000), (8, -500_000_000)):
+        change_calls(store, rank, partial(begun_later, by=ahead))
+
+    comparison = compared(store)
+
+    assert [(each.kind, each.ranks) for each in alarms(comparison)] == [(Kind.CLOCK, (3,)), (Kind.CLOCK, (8,))]
+    clocks = {clock.rank: clock.offset for clock in comparison.clocks}
+    assert abs(clocks[3] - clocks[4] - 3_600_000_000_000) < 1_000_000
+    assert abs(clocks[8] - clocks[4] + 500_000_000) < 1_000_000
+
+
+def test_what_most_ranks_do_is_right_also_where_no_two_do_the_same(healthy: Path, tmp_path: Path) -> None:
+    """Given twelve ranks that each lack another call, of which one has what all others lack."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank in range(1, 12):
+        change_calls(store, rank, partial(without_transfer, step=5 * rank))
+
+    comparison = compared(store)
+
+    found = [(each.kind, each.ranks, each.step) for each in alarms(comparison)]
+    assert sorted(found) == [(Kind.MISSING_CALL, (rank,), 5 * rank) for rank in range(1, 12)]
+
+
+def test_ranks_that_do_other_work_are_compared_among_themselves(healthy: Path, tmp_path: Path) -> None:
+    """Given three ranks of twelve that run other lines, as the stages of a pipeline do, and one of them departs."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank in (9, 10, 11):
+        change_calls(store, rank, at_another_line)
+    change_calls(store, 11, partial(without_transfer, step=4))
+
+    comparison = compared(store)
+
+    assert [(each.kind, each.ranks) for each in alarms(comparison)] == [(Kind.MISSING_CALL, (11,))]
+    assert any("3 ranks do other work" in note for note in comparison.notes)
+
+
+def test_who_finds_programs_in_a_cache_does_not_depart(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_calls(store, 5, from_a_cache)
+
+    comparison = compared(store)
+
+    assert not alarms(comparison)
+    assert any("loaded and not compiled" in note for note in comparison.notes)
+
+
+def test_ranks_without_a_capture_are_told_whatever_numbers_the_others_have(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_row(store, 11, rank=(1 << 31) - 1)
+    change_row(store, 10, rank=None)
+
+    comparison = compared(store)
+
+    (missing,) = (each for each in alarms(comparison) if each.kind is Kind.MISSING)
+    assert missing.tells.startswith("2,147,483,637 ranks are not in the store: 10-2147483646")
+    assert comparison.notes == ("1 capture of the job is of no rank.",)
+
+
+def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path: Path) -> None:
+    """Given each rank twice, the earlier time only until the third step."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank in range(12):
+        copy_earlier(store, rank)
+
+    comparison = compared(store)
+
+    assert not alarms(comparison)
+    assert comparison.notes == ("The job ran 2 times: the latest captures of its ranks are compared.",)
+
+
+def test_files_of_others_are_left_out_and_told(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    parquet.write_table(pa.table({"x": [1]}), next(store.glob("captures/*")) / f"{'0' * 32}.parquet")
+
+    done = invoked(store, "--exit-code")
+
+    assert done.exit_code == 0 and "is left out" in done.stderr and "ranks do the same" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", ["no JSON", "[1]", '{"dims": {"a": 1}, "type": 7}', "\x00\x1b[31m", '{"type": "\\ud800"}']
+)
+def test_arguments_that_nobody_writes_are_another_call_at_most(healthy: Path, tmp_path: Path, arguments: str) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_calls(store, 4, partial(with_arguments, arguments=arguments))
+
+    done = invoked(store, "--json")
+
+    assert done.exit_code == 0, done.output
+    findings = json.loads(done.stdout)["findings"]
+    assert {tuple(each["ranks"]) for each in findings if each["severity"] != "note"} == {(4,)}
+
+
+def test_the_verb_leads_from_each_finding_to_the_call_of_the_rank_and_of_another(tmp_path: Path) -> None:
+    store = generated(tmp_path, 16, 0)
+    change_calls(store, 6, partial(without_transfer, step=9))
+
+    text, document = invoked(store, "--exit-code"), invoked(store, "--json")
+
+    assert text.exit_code == 1 and document.exit_code == 0
+    assert "warning: missing-call  rank 6" in text.stdout and "in step 9" in text.stdout
+    finding = next(each for each in json.loads(document.stdout)["findings"] if each["kind"] == "missing-call")
+    assert finding["capture"] in text.stdout and finding["stack"] in text.stdout
+    with Asking(Place(str(store))) as asking:
+        for rank, call in ((6, finding["call"]), (finding["other_rank"], finding["other_call"])):
+            (row,) = asking.rows(
+                "SELECT c.function FROM calls c JOIN captures p USING (capture) WHERE p.rank = ? AND c.call = ?",
+                [rank, call],
+            )
+            assert row == ("PJRT_LoadedExecutable_Execute" if rank == 6 else "PJRT_Client_BufferFromHostBuffer",)
+
+
+def test_only_the_worst_are_shown_and_how_many_there_are(tmp_path: Path) -> None:
+    store = generated(tmp_path, 48, len(FAULTS))
+
+    done = invoked(store, "--limit", "3")
+
+    assert done.stdout.count("\n\n") == 4 and "more; --json lists all" in done.stdout
+    assert done.stdout.index("error: ") < done.stdout.index("more; --json")
+
+
+def test_jobs_that_cannot_be_compared_are_told_with_a_remedy(healthy: Path, tmp_path: Path) -> None:
+    assert "Did you mean generated?" in invoked(healthy, job="genrated").stderr
+    assert "It has generated" in invoked(healthy, job="'; DROP TABLE calls; --\n").stderr
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank in range(1, 12):
+        change_row(store, rank, job="other", rank=None)
+    assert "has one rank in the store" in invoked(store).stderr
+    done = invoked(store, job="other")
+    assert done.exit_code == 1 and "do not say which rank" in done.stderr and "FRAMEDEX_RANK" in done.stderr
+    with pytest.raises(FramedexError, match="no job"):
+        compared(healthy, "")
+
+
+def test_hostile_names_are_shown_and_not_obeyed(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    name = 'it\'s \x1b[31m\n"all"'
+    for rank in range(12):
+        change_row(store, rank, job=name, host="\x1b]0;x\x07", path="/a\nb")
+    change_calls(store, 2, partial(without_transfer, step=3))
+
+    done = invoked(store, job=name)
+
+    assert done.exit_code == 0 and "rank 2" in done.stdout
+    assert "\x1b" not in done.stdout and "it's \\x1b[31m\\x0a" in done.stdout
+
+
+def test_a_real_job_whose_ranks_do_the_same_has_no_finding(tmp_path: Path) -> None:
+    """Delays are left out here: on a machine that others use, ranks do wait for one another."""
+    store = tmp_path / "store"
+    added(store, *real_job("healthy"))
+
+    comparison = compared(store, "real-healthy", floor=5_000_000_000)
+
+    assert [member.rank for member in comparison.members] == list(range(COUNT))
+    assert not alarms(comparison), comparison.findings
+    assert {each.ranks for each in comparison.findings} == {(0,)}
+
+
+def test_the_faults_of_a_real_job_are_named(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    added(store, *real_job("faulty", "shape", "slow"))
+
+    comparison = compared(store, "real-faulty", floor=1_000_000_000)
+
+    lines = (PROGRAMS / "training_job.py").read_text().splitlines()
+    found = {each.kind: each for each in alarms(comparison)}
+    assert {kind: each.ranks for kind, each in found.items()} == {Kind.SHAPE: (2,), Kind.SLOW: (1,)}
+    assert "F32[7,64]" in found[Kind.SHAPE].tells and "F32[8,64]" in found[Kind.SHAPE].tells
+    assert found[Kind.SHAPE].step == 20
+    assert "largest(np.full" in lines[(found[Kind.SHAPE].line or 0) - 1]
+    assert "load(number)" in lines[(found[Kind.SLOW].line or 0) - 1]
+    assert found[Kind.SLOW].delay >= 40 * 50_000_000
+
+
+def test_copies_of_a_real_capture_have_nothing_to_tell(tmp_path: Path) -> None:
+    first, *_ = real_job("healthy")
+    for rank in range(3):
+        copy = copied(first, tmp_path / str(rank))
+        told = json.loads((copy / "capture.json").read_text())
+        told |= {"job": {"FRAMEDEX_JOB": "copies", "FRAMEDEX_RANK": str(rank)}, "pid": rank + 1}
+        (copy / "capture.json").write_text(json.dumps(told))
+    added(tmp_path / "store", *(next((tmp_path / str(rank)).iterdir()) for rank in range(3)))
+
+    assert not compared(tmp_path / "store", "copies").findings
+
+
+def real_job(name: str, *faults: str) -> Sequence[Path]:
+    """The captures of four processes that trained together."""
+
+    def record(folder: Path) -> list[Path]:
+        with socket.create_server(("localhost", 0)) as server:
+            port = server.getsockname()[1]
+        command = [sys.executable, str(PROGRAMS / "training_job.py"), "60", str(COUNT), str(port), *faults]
+        machine = {"FRAMEDEX_DEVICES": str(COUNT), "FRAMEDEX_HOSTS": str(COUNT), "FRAMEDEX_JOB": f"real-{name}"}
+        processes = [
+            subprocess.Popen(
+                command,
+                cwd=folder,
+                env=mock_environment(folder) | machine | {"FRAMEDEX_HOST_ID": str(rank), "FRAMEDEX_RANK": str(rank)},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for rank in range(COUNT)
+        ]
+        outputs = [process.communicate(timeout=TIMEOUT) for process in processes]
+        assert [process.returncode for process in processes] == [0] * COUNT, outputs
+        return list(capture_folders(folder / "captures"))
+
+    return made_once(f"fleet-ranks-{name}", record)
+
+
+def invoked(store: Path, *options: str, job: str = JOB) -> Result:
+    """The verb."""
+    return CliRunner().invoke(cli, ["fleet", "ranks", job, "--store", str(store), *options])
