@@ -47,7 +47,8 @@ def home_page(book: Book, templates: Templates) -> Page:
 def runs_page(book: Book, templates: Templates) -> Page:
     """The page of the runs."""
     html, headings = templates.page("runs.html", addresses.RUNS)
-    return Page(addresses.RUNS, "Runs", html, headings, '<h1 id="top">Runs</h1>')
+    searched = templates.fill("runs_searched.html", addresses.RUNS)
+    return Page(addresses.RUNS, "Runs", html, headings, searched)
 
 
 def _picture() -> Markup:

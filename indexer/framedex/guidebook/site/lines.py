@@ -21,11 +21,14 @@ def lines_page(book: Book, templates: Templates) -> Page:
     for observed in book.observations.functions:
         for place, calls in observed.lines:
             files[place.text.rpartition(":")[0] or place.text][place][observed.function] += calls
-    shown = [(file, _rows(files[file])) for file in sorted(files)[:_MOST_FILES]]
+    shown = [
+        (file, _rows(files[file])[:_MOST_LINES], len(files[file]) - _MOST_LINES) for file in sorted(files)[:_MOST_FILES]
+    ]
     html, headings = templates.page(
         *("lines.html", addresses.LINES), files=shown, left_out=len(files) - len(shown), most=_MOST_FUNCTIONS
     )
-    return Page(addresses.LINES, "Lines", html, headings, '<h1 id="top">Lines of Python</h1>')
+    searched = templates.fill("lines_searched.html", addresses.LINES, files=shown)
+    return Page(addresses.LINES, "Lines", html, headings, searched)
 
 
 def _rows(places: dict[Place, dict[str, int]]) -> list[tuple[Place, str, int, list[str]]]:
@@ -36,4 +39,4 @@ def _rows(places: dict[Place, dict[str, int]]) -> list[tuple[Place, str, int, li
             (place, line, sum(functions.values()), sorted(functions, key=lambda name: (-functions[name], name)))
         )
     rows.sort(key=lambda row: (int(row[1]) if row[1].isdecimal() else 0, row[1]))
-    return rows[:_MOST_LINES]
+    return rows

@@ -90,9 +90,12 @@ def is_dark_now(page: Page) -> bool:
         ("tohostbuffer", addresses.function_page(FETCH), True),
         ("PJRT_Client_Create", addresses.function_page("PJRT_Client_Create"), True),
         ("unwinder", "ARCHITECTURE.html", False),
+        ("RESOURCE_EXHAUSTED room", addresses.function_page(PUT), False),
+        ("put.py", addresses.LINES, False),
+        ("runs put.py", addresses.RUNS, True),
     ],
 )
-def test_the_search_finds_functions_and_words_of_the_documentation(
+def test_the_search_finds_functions_what_was_seen_of_them_and_words_of_the_documentation(
     page: Page, typed: str, path: str, is_first: bool
 ) -> None:
     page.goto(address("index.html"))

@@ -10,15 +10,19 @@ import pytest
 
 from framedex.guidebook.notes import note, object_note
 from framedex.guidebook.site import addresses
+from framedex.guidebook.site.book import Book
 from framedex.guidebook.site.documents import heading_anchor
+from framedex.guidebook.site.lines import lines_page
 from framedex.guidebook.site.orders import orders_svg
 from framedex.guidebook.site.prose import prose
 from framedex.guidebook.site.roads import Budget, road_html, roads_html
 from framedex.guidebook.site.tables import Table
 from framedex.guidebook.site.tasks import by_weight
-from framedex.model.guidebook.observed import Counted, StepCall
+from framedex.guidebook.site.templates import Templates
+from framedex.model.guidebook.observed import Counted, Place, StepCall
 from tests.hiding import python_without
 from tests.indexer.commands.report.pages import Page
+from tests.indexer.guidebook.site import small
 from tests.indexer.guidebook.site.small import HOSTILE, road
 
 LINKS = {"PJRT_Event_Await": "PJRT_Event_Await.html"}
@@ -93,6 +97,16 @@ def test_the_longest_call_of_each_function_has_a_road_first() -> None:
     took = [("ask", 5), ("ask", 9), ("compile", 900), ("ask", None), ("free", None)]
     calls = [StepCall(function, 0, "main", duration, "", (), 0) for function, duration in took]
     assert by_weight(calls) == [2, 1, 4, 0, 3]
+
+
+def test_lines_beyond_those_that_are_shown_of_a_file_are_counted() -> None:
+    lines = tuple((Place(f"long.py:{number}", None, "exact"), 1) for number in range(1, 71))
+    observations = small.observations()
+    observed = replace(observations.functions[0], lines=lines)
+    book = Book("Lines", replace(observations, functions=(observed,)), ())
+    page = lines_page(book, Templates(book))
+    assert '<p class="left-out">10 lines more.</p>' in page.html
+    assert page.html.count('<th scope="row"') == 60
 
 
 def test_orders_are_told_to_who_does_not_see_them() -> None:
