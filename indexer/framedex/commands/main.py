@@ -95,6 +95,14 @@ _VERBS = {
         "framedex.commands.verbs.fleet_pull:pull_from_fleet",
         "Make an index of chosen captures of a store, for editors and every other verb.",
     ),
+    "fleet compact": Verb(
+        "framedex.commands.verbs.fleet_compact:compact_fleet",
+        "Put the small files of each day and job together, which are read faster than many.",
+    ),
+    "fleet drop": Verb(
+        "framedex.commands.verbs.fleet_drop:drop_of_fleet",
+        "Drop captures of a store: all that began before a day, or all of a job.",
+    ),
     "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
     "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
     "compiles": Verb(

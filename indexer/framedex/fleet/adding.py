@@ -10,6 +10,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,24 +113,25 @@ class Adding:
         origin = Origin.of(metadata)
         generation = generation_of(read_drops(self._place), origin.day, storable(origin.job))
         name = own_name(origin, state.signature, generation)
-        known = self._committed(origin, generation, name)
-        for before in known:
-            if before.signature == state.signature:
-                return Added(path, origin, before.calls, before.stacks, is_new=False)
+        known = self._committed(origin, generation)
+        most = max((row.calls for row in known), default=0)
+        for row in known:
+            if row.signature == state.signature and row.calls == most:
+                return Added(path, origin, row.calls, row.stacks, is_new=False)
         return self._write(path, origin, state.signature, generation, name, known)
 
-    def _committed(self, origin: Origin, generation: int, name: str) -> list[Committed]:
+    def _committed(self, origin: Origin, generation: int) -> list[Committed]:
         """What the store has of a capture, as it is there now: of this state, of others, and together with others."""
         place, folder = self._place, captures_in(origin.day)
-        if same := read_committed(place, f"{folder}/{name}"):
-            return same
         rows: list[Committed] = []
         for file in place.names(folder):
             owner = owner_of(file)
             if owner == origin.capture:
                 rows += read_committed(place, file)
             elif owner is None and file not in self._together:
-                self._together[file] = read_committed(place, file)
+                self._together[file] = []
+                with suppress(FramedexError):  # it is none of a store's: queries say so
+                    self._together[file] = read_committed(place, file)
             rows += self._together.get(file, ())
         return [row for row in rows if row.capture == origin.capture and row.generation == generation]
 

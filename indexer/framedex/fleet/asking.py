@@ -12,6 +12,7 @@ from framedex.errors import FramedexError
 from framedex.fleet import schema
 from framedex.fleet.committed import COLUMNS, Committed, counted, whole_parts
 from framedex.fleet.dropped import read_drops
+from framedex.fleet.going import names_going
 from framedex.fleet.libraries import duckdb, pa
 from framedex.fleet.tables import calls_in
 
@@ -142,6 +143,7 @@ class Asking:
     def _open_captures(self) -> None:
         """Have the rows of captures that count, of those that are there; several may be of one."""
         place, connection = self._place, self._connection
+        going = names_going(place)
         names = place.below("captures")
         self._read("captures", names)
         by_url = {place.url(name): name for name in names}
@@ -153,7 +155,7 @@ class Asking:
             except (ValueError, TypeError) as error:
                 self.left_out.append(f"{url} is left out: {error}.")
         # Only now: what is dropped meanwhile may have been gone already when it was to be read.
-        self._counted = counted(rows, read_drops(place).values())
+        self._counted = counted(rows, read_drops(place).values(), going)
         connection.execute("CREATE TABLE files.counted (capture VARCHAR, file VARCHAR, part VARCHAR)")
         counting = [(row.capture, place.url(row.file), row.part) for row in self._counted.values()]
         if counting:

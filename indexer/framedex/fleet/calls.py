@@ -136,4 +136,7 @@ def calls_writer(path: Path) -> Any:
 
 
 def _repeated(texts: Sequence[str], places: Integers) -> Any:
-    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(texts, pa.string()))
+    """The texts at these places as a column; each stands once beside it, without which it would be written in full."""
+    met: dict[str, int] = {}
+    numbers = np.array([met.setdefault(text, len(met)) for text in texts], np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(numbers[places]), pa.array(list(met), pa.string()))

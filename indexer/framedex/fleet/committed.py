@@ -7,7 +7,7 @@ there, one of the rows counts, and only what its files have of the capture.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +81,11 @@ def read_committed(place: Place, name: str) -> list[Committed]:
         ) from error
 
 
-def counted(rows: Iterable[Committed], drops: Iterable[Drop]) -> dict[str, Committed]:
+def counted(rows: Iterable[Committed], drops: Iterable[Drop], going: Collection[str]) -> dict[str, Committed]:
     """The row of each capture that counts, by the capture's id; none of what was dropped.
 
-    The one with most calls counts; of one state that of the file which most captures share. Of two states with the
-    same calls it is always the same one, in whatever order they came.
+    The one with most calls counts; of one state that of a file that is not to go. Of two states with the same calls it
+    is always the same one, in whatever order they came.
     """
     found: dict[str, Committed] = {}
     dropped = list(drops)
@@ -93,7 +93,7 @@ def counted(rows: Iterable[Committed], drops: Iterable[Drop]) -> dict[str, Commi
         if is_dropped(row, dropped):
             continue
         known = found.get(row.capture)
-        if known is None or _rank(row) > _rank(known):
+        if known is None or _rank(row, going) > _rank(known, going):
             found[row.capture] = row
     return found
 
@@ -103,8 +103,9 @@ def is_dropped(row: Committed, drops: Iterable[Drop]) -> bool:
     return any(row.generation < drop.generation and drop.covers(row.day, row.job) for drop in drops)
 
 
-def _rank(row: Committed) -> tuple[Any, ...]:
-    return row.calls, row.signature, row.generation, not row.is_own, row.shared_by, row.part, row.file
+def _rank(row: Committed, going: Collection[str]) -> tuple[Any, ...]:
+    state = row.calls, row.signature, row.generation
+    return *state, row.file not in going, not row.is_own, row.shared_by, row.part, row.file
 
 
 def whole_parts(rows: Iterable[Committed]) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from framedex.fleet.identities import id_of
@@ -45,8 +45,3 @@ def marks(place: Place) -> dict[str, tuple[datetime, list[str]]]:
 def names_going(place: Place) -> set[str]:
     """The files that are to go."""
     return {name for _, names in marks(place).values() for name in names}
-
-
-def now() -> datetime:
-    """The moment that marks are held against."""
-    return datetime.now(UTC)

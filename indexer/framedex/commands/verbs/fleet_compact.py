@@ -1,0 +1,42 @@
+"""`framedex fleet compact`: many small files of a store become few large ones."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.terminal import text_line
+from framedex.commands.reading.fleet import store_option
+
+
+@click.command("compact")
+@store_option
+@json_option
+def compact_fleet(store: str, as_json: bool) -> None:
+    """Put the small files of each day and job together, which are read faster than many.
+
+    No answer of the store changes, at no moment, and captures may be added meanwhile. What is needed no more is removed
+    an hour later, by the next that compacts or drops: who reads may be at it until then. Where this is interrupted,
+    run it again.
+    """
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.fleet.compacting import compact
+    from framedex.fleet.place import Place
+
+    with progress_on_terminal() as progress:
+        done = compact(Place(store), progress)
+    if as_json:
+        print_json({"store": store, **asdict(done)})
+        return
+    were = "" if done.parts == done.parts_before else f", which were in {done.parts_before:,}"
+    print_lines(
+        [text_line(f"{words.count(done.captures, 'capture')} in {words.count(done.parts, 'part')}{were}", "head")]
+    )
+    swept = done.swept
+    if swept.files:
+        note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
+    if swept.waiting:
+        note(f"{words.count(swept.waiting, 'file')} may go in an hour: compact again then.")

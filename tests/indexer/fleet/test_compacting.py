@@ -1,0 +1,309 @@
+"""A store whose files were put together holds what it held, for whoever reads or adds, at every moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added
+from framedex.fleet.compacting import Compacted, compact
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+from tests.indexer.fleet.fleets import added, adding_process, asked, content, copied, files, job
+from tests.once import made_once
+from tests.pythons import ROOT
+
+MOST = 400
+"""Calls of a part in most of these tests: captures have some 90."""
+
+
+def ranks() -> list[Path]:
+    """Captures of eight ranks: copies of one that ended well, and of one that did not."""
+    return list(made_once("fleet-ranks", _copies))
+
+
+def _copies(folder: Path) -> list[Path]:
+    made = []
+    for number in range(8):
+        (folder / str(number)).mkdir()
+        copy = copied(job()[number % 2], folder / str(number))
+        told = json.loads((copy / "capture.json").read_text())
+        began = told["started_unix_ns"] + (number * 7 % 8) * 10**9
+        told |= {"identity": f"{number:016}", "pid": 10**8 + number, "started_unix_ns": began}
+        (copy / "capture.json").write_text(json.dumps(told))
+        made.append(copy)
+    return made
+
+
+def together(store: str | Path, most: int = MOST) -> Compacted:
+    """What came of putting together a store."""
+    return compact(Place(str(store)), Silence(), most)
+
+
+def age(store: Path) -> None:
+    """Have an hour pass for what was marked in a store."""
+    for mark in (store / "going").glob("*"):
+        os.utime(mark, (0, 0))
+    for file in store.rglob("*.parquet"):
+        os.utime(file, (0, 0))
+
+
+def settle(store: Path, most: int = MOST) -> None:
+    """Put together a store, and remove what is needed no more."""
+    together(store, most)
+    age(store)
+    together(store, most)
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of eight ranks, whose files are as they were added."""
+    store = tmp_path_factory.mktemp("clean") / "store"
+    assert all(isinstance(done, Added) for done in added(store, *ranks()))
+    return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Another one."""
+    store = tmp_path / "store"
+    added(store, *ranks())
+    return store
+
+
+def test_what_was_in_many_files_is_in_few_and_all_of_it_is_there_before_and_after(clean: Path, store: Path) -> None:
+    before = len(files(store))
+
+    done = together(store)
+
+    assert (done.captures, done.parts_before, done.parts) == (8, 8, 2) and done.swept.waiting > 0
+    assert content(store) == content(clean)
+    age(store)
+    swept = together(store).swept
+    assert swept.files == done.swept.waiting and swept.waiting == 0
+    assert content(store) == content(clean)
+    after = files(store)
+    assert len(after) < before / 2 and not [name for name in after if name.startswith("going/")]
+    assert sum(name.startswith("captures/") for name in after) == 1
+    assert sum(name.startswith("calls/") for name in after) == 2
+    assert together(store).swept.files == 0 and files(store) == after
+
+
+def test_calls_are_in_order_of_time_and_found_by_their_capture(store: Path) -> None:
+    settle(store)
+
+    told = []
+    for file in sorted((store / "calls").rglob("*.parquet")):
+        rows = parquet.read_table(file, partitioning=None).to_pylist()
+        captures = list(dict.fromkeys(row["capture"] for row in rows))
+        told.append((rows[0]["start"], captures))
+        assert [row["call"] for row in rows] == [n for each in captures for n in range(_calls(rows, each))]
+    began = dict(asked(store, "SELECT capture, started FROM captures"))
+    in_order = [began[capture] for _, captures in sorted(told) for capture in captures]
+    assert in_order == sorted(in_order) and len(in_order) == 8
+
+
+def _calls(rows: Sequence[dict[str, object]], capture: str) -> int:
+    return sum(row["capture"] == capture for row in rows)
+
+
+def test_stores_that_were_filled_and_put_together_in_whatever_order_are_the_same_files(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    added(one, *ranks())
+    settle(one, 10**6)
+    for captures in (ranks()[5:], ranks()[2:4], [*ranks()[4:5], *ranks()[:2]]):
+        added(other, *captures)
+        together(other, 10**6)
+    age(other)
+    together(other, 10**6)
+
+    assert files(one) == files(other)
+
+
+def test_a_capture_that_was_put_together_is_known_when_it_is_added_again(store: Path) -> None:
+    settle(store)
+    before = files(store)
+
+    again = added(store, *ranks())
+
+    assert [isinstance(done, Added) and not done.is_new for done in again] == [True] * 8
+    assert files(store) == before
+
+
+def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together(clean: Path, tmp_path: Path) -> None:
+    cut = copied(ranks()[0], tmp_path)
+    (stream,) = cut.glob("thread-0.fdx")
+    stream.write_bytes(stream.read_bytes()[:8192])
+    store = tmp_path / "store"
+    added(store, *ranks()[1:], cut)
+    settle(store, 10**6)
+    assert content(store) != content(clean)
+
+    (grown,) = added(store, ranks()[0])
+
+    assert isinstance(grown, Added) and grown.is_new
+    assert content(store)["calls"] == content(clean)["calls"]
+    (refused,) = added(store, cut)
+    assert isinstance(refused, FramedexError) and "What the store has stays" in refused.remedy
+    settle(store, 10**6)
+    assert content(store) == content(clean)
+    added(tmp_path / "whole", *ranks())
+    settle(tmp_path / "whole", 10**6)
+    assert files(store) == files(tmp_path / "whole")
+
+
+def test_rows_count_once_where_old_and_new_files_are_there(clean: Path, store: Path, tmp_path: Path) -> None:
+    """Given what several that put together different captures have left, of which nothing has been removed."""
+    for many in (2, 3, 8):
+        part = tmp_path / str(many)
+        added(part, *ranks()[:many])
+        together(part, 10**6)
+        for name in files(part):
+            if not name.startswith("going/"):
+                (store / name).parent.mkdir(parents=True, exist_ok=True)
+                (store / name).write_bytes((part / name).read_bytes())
+        assert content(store) == content(clean)
+    settle(store, 10**6)
+    assert content(store) == content(clean)
+    assert sum(name.startswith("c") for name in files(store)) == 3
+
+
+# A process of its own: what is killed is to have nothing of pytest's.
+KILLED = """
+import os, sys
+from pathlib import Path
+from framedex.fleet.compacting import compact
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+left = [int(sys.argv[3])]
+whole = getattr(Place, sys.argv[2])
+def do_or_die(self, *arguments):
+    if not left[0]:
+        os.kill(os.getpid(), 9)
+    left[0] -= 1
+    return whole(self, *arguments)
+setattr(Place, sys.argv[2], do_or_die)
+compact(Place(sys.argv[1]), Silence(), int(sys.argv[4]))
+"""
+
+
+@pytest.mark.parametrize("operation", ["_rename", "remove"])
+def test_who_is_killed_at_any_moment_leaves_what_counts_and_is_gone_on_from(
+    operation: str, clean: Path, tmp_path: Path
+) -> None:
+    """Each file that is written is the last one in turn, and so is each that is removed."""
+    killed = 0
+    while True:
+        store = tmp_path / str(killed)
+        added(store, *ranks())
+        if operation == "remove":
+            together(store)
+            age(store)
+        command = [sys.executable, "-c", KILLED, str(store), operation, str(killed), str(MOST)]
+        status = subprocess.run(command, timeout=120, cwd=ROOT, check=False).returncode
+        assert content(store) == content(clean), killed
+        age(store)
+        for part in store.rglob("*.part"):
+            os.utime(part, (0, 0))
+        settle(store)
+        assert content(store) == content(clean), killed
+        assert not list(store.rglob("*.part")) and not list(store.glob("going/*"))
+        if status == 0:
+            break
+        assert status == -9
+        killed += 1 if operation == "_rename" else 5
+    assert killed > 5
+
+
+def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Path, tmp_path: Path) -> None:
+    """Given two that put together over and over, one that adds capture by capture, and one that reads."""
+    store = tmp_path / "store"
+    added(store, *ranks()[:2])
+    over = threading.Event()
+
+    def over_and_over() -> int:
+        many = 0
+        while not over.is_set():
+            together(store, 10**6 if many % 2 else MOST)
+            many += 1
+        return many
+
+    def read() -> list[int]:
+        found = []
+        while not over.is_set():
+            ((captures, calls, told),) = asked(
+                store,
+                "SELECT count(*), (SELECT count(*) FROM calls), sum(calls) FROM captures",
+            )
+            assert calls == told
+            found.append(captures)
+        return found
+
+    with ThreadPoolExecutor() as pool:
+        working = [pool.submit(over_and_over), pool.submit(over_and_over), pool.submit(read)]
+        try:
+            with adding_process(store, ranks()[2:5]) as one, adding_process(store, ranks()[4:]) as other:
+                for process in (one, other):
+                    _, errors = process.communicate(timeout=120)
+                    assert process.returncode == 0, errors
+        finally:
+            over.set()
+        assert all(work.result() for work in working[:2])
+        seen = working[2].result()
+    assert seen == sorted(seen)
+    assert content(store) == content(clean)
+    settle(store)
+    assert content(store) == content(clean)
+
+
+def test_what_is_marked_is_not_relied_on_by_who_adds_then(tmp_path: Path) -> None:
+    """Given stacks that nobody needs, and a capture that is added within the hour and needs them."""
+    store = tmp_path / "store"
+    added(store, ranks()[0])
+    (capture,) = (store / "captures").rglob("*.parquet")
+    capture.unlink()
+    together(store)  # marks all that is there
+
+    added(store, ranks()[0])
+    age(store)
+    together(store)
+
+    assert content(store) == content(_alone(tmp_path, ranks()[0]))
+
+
+def _alone(folder: Path, *captures: Path) -> Path:
+    added(folder / "alone", *captures)
+    return folder / "alone"
+
+
+@pytest.mark.parametrize("damage", [lambda rows: rows.slice(3), lambda rows: rows.slice(0, 0)])
+def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
+    damage: Callable[[parquet.ParquetFile], object], store: Path
+) -> None:
+    file = sorted((store / "calls").rglob("*.parquet"))[3]
+    parquet.write_table(damage(parquet.read_table(file, partitioning=None)), file)
+    before = content(store)
+
+    with pytest.raises(FramedexError, match="are not what its row says"):
+        together(store)
+
+    assert content(store) == before
+
+
+def test_files_that_are_none_of_a_stores_are_left_alone(clean: Path, store: Path) -> None:
+    foreign = next((store / "stacks").rglob("*.parquet")).parent / "foreign.parquet"
+    foreign.write_bytes(b"PAR1")
+
+    together(store)
+
+    assert foreign.exists() and content(store) == content(clean)

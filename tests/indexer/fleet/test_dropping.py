@@ -1,0 +1,194 @@
+"""What is dropped of a store is gone from one moment on, and with it all that nothing else needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added
+from framedex.fleet.dropping import drop
+from framedex.fleet.place import Place
+from tests.indexer.fleet.fleets import added, asked, content, copied, files, job
+from tests.indexer.fleet.test_compacting import age, together
+from tests.once import made_once
+from tests.pythons import ROOT
+
+DAYS = ("2026-11-22", "2026-11-23", "2026-11-24")
+JOBS = ("train", "serve")
+
+
+def captures() -> dict[tuple[str, str], Path]:
+    """A capture of each day and job."""
+    made = made_once("fleet-days", _copies)
+    return dict(zip([(day, name) for day in DAYS for name in JOBS], made, strict=True))
+
+
+def _copies(folder: Path) -> list[Path]:
+    made = []
+    for number in range(6):
+        (folder / str(number)).mkdir()
+        copy = copied(job()[number % 2], folder / str(number))
+        told = json.loads((copy / "capture.json").read_text())
+        began = 1795305600 * 10**9 + (number // 2) * 86400 * 10**9
+        told |= {"identity": f"{number:016}", "started_unix_ns": began, "job": {"FRAMEDEX_JOB": JOBS[number % 2]}}
+        (copy / "capture.json").write_text(json.dumps(told))
+        made.append(copy)
+    return made
+
+
+def of(store: Path) -> set[tuple[str, str]]:
+    """The days and jobs that a store has captures of."""
+    return set(asked(store, "SELECT day, job FROM captures"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with all of them."""
+    store = tmp_path / "store"
+    done = added(store, *captures().values())
+    assert all(isinstance(each, Added) for each in done) and of(store) == set(captures())
+    return store
+
+
+@pytest.mark.parametrize("is_together", [False, True])
+@pytest.mark.parametrize(
+    ("before", "name", "left"),
+    [
+        ("2026-11-24", None, [(DAYS[2], "train"), (DAYS[2], "serve")]),
+        (None, "serve", [(day, "train") for day in DAYS]),
+        ("2026-11-23", "train", [(DAYS[0], "serve"), *((day, name) for day in DAYS[1:] for name in JOBS)]),
+    ],
+)
+def test_a_store_is_left_as_if_what_was_dropped_had_never_been_there(
+    before: str | None, name: str | None, left: list[tuple[str, str]], *, is_together: bool, store: Path, tmp_path: Path
+) -> None:
+    if is_together:
+        together(store)
+        age(store)
+        together(store)
+
+    swept = drop(Place(str(store)), before, name)
+
+    assert swept.files > 0 and of(store) == set(left)
+    added(tmp_path / "never", *(captures()[each] for each in left))
+    assert content(store) == content(tmp_path / "never")
+    age(store)
+    assert drop(Place(str(store)), before, name).waiting == 0
+    if is_together:
+        together(tmp_path / "never")
+        age(tmp_path / "never")
+        together(tmp_path / "never")
+    never = files(tmp_path / "never")
+    assert {each: told for each, told in files(store).items() if not each.startswith("drops/")} == never
+
+
+def test_what_was_dropped_counts_again_when_it_is_added_again(store: Path, tmp_path: Path) -> None:
+    before = content(store)
+    for _ in range(2):
+        drop(Place(str(store)), None, "serve")
+        (again,) = added(store, captures()[DAYS[0], "serve"])
+        assert isinstance(again, Added) and again.is_new
+        together(store)
+        assert of(store) == {(DAYS[0], "serve"), *((day, "train") for day in DAYS)}
+    added(store, *captures().values())
+    assert content(store) == before
+    assert len([name for name in files(store) if name.startswith("drops/")]) == 1
+
+
+KILLED = """
+import os, sys
+from framedex.fleet.dropping import drop
+from framedex.fleet.place import Place
+left = [int(sys.argv[2])]
+def do_or_die(whole):
+    def done(self, *arguments):
+        if not left[0]:
+            os.kill(os.getpid(), 9)
+        left[0] -= 1
+        return whole(self, *arguments)
+    return done
+Place.remove, Place._rename = do_or_die(Place.remove), do_or_die(Place._rename)
+drop(Place(sys.argv[1]), "2026-11-24", None)
+"""
+
+
+def test_who_is_killed_while_dropping_has_dropped_all_or_nothing(tmp_path: Path) -> None:
+    left = {(DAYS[2], name) for name in JOBS}
+    killed = 0
+    while True:
+        store = tmp_path / str(killed)
+        added(store, *captures().values())
+        command = [sys.executable, "-c", KILLED, str(store), str(killed)]
+        status = subprocess.run(command, timeout=120, cwd=ROOT, check=False).returncode
+        assert of(store) == (left if killed else set(captures())), killed
+        ((calls, said),) = asked(store, "SELECT (SELECT count(*) FROM calls), sum(calls) FROM captures")
+        assert calls == said
+        for part in store.rglob("*.part"):
+            part.unlink()
+        drop(Place(str(store)), "2026-11-24", None)
+        age(store)
+        drop(Place(str(store)), "2026-11-24", None)
+        assert of(store) == left
+        assert {name.split("/")[1] for name in files(store) if "/day=" in name} == {f"day={DAYS[2]}"}
+        if status == 0:
+            break
+        assert status == -9
+        killed += 1
+    assert killed > 10
+
+
+def test_captures_that_are_added_while_others_are_dropped_are_there(store: Path) -> None:
+    """Given one that was dropped before it was all there: it is dropped, and counts when it is added again."""
+    place = Place(str(store))
+    name = next(name for name in files(store) if name.startswith(f"captures/day={DAYS[0]}"))
+    row = (store / name).read_bytes()
+    drop(place, DAYS[1], None)
+
+    (store / name).write_bytes(row)  # what was under way is put there only now
+
+    assert of(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
+    drop(place, DAYS[1], None)
+    assert not (store / name).exists()
+
+
+def test_compacting_at_the_same_time_brings_nothing_back(store: Path, tmp_path: Path) -> None:
+    """Given rows that another process puts together which it read before they were dropped."""
+    together(store)
+    kept = {name: (store / name).read_bytes() for name in files(store)}
+    drop(Place(str(store)), DAYS[1], None)
+    for name, told in kept.items():
+        (store / name).write_bytes(told)
+
+    assert of(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
+
+
+def test_the_verb_shows_what_would_go_and_drops_it_when_told_to(store: Path) -> None:
+    def framedex(*arguments: str, status: int = 0) -> Result:
+        done = CliRunner().invoke(cli, ["fleet", "drop", "--store", str(store), *arguments])
+        assert done.exit_code == status, done.output
+        return done
+
+    shown = framedex("--before", DAYS[2], "--job", "train")
+    assert f"2 captures of 1 job, {DAYS[0]} to {DAYS[1]}" in shown.stdout and "--yes" in shown.stderr
+    assert of(store) == set(captures())
+    document = json.loads(framedex("--before", DAYS[2], "--job", "train", "--yes", "--json").stdout)
+    assert document["captures"]["captures"] == 2 and document["swept"]["files"] > 0
+    assert len(of(store)) == 4
+    assert "nothing to drop" in framedex("--before", DAYS[2], "--job", "train").stderr
+    assert "Removed" in framedex("--job", "train", "--yes").stderr
+    assert "Give --before" in framedex(status=2).stderr
+    assert "is no day" in framedex("--before", "yesterday", status=1).stderr
+
+
+def test_a_drop_that_is_not_understood_is_told(store: Path) -> None:
+    (store / "drops").mkdir()
+    (store / "drops" / "x.json").write_text("{")
+    with pytest.raises(FramedexError, match="does not say what was dropped"):
+        asked(store, "SELECT 1")
