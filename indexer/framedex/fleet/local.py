@@ -22,6 +22,8 @@ from framedex.interpreters import own_module
 from framedex.plaintext import printable
 from framedex.progress import Progress
 
+# No pages for browsers. A worker has no capture but the one that it adds: those that it has when it ends are suspected.
+_SETTINGS = {"distributed.scheduler.http.routes": [], "distributed.scheduler.worker-saturation": 1.0}
 _PATIENCE = 60.0  # seconds for processes to start
 _BETWEEN = 0.05  # seconds between two looks at whether they have
 _MOST_SAID = 200  # characters of what a process says that fails
@@ -71,11 +73,10 @@ def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
     silence()
     security = distributed.Security.temporary()
     options = {"host": "127.0.0.1", "port": 0, "protocol": "tls://", "security": security}
-    # Whatever the port for browsers is asked, there is no such page.
     options |= {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     with (
         tempfile.TemporaryDirectory(prefix="framedex-fleet-", ignore_cleanup_errors=True) as folder,
-        dask.config.set({"distributed.scheduler.http.routes": []}),
+        dask.config.set({**_SETTINGS, "temporary-directory": folder}),
         distributed.SpecCluster(
             workers={}, scheduler={"cls": distributed.Scheduler, "options": options}, security=security
         ) as cluster,

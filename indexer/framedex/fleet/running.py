@@ -6,7 +6,7 @@ however often it is done. What cannot be added is told for each capture, and nob
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
@@ -57,7 +57,6 @@ def add_by_cluster(
     """
     place.begin()
     cluster.begin()
-    client = cluster.client
     ids: dict[Path, str] = {}
     with progress.task("Adding captures", len(captures)) as advance:
         for path in captures:
@@ -66,45 +65,77 @@ def add_by_cluster(
             except FramedexError as error:
                 advance(1)
                 yield path, error
-        adder = client.submit(Adder, place.address, VERSION, pure=False)
-        # Each worker is to have one before it is chosen for a capture: Dask prefers those that have.
-        client.replicate([adder])
         # The largest first, so that no worker begins it when all others are through.
-        order = sorted(ids, key=capture_size, reverse=True)
-        futures = client.map(add, list(map(str, order)), [ids[path] for path in order], adder=adder, pure=False)
-        seeing: set[str] = set()  # workers that write where this process reads
-        for path, outcome in _each_done(cluster, dict(zip(futures, order, strict=True))):
-            done = outcome.done if isinstance(outcome, Outcome) else outcome
-            if isinstance(outcome, Outcome) and isinstance(done, Added) and outcome.worker not in seeing:
-                if _has(place, done.origin):
-                    seeing.add(outcome.worker)
-                else:
-                    done = _elsewhere(place, outcome.worker)
+        adding = _Adding(cluster, place, ids)
+        suspects = []
+        for path, done in adding.each(sorted(ids, key=capture_size, reverse=True)):
+            if isinstance(done, _KillingError):
+                suspects.append(path)
+                continue
             advance(1, calls=done.calls if isinstance(done, Added) else 0)
             yield path, done
+        # Whatever a worker had before it as it ended is suspected. Alone, each shows whether it was the one.
+        for suspect in suspects:
+            for path, done in adding.each([suspect]):
+                advance(1, calls=done.calls if isinstance(done, Added) else 0)
+                yield path, done
 
 
-def _each_done(cluster: Cluster, futures: dict[Any, Path]) -> Iterator[tuple[Path, Outcome | FramedexError]]:
-    """Each capture when its future is done; all that are left with the reason when nothing more will come."""
-    done: SimpleQueue[Any] = SimpleQueue()
-    for future in futures:
-        future.add_done_callback(done.put)
-    left = dict(futures)
-    while left:
-        try:
-            future = done.get(timeout=_LOOK)
-            outcome = _outcome(future)
-        except (Empty, TimeoutError) as nothing:
-            if isinstance(nothing, TimeoutError):
-                done.put(future)  # what came of it is lost with its worker, and being found again
+class _KillingError(FramedexError):
+    """A capture with which one worker after the other has ended."""
+
+
+class _Adding:
+    """Captures, by their `ids`, that a cluster adds to a store."""
+
+    def __init__(self, cluster: Cluster, place: Place, ids: Mapping[Path, str]) -> None:
+        self._cluster = cluster
+        self._place = place
+        self._ids = ids
+        client = cluster.client
+        self._adder = client.submit(Adder, place.address, VERSION, pure=False)
+        # Each worker is to have one before it is chosen for a capture: Dask prefers those that have.
+        client.replicate([self._adder])
+        self._seeing: set[str] = set()  # workers that write where this process reads
+
+    def each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, Added | FramedexError]]:
+        """What comes of captures, each when it is done; what is left with the reason when nothing more will come."""
+        ids = [self._ids[path] for path in captures]
+        texts = list(map(str, captures))
+        futures = self._cluster.client.map(add, texts, ids, adder=self._adder, pure=False)
+        left = dict(zip(futures, captures, strict=True))
+        came: SimpleQueue[Any] = SimpleQueue()
+        for future in futures:
+            future.add_done_callback(came.put)
+        while left:
             try:
-                cluster.tend()
+                future = came.get(timeout=_LOOK)
+                done = self._checked(_outcome(future))
+            except (Empty, TimeoutError) as nothing:
+                if isinstance(nothing, TimeoutError):
+                    came.put(future)  # what came of it is lost with its worker, and being found again
+                try:
+                    self._cluster.tend()
+                except FramedexError as error:
+                    yield from ((path, error) for path in left.values())
+                    return
+            else:
+                self._cluster.came()
+                yield left.pop(future), done
+
+    def _checked(self, outcome: Outcome | FramedexError) -> Added | FramedexError:
+        """What came of a capture, if the worker writes into the store that this process means."""
+        if not isinstance(outcome, Outcome):
+            return outcome
+        done, worker = outcome.done, outcome.worker
+        if isinstance(done, Added) and worker not in self._seeing:
+            try:
+                if not _has(self._place, done.origin):
+                    return _elsewhere(self._place, worker)
             except FramedexError as error:
-                yield from ((path, error) for path in left.values())
-                return
-        else:
-            cluster.came()
-            yield left.pop(future), outcome
+                return error
+            self._seeing.add(worker)
+        return done
 
 
 def _outcome(future: Any) -> Outcome | FramedexError:
@@ -114,7 +145,7 @@ def _outcome(future: Any) -> Outcome | FramedexError:
         return outcome
     except distributed.KilledWorker as error:
         lost = words.count(error.allowed_failures + 1, "worker")
-        return FramedexError(
+        return _KillingError(
             f"{lost} ended one after the other while they added it, the last one {error.last_worker.address}.",
             "They may have had too little memory: add it without --workers and --scheduler.",
         )
