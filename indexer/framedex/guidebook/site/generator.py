@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import escape
 
 from framedex.errors import FramedexError
+from framedex.guidebook.site import addresses
 from framedex.guidebook.site.documents import Document, heading_anchor, within_site
 from framedex.guidebook.site.page import Page, Section
 from framedex.guidebook.site.policy import with_policy
@@ -128,6 +129,13 @@ def _source(page: Page) -> str:
     return page.path.removesuffix(".html") + ".md"
 
 
+def _boost(page: Page) -> float:
+    """How far in front search puts a page: of names that begin alike the shortest, and what lists all of it last."""
+    if page.path in (addresses.RUNS, addresses.LINES):
+        return 0.5
+    return round(1 + 100 / max(len(page.title), 1), 3)
+
+
 def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -> Any:
     """A plug-in of mkdocs that brings the pages; a class inside, as its base is there only with mkdocs."""
     from mkdocs.plugins import BasePlugin, event_priority
@@ -149,9 +157,7 @@ def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -
                 if (file := files.get_file_from_path(path)) is not None:
                     files.remove(file)
             for path, page in pages.items():
-                # Of names that begin alike, the search puts the shortest first.
-                boost = round(1 + 100 / max(len(page.title), 1), 3)
-                head = json.dumps({"title": str(escape(visible(page.title))), "search": {"boost": boost}})
+                head = json.dumps({"title": str(escape(visible(page.title))), "search": {"boost": _boost(page)}})
                 files.append(File.generated(config, path, content=f"---\n{head}\n---\n"))
             for path, document in read.items():
                 files.append(File.generated(config, path, content=document.text))

@@ -91,8 +91,8 @@ def is_dark_now(page: Page) -> bool:
         ("PJRT_Client_Create", addresses.function_page("PJRT_Client_Create"), True),
         ("unwinder", "ARCHITECTURE.html", False),
         ("RESOURCE_EXHAUSTED room", addresses.function_page(PUT), False),
+        ("device_put", addresses.task_page("put"), False),
         ("put.py", addresses.LINES, False),
-        ("runs put.py", addresses.RUNS, True),
     ],
 )
 def test_the_search_finds_functions_what_was_seen_of_them_and_words_of_the_documentation(
