@@ -126,7 +126,7 @@ class _Trace:
     def _annotations(self, arguments: str) -> bytes:
         try:
             values = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             values = arguments  # of a damaged capture
         return self._told("arguments", values) if values else b""
 

@@ -53,8 +53,8 @@ def message(number: int, content: bytes) -> bytes:
 
 
 def text(number: int, value: str) -> bytes:
-    """A field that is a text."""
-    return message(number, value.encode())
+    """A field that is a text: what is no UTF-8 in it is written as the index has it."""
+    return message(number, value.encode("utf-8", "backslashreplace"))
 
 
 def double(number: int, value: float) -> bytes:

@@ -24,6 +24,7 @@ _TABLES = {"samples": 2, "spans": 3, "durations": 4, "changed": 4, "numbers": 2,
 _TOTALS = tuple(field.name for field in fields(KindTotals))
 _OBJECTS = tuple(field.name for field in fields(ObjectColumns))
 _WIDTHS = (1, 2, 4, 8)
+_DEEPEST = 64  # levels of arguments; those that were recorded have a few
 _COLUMNS = len(_OF_CALLS) + len(_TOTALS) + len(_TABLES) + len(_OBJECTS)
 
 NO_OBJECT = -(1 << 63)
@@ -85,6 +86,8 @@ class Reading:
         head, columns = _split(data)
         kinds = tuple(CallKind(*_integers(kind, 4)) for kind in head["kinds"])
         arguments, types = _texts(head["arguments"]), _texts(head["types"])
+        for text in arguments:
+            _check_arguments(text)
         chains = tuple(tuple(_integers(chain, None)) for chain in head["chains"])
         taken = iter(columns)
         calls = dict(zip(_OF_CALLS, taken, strict=False))
@@ -199,6 +202,21 @@ def _texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ValueError("what is to be a text is none")
     return tuple(values)
+
+
+def _check_arguments(text: str) -> None:
+    """Raise ValueError or RecursionError where arguments of a call are no JSON as calls have it."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("arguments of a call are told otherwise")
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return
+    inner: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        values = [each for of in inner for each in (of.values() if isinstance(of, dict) else of)]
+        inner = [each for each in values if isinstance(each, dict | list)]
+    if inner:
+        raise ValueError("arguments of a call are nested too deeply")
 
 
 def _as_many(column: Integers, length: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,14 @@ def test_each_call_is_a_slice_with_its_stack(index: Path, tmp_path: Path) -> Non
         assert each.stack == [(name, path or "", line or 0) for name, path, line, _ in call.stack]
         assert _plain(json.loads(call.arguments)) == each.told.get("arguments", {})
         assert {child.told["call"] for child in trace.slices if child.parent is each} == set(call.children)
+
+
+def test_arguments_that_are_no_unicode_are_as_they_are_shown(project: Project, tmp_path: Path) -> None:
+    """Given bytes among arguments that no text has, then a reader of protocol buffers takes the trace."""
+    calls = replace(project.capture.calls, arguments=('{"name": "\\udcff"}',) * len(project.capture.calls.arguments))
+    project.ingest(capture=replace(project.capture, calls=calls)).close()
+    trace = Trace(export(project.index, "perfetto", tmp_path / "trace"))
+    assert {each.told["arguments"]["name"] for each in trace.slices} == {"\\udcff"}
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from framedex.index import Index
 from tests.indexer.sharing.project import framedex, project
 
 _CALLS_OF_TOTALS = 6  # the place of that column
+_DEEP = '{"a":' * 100 + "7" + "}" * 100
 _ZEROS = 40 << 20  # bytes, which pack to a thousandth
 
 Parts = dict[str, bytes]
@@ -107,6 +108,9 @@ REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
     "a column that is cut": (lambda: _batch(lambda head: head["columns"][0].__setitem__(1, 10**9)), "cut off"),
     "fewer columns": (lambda: _batch(lambda head: head["columns"].pop()), "no head"),
     "totals of no calls": (lambda: _column(_CALLS_OF_TOTALS, lambda of: [0] * len(of)), "not those of its calls"),
+    "arguments of no JSON": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, "{")), "cannot be read"),
+    "arguments of another kind": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, "[]")), "otherwise"),
+    "deep arguments": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, _DEEP)), "too deeply"),
     "arguments that are none": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, 7)), "to be a text"),
 }  # fmt: skip
 
