@@ -92,6 +92,7 @@ SILENT = {
     "completion install",
     "fleet",
     "fleet add",  # tells of real captures
+    "fleet ranks",
     "completion remove",
     "cmake",
     "guidebook",

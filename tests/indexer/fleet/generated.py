@@ -89,7 +89,7 @@ class Job:
         self.transfers = np.flatnonzero((functions == TRANSFER) & in_loop)[: 2 * (self.steps - 1)].reshape(-1, 2)
         self.reads = np.flatnonzero((functions == READ) & in_loop)
         self.compiles = np.flatnonzero((functions == COMPILE) & (lines == loop))
-        self.report_line = int(lines[self.reads].max() if len(self.reads) else 0)
+        self.report_line = max(lines[self.reads].tolist())
 
 
 def generate(job: Job, store: Path, ranks: int, seed: int, faults: int | None = None) -> list[Fault]:

@@ -48,7 +48,8 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
     failures, never_returned = failures_of(asking, members)
     findings = _with_failures(findings, [_in_step(each, members, calls, largest, steps) for each in failures])
     notes = [*members.notes, *calls.notes, *never_returned, *_other_work(families, members)]
-    loop, clocks = None, ()
+    loop: Loop | None = None
+    clocks: tuple[Clock, ...] = ()
     if steps is None:
         notes.append("There is no loop that runs a program again and again: times are not compared.")
     else:
@@ -81,11 +82,10 @@ def _departures(families: Sequence[Family], members: Members, calls: Calls, step
         told: dict[tuple[object, ...], Finding] = {}
         for place in family.places:
             for finding in _of_rank(place, family, members, calls, of_family, of_lines):
-                key = (finding.kind, finding.severity, finding.line, finding.step, finding.times, finding.tells)
-                same[key].append(finding.ranks[0])
-                told.setdefault(key, finding)
-        for key, finding in told.items():
-            ranks = tuple(same[key])
+                same[_said(finding)].append(finding.ranks[0])
+                told.setdefault(_said(finding), finding)
+        for said, finding in told.items():
+            ranks = tuple(same[said])
             is_meant = len(ranks) >= max(_MANY, _SHARE * len(family.places)) and finding.kind is not Kind.ENDED
             yield replace(finding, ranks=ranks, severity=Severity.NOTE if is_meant else finding.severity)
         if number > 0 and len(family.places) == 1:
@@ -101,6 +101,10 @@ def _departures(families: Sequence[Family], members: Members, calls: Calls, step
                 capture=members.members[place].capture,
                 call=int(calls.sequences[place].call[0]),
             )
+
+
+def _said(finding: Finding) -> tuple[object, ...]:
+    return finding.kind, finding.severity, finding.line, finding.step, finding.times, finding.tells
 
 
 def _of_rank(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 # What tells how many ranks a job has.
 _SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _MOST_SIZE = 1 << 31
-_MOST_NAMED = 5  # jobs
 _MOST_LISTED = 10_000  # missing ranks, one by one
 _FEWEST = 2
 
@@ -112,13 +111,13 @@ def _unknown(asking: Asking, name: str) -> FramedexError:
         )
     ]
     meant = nearest(name, jobs)
-    said = words.few_of([printable(job) for job in jobs[:_MOST_NAMED]], "job") if jobs else ""
+    said = words.few_of([printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
         remedy = "None of its captures is of a job: set FRAMEDEX_JOB and FRAMEDEX_RANK where they are recorded."
     elif meant is not None:
         remedy = f"Did you mean {printable(meant)}?"
     else:
-        remedy = f"It has {said}. `framedex fleet query ranks` lists the jobs with their ranks."
+        remedy = f"It has {said}."
     return FramedexError(f"There is no job {printable(name)!r} in the store.", remedy)
 
 
