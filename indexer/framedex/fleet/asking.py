@@ -55,6 +55,7 @@ class Asking:
         self._place = place
         self._connection = duckdb.connect(":memory:")
         self._counted: dict[str, Committed] = {}
+        self._whole: set[str] = set()
         self.left_out: list[str] = []
         try:
             self._open()
@@ -94,10 +95,9 @@ class Asking:
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
-    def files(self, names: Sequence[str]) -> str:
-        """What SQL reads the rows of these files of the store by, one at least."""
-        listed = ", ".join(_quoted(self._place.url(name)) for name in names)
-        return f"read_parquet([{listed}], hive_partitioning = false)"
+    def rows_of(self, table: str, captures: Sequence[str]) -> str:
+        """SQL for the rows of `calls` or `call_kinds` that these captures have, and others that share their files."""
+        return self._selected(table, [self._counted[capture] for capture in captures])
 
     def _check(self, text: str) -> None:
         with self._told("The query is not understood"):
@@ -132,9 +132,9 @@ class Asking:
             self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
             connection.execute(f"CREATE TABLE {table} AS {one_of_each}")
             connection.execute(f"DROP TABLE files.{table}")
-        whole = whole_parts(rows)
+        self._whole = whole_parts(rows)
         for table in ("calls", "call_kinds"):
-            self._view(table, sorted(whole), [row for row in rows if row.part not in whole])
+            connection.execute(f"CREATE VIEW {table} AS {self._selected(table, rows)}")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         connection.execute(f"SET allowed_directories = [{_quoted(place.address)}]")
         connection.execute("SET enable_external_access = false")
@@ -191,9 +191,11 @@ class Asking:
                 f"INSERT INTO files.{table} SELECT {columns}, filename FROM {self._files(names, 'filename = true')}"
             )
 
-    def _view(self, table: str, whole: list[str], others: list[Committed]) -> None:
-        """A view of all that some parts have, and of what others have of the captures whose rows count there."""
+    def _selected(self, table: str, rows: Sequence[Committed]) -> str:
+        """SQL for all that some parts have, and for what others have of the captures whose rows count there."""
         columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
+        whole = sorted({row.part for row in rows} & self._whole)
+        others = [row for row in rows if row.part not in self._whole]
         views = []
         if whole:
             views.append(f"SELECT {columns} FROM {self._files([f'{table}/{part}' for part in whole])}")
@@ -209,7 +211,7 @@ class Asking:
         if not views:
             nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _columns(table))
             views.append(f"SELECT {nothing} WHERE false")
-        self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL '.join(views)}")
+        return " UNION ALL ".join(views)
 
     def _files(self, names: list[str], more: str = "") -> str:
         listed = ", ".join(_quoted(self._place.url(name)) for name in names)

@@ -94,7 +94,7 @@ def copy_earlier(store: Path, rank: int) -> None:
         rows = read(store / folder / row["part"]).slice(0, 300)
         write(store / folder / part, with_column(rows, "capture", pa.array([name] * len(rows))))
     row |= {"capture": name, "part": part, "started": row["started"] - 3_600_000_000_000, "calls": 300}
-    write(path.with_name(f"{name}.parquet"), pa.Table.from_pylist([row], table.schema))
+    write(path.with_name(f"{name}-00000000.parquet"), pa.Table.from_pylist([row], table.schema))
 
 
 def transfers(calls: pa.Table) -> list[int]:

@@ -169,7 +169,10 @@ def _write(
     }
     row |= {"started": BEGAN + int(begin[0]) - 1000, "path": f"/captures/{number}", "metadata": json.dumps(metadata)}
     row["packages"] = json.dumps({"jax": "0.10.2", "numpy": "2.3.0"} | rank.packages)
-    _table(store / "captures" / f"day={row['day']}" / f"{name}.parquet", pa.Table.from_pylist([row], job.row.schema))
+    _table(
+        store / "captures" / f"day={row['day']}" / f"{name}-00000000.parquet",
+        pa.Table.from_pylist([row], job.row.schema),
+    )
 
 
 def _moved(

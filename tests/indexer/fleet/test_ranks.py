@@ -56,7 +56,7 @@ def alarms(comparison: Comparison) -> list[Finding]:
 
 def job() -> Job:
     """The real capture of which all ranks are made; not to be changed."""
-    return made_once("fleet-ranks", lambda folder: Job(folder, 60))
+    return made_once("job-of-ranks", lambda folder: Job(folder, 60))
 
 
 @pytest.fixture(scope="module")
@@ -309,7 +309,7 @@ def real_job(name: str, *faults: str) -> Sequence[Path]:
         assert [process.returncode for process in processes] == [0] * COUNT, outputs
         return list(capture_folders(folder / "captures"))
 
-    return made_once(f"fleet-ranks-{name}", record)
+    return made_once(f"real-job-{name}", record)
 
 
 def invoked(store: Path, *options: str, job: str = JOB) -> Result:

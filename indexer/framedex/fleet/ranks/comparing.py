@@ -69,7 +69,7 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
         findings += _clock_findings(clocks, alignment, span)
     findings.sort(key=lambda each: (_ORDER.index(each.severity), -each.delay, each.ranks, each.step or 0))
     compared = max(len(sequence.token) for sequence in calls.sequences)
-    told = tuple(_with_stacks(asking, members, findings))
+    told = tuple(_with_stacks(asking, findings))
     return Comparison(job, members.members, compared, loop, clocks, told, tuple(notes))
 
 
@@ -334,16 +334,15 @@ def _clock_findings(clocks: Sequence[Clock], alignment: Alignment, span: float) 
             yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock {verb} {each_second} a second.")
 
 
-def _with_stacks(asking: Asking, members: Members, findings: Sequence[Finding]) -> Iterator[Finding]:
+def _with_stacks(asking: Asking, findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings, those that lead to a call with its stack."""
     wanted = [(each.capture, each.call) for each in findings if each.call is not None and each.stack is None]
     wanted = list(dict.fromkeys(wanted))[:_MOST_LED]
     stacks: dict[tuple[str | None, int | None], str] = {}
     if wanted:
-        parts = {member.capture: part for member, part in zip(members.members, members.parts, strict=True)}
-        files = asking.files(sorted({f"calls/{parts[capture]}" for capture, _ in wanted if capture is not None}))
+        calls = asking.rows_of("calls", sorted({capture for capture, _ in wanted if capture is not None}))
         rows = asking.rows(
-            f"SELECT c.capture, c.call, c.stack FROM {files} c JOIN (SELECT unnest(?::VARCHAR[]) AS capture,"
+            f"SELECT c.capture, c.call, c.stack FROM ({calls}) c JOIN (SELECT unnest(?::VARCHAR[]) AS capture,"
             " unnest(?::BIGINT[]) AS call) w ON w.capture = c.capture AND w.call = c.call",
             [[capture for capture, _ in wanted], [call for _, call in wanted]],
         )

@@ -21,7 +21,7 @@ _NEVER_RETURNED = -1
 _FAILED = """
 SELECT r.place, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT, min(k.first_call),
     arg_min(k.stack, k.first_call)
-FROM {files} k JOIN ranks r ON r.capture = k.capture LEFT JOIN user_lines_readable u ON u.stack = k.stack
+FROM ({kinds}) k JOIN ranks r ON r.capture = k.capture LEFT JOIN user_lines_readable u ON u.stack = k.stack
 WHERE k.error <> 0 AND k.boundary NOT IN ('mock_tpu', 'behaviour') GROUP BY ALL ORDER BY ALL
 """
 
@@ -41,9 +41,9 @@ def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[s
 
     To be asked once the calls of the ranks are read.
     """
-    files = asking.files(sorted({f"call_kinds/{part}" for part in members.parts}))
+    kinds = asking.rows_of("call_kinds", [member.capture for member in members.members])
     failed: dict[tuple[str, str, int], list[_Failed]] = defaultdict(list)
-    for place, function, error, path, line, calls, first, stack in asking.rows(_FAILED.format(files=files)):
+    for place, function, error, path, line, calls, first, stack in asking.rows(_FAILED.format(kinds=kinds)):
         where = "" if path is None else f"{path.rpartition('/')[2]}:{line}"
         failed[where, function, error].append(_Failed(place, calls, first, stack, path, line))
     findings, notes = [], []

@@ -28,10 +28,9 @@ _FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The ranks of a job in their order, the part of the store that has the calls of each, and what was found."""
+    """The ranks of a job in their order, and what was found."""
 
     members: tuple[Member, ...]
-    parts: tuple[str, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -41,7 +40,6 @@ class _Claim:
     """A capture that says that it is a rank."""
 
     member: Member
-    part: str
     started: int
     packages: tuple[tuple[str, str], ...]
     size: int | None
@@ -51,7 +49,7 @@ def members_of(asking: Asking, job: str) -> Members:
     """The ranks of a job. Raises FramedexError where it has fewer than two, or there is no such job."""
     name = storable(job)
     rows = asking.rows(
-        "SELECT rank, capture, path, host, calls, part, started, packages, metadata FROM captures"
+        "SELECT rank, capture, path, host, calls, started, packages, metadata FROM captures"
         " WHERE job = ? ORDER BY rank, started, capture",
         [name],
     )
@@ -80,11 +78,11 @@ def members_of(asking: Asking, job: str) -> Members:
     kept = [chosen[rank] for rank in sorted(chosen)]
     findings += [*_missing(kept), *_versions(kept)]
     members = tuple(each.member for each in kept)
-    return Members(members, tuple(each.part for each in kept), tuple(findings), tuple(notes))
+    return Members(members, tuple(findings), tuple(notes))
 
 
 def _claim(
-    rank: int, capture: str, path: str, host: str, calls: int, part: str, started: int, packages: str, metadata: str
+    rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str
 ) -> _Claim:
     versions: dict[str, str] = {}
     sizes: list[int] = []
@@ -96,7 +94,7 @@ def _claim(
     except ValueError:  # somebody else wrote it
         pass
     member = Member(rank, capture, path, host, calls)
-    return _Claim(member, part, started, tuple(sorted(versions.items())), sizes[0] if sizes else None)
+    return _Claim(member, started, tuple(sorted(versions.items())), sizes[0] if sizes else None)
 
 
 def _is_size(text: str) -> bool:

@@ -99,8 +99,7 @@ def calls_of(asking: Asking, members: Members) -> Calls:
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
         [captures, len(captures)],
     )
-    files = asking.files(sorted({f"calls/{part}" for part in members.parts}))
-    asking.rows(_WORKS.format(files=files), [_PATHS, works])
+    asking.rows(_WORKS.format(calls=asking.rows_of("calls", captures)), [_PATHS, works])
     notes = []
     ((every,),) = asking.rows("SELECT count(*) FROM works")
     if every > MOST_CALLS:
@@ -155,7 +154,7 @@ SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread,
     regexp_matches(u.path, '/(site|dist)-packages/|/lib(64)?/python3\\.|^<') AS is_installed,
     CASE WHEN json_valid(c.arguments) THEN json_extract_string(c.arguments, ?::VARCHAR[]) END AS told,
     row_number() OVER (PARTITION BY r.place ORDER BY c.call) AS nth
-FROM {files} c JOIN ranks r ON r.capture = c.capture JOIN user_lines_readable u ON u.stack = c.stack
+FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN user_lines_readable u ON u.stack = c.stack
 WHERE c.boundary = 'pjrt' AND list_contains(?::VARCHAR[], c.function)
 """
 # A program is run by the address of its object, which is the one that was made there last.
