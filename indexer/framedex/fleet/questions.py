@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from framedex.model import Direction
+from framedex.objects.moves import MOVES
+
 
 class Question(NamedTuple):
     """A question by its name: what it tells, and the query that does."""
@@ -11,6 +14,17 @@ class Question(NamedTuple):
     tells: str
     sql: str
 
+
+# Functions that move data, and those that wait until something is there before they return.
+_MOVES = ", ".join(f"('{function}', '{move.direction.value}')" for function, move in MOVES.items())
+_WAITS = ", ".join(
+    f"'{function}'"
+    for function in (
+        "PJRT_Event_Await",
+        "PJRT_Buffer_UnsafePointer",
+        *(name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST),
+    )
+)
 
 QUESTIONS = {
     "captures": Question(
@@ -35,6 +49,43 @@ QUESTIONS = {
         " count(DISTINCT capture) AS captures, count(DISTINCT host) AS hosts, max_by(capture, milliseconds) AS capture,"
         " max_by(call, milliseconds) AS call, max_by(stack, milliseconds) AS stack FROM compiles_readable"
         " GROUP BY ALL ORDER BY milliseconds DESC, path, line",
+    ),
+    "transfers": Question(
+        "which lines move data between host and devices, over all hosts",
+        f"WITH moves(function, direction) AS (VALUES {_MOVES})"
+        " SELECT u.path, u.line, u.function, m.direction, sum(k.calls)::BIGINT AS transfers,"
+        " round(sum(k.duration) / 1e6, 3) AS milliseconds, count(DISTINCT k.capture) AS captures,"
+        " max_by(k.capture, k.duration) AS capture, max_by(k.longest_call, k.longest) AS call,"
+        " max_by(k.stack, k.duration) AS stack FROM call_kinds k JOIN moves m USING (function)"
+        " LEFT JOIN user_lines_readable u ON u.stack = k.stack GROUP BY u.path, u.line, u.function, m.direction"
+        " ORDER BY milliseconds DESC, u.path, u.line, m.direction",
+    ),
+    "waits": Question(
+        "which lines wait in calls themselves: for events, for copies to the host",
+        "SELECT u.path, u.line, u.function, k.function AS waits_in, sum(k.calls)::BIGINT AS waits,"
+        " round(sum(k.own_duration) / 1e6, 3) AS milliseconds, round(max(k.longest) / 1e6, 3) AS longest_milliseconds,"
+        " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.longest) AS capture,"
+        " max_by(k.longest_call, k.longest) AS call, max_by(k.stack, k.longest) AS stack FROM call_kinds k"
+        f" LEFT JOIN user_lines_readable u ON u.stack = k.stack WHERE k.function IN ({_WAITS})"
+        " GROUP BY u.path, u.line, u.function, k.function ORDER BY milliseconds DESC, u.path, u.line, k.function",
+    ),
+    "changes": Question(
+        "which lines call more or take longer with the newest jaxlib than with the one before it",
+        "WITH versions AS (SELECT capture, packages ->> 'jaxlib' AS jaxlib FROM captures),"
+        " newest AS (SELECT jaxlib, count(*) AS captures, row_number() OVER (ORDER BY"
+        " [coalesce(TRY_CAST(part AS BIGINT), -1) FOR part IN string_split(jaxlib, '.')] DESC, jaxlib DESC) AS place"
+        " FROM versions WHERE jaxlib IS NOT NULL GROUP BY jaxlib),"
+        " compared AS (SELECT l.*, n.place, n.captures AS of FROM lines_readable l JOIN versions v USING (capture)"
+        " JOIN newest n ON n.jaxlib = v.jaxlib AND n.place < 3 AND (SELECT count(*) FROM newest) > 1)"
+        " SELECT path, line, function, (SELECT jaxlib FROM newest WHERE place = 2) AS jaxlib_before,"
+        " (SELECT jaxlib FROM newest WHERE place = 1) AS jaxlib,"
+        " round(coalesce(sum(calls / of) FILTER (place = 2), 0), 1) AS calls_before,"
+        " round(coalesce(sum(calls / of) FILTER (place = 1), 0), 1) AS calls,"
+        " round(coalesce(sum(microseconds / of) FILTER (place = 2), 0) / 1e3, 3) AS milliseconds_before,"
+        " round(coalesce(sum(microseconds / of) FILTER (place = 1), 0) / 1e3, 3) AS milliseconds,"
+        " max_by(capture, (place = 1, microseconds)) AS capture, max_by(stack, (place = 1, microseconds)) AS stack"
+        " FROM compared GROUP BY path, line, function"
+        " ORDER BY abs(milliseconds - milliseconds_before) DESC, path, line, function",
     ),
     "functions": Question(
         "which functions each version of JAX calls",

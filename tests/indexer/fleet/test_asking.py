@@ -22,6 +22,7 @@ from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
+from tests.once import made_once
 from tests.running import PROGRAMS, run
 
 
@@ -43,7 +44,7 @@ def test_every_question_has_an_answer_that_leads_back(question: str, store: Path
         answer = asking.query(QUESTIONS[question].sql)
         captures = {name for (name,) in asking.query("SELECT capture FROM captures").rows}
         stacks = {name for (name,) in asking.query("SELECT id FROM stacks").rows}
-    assert question == "problems" or answer.rows
+    assert question in ("problems", "changes", "waits") or answer.rows
     rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     assert all(row["capture"] in captures for row in rows)
     assert all(row["stack"] in stacks for row in rows if "stack" in row)
@@ -78,6 +79,39 @@ def test_the_slowest_are_told_against_the_week_before(tmp_path: Path) -> None:
     for row in answer.rows:
         told = dict(zip(answer.columns, row, strict=True))
         assert told["microseconds_each"] == told["week_before"]
+
+
+def test_lines_that_changed_with_jaxlib_are_told(tmp_path: Path) -> None:
+    """Given one recording with an earlier jaxlib, and two with a later one, whose number is less as a text."""
+    for number, version in enumerate(("0.9.2", "0.10.0", "0.10.0")):
+        (tmp_path / str(number)).mkdir()
+        copy = copied(job()[min(number, 1)], tmp_path / str(number))
+        told = json.loads((copy / "capture.json").read_text())
+        launcher = json.dumps({"packages": {"jaxlib": version}})
+        (copy / "capture.json").write_text(json.dumps(told | {"launcher": launcher, "identity": f"{number:016}"}))
+        added(tmp_path / "store", copy)
+
+    with Asking(Place(str(tmp_path / "store"))) as asking:
+        answer = asking.query(QUESTIONS["changes"].sql)
+
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    assert rows and {(row["jaxlib_before"], row["jaxlib"]) for row in rows} == {("0.9.2", "0.10.0")}
+    puts = [row for row in rows if row["function"] == "PJRT_Client_BufferFromHostBuffer"]
+    assert sum(row["calls"] for row in puts) == sum(row["calls_before"] for row in puts) == 5
+
+
+def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
+    (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
+    added(tmp_path / "store", capture)
+    with Asking(Place(str(tmp_path / "store"))) as asking:
+        moves, waits = (
+            [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+            for answer in (asking.query(QUESTIONS[name].sql) for name in ("transfers", "waits"))
+        )
+    program = str(PROGRAMS / "costs" / "training.py")
+    assert {"host to device", "device to host"} <= {row["direction"] for row in moves if row["path"] == program}
+    assert {row["waits_in"] for row in waits if row["path"] == program} >= {"PJRT_Buffer_ToHostBuffer"}
+    assert all(row["longest_milliseconds"] <= row["milliseconds"] for row in waits if row["waits"] == 1)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_an_index_that_was_pulled_has_the_calls_stacks_and_frames_of_one_that_re
 
 def test_what_lines_cost_is_pulled_as_far_as_calls_tell_it(tmp_path: Path) -> None:
     """Given a program that compiles, moves data and waits."""
-    (capture,) = made_once("fleet-pulled", lambda folder: (run("costs/training.py", folder=folder).capture,))
+    (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
     added(tmp_path / "store", capture)
 
     assert framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db").exit_code == 0
