@@ -1,9 +1,10 @@
 """What a store of captures takes: calls a second of processor time against one index, bytes a call, memory, questions.
 
-    python benchmarks/fleet.py CAPTURE [--captures 10 50 200] [--store-only]
+    python benchmarks/fleet.py CAPTURE [--captures 10 50 200] [--store-only] [--workers 1 2]
 
 The captures are copies of one, each of a process of its own as its capture.json says. Each step is a process, whose
-start and names of frames are in its figures.
+start and names of frames are in its figures. With --workers captures are also added by so many processes, into stores
+of their own: seconds by the clock, and memory of that worker which takes most.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from framedex.fleet.asking import Asking
@@ -30,6 +32,7 @@ def main() -> None:
     arguments.add_argument("capture", type=Path)
     arguments.add_argument("--captures", type=int, nargs="+", default=[10, 50, 200])
     arguments.add_argument("--store-only", action="store_true", help="Make no index beside it.")
+    arguments.add_argument("--workers", type=int, nargs="+", default=[], help="Have so many processes add them, too.")
     given = arguments.parse_args()
     print("| captures | calls | calls a second, store | index | MiB, store | index | bytes a call, store | index |")
     print("|---|---|---|---|---|---|---|---|")
@@ -38,7 +41,7 @@ def main() -> None:
             here = Path(folder) / str(many)
             copies(given.capture, here / "captures", many)
             store, index = here / "store", here / "index.db"
-            took = measured("fleet", "add", str(here / "captures"), "--store", str(store))
+            took = measured("fleet", "add", str(here / "captures"), "--store", str(store), "--workers", "0")
             calls = asked(store, "SELECT sum(calls) FROM captures")[0]
             cells = [of(calls, took, store)]
             if not given.store_only:
@@ -56,6 +59,50 @@ def main() -> None:
         }.items():
             cold, warm = timed(store, sql)
             print(f"| {name} | {cold:.2f} | {warm:.2f} |", flush=True)
+        if given.workers:
+            print("\n| captures | workers | s | calls a second | of processor time | MiB, a worker | the command |")
+            print("|---|---|---|---|---|---|---|")
+            for many in given.captures:
+                for workers in given.workers:
+                    print(f"| {many} | {workers} | {grown(Path(folder) / str(many), workers)} |", flush=True)
+
+
+def grown(folder: Path, workers: int) -> str:
+    """The cells of so many workers that add the captures of a folder: time, calls a second twice, memory twice."""
+    store = folder / f"store-{workers}"
+    command = ("fleet", "add", str(folder / "captures"), "--store", str(store), "--workers", str(workers))
+    process = subprocess.Popen([*FRAMEDEX, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    began = time.perf_counter()
+    largest = own = 0
+    while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+        largest = max(largest, 0, *map(peak, children(process.pid)))
+        own = max(own, peak(process.pid))
+        time.sleep(0.1)
+    took = time.perf_counter() - began
+    _, status, usage = ended
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, command
+    calls = asked(store, "SELECT sum(calls) FROM captures")[0]
+    processor = usage.ru_utime + usage.ru_stime  # with that of the workers
+    cells = (f"{took:.1f}", f"{calls / took:,.0f}", f"{calls / processor:,.0f}", largest >> 10, own >> 10)
+    return " | ".join(map(str, cells))
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has started and that run."""
+    with suppress(OSError):
+        tasks = Path(f"/proc/{process}/task").iterdir()
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return []
+
+
+def peak(process: int) -> int:
+    """The memory of a process at most, in KiB; 0 of one that has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+    return 0
 
 
 def of(calls: int, took: tuple[float, float], path: Path) -> tuple[str, str, str]:

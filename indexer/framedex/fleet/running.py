@@ -147,7 +147,7 @@ def _outcome(future: Any) -> Outcome | FramedexError:
         lost = words.count(error.allowed_failures + 1, "worker")
         return _KillingError(
             f"{lost} ended one after the other while they added it, the last one {error.last_worker.address}.",
-            "They may have had too little memory: add it without --workers and --scheduler.",
+            "They may have had too little memory: add it with `--workers 0`, in one process.",
         )
     except distributed.CancelledError:
         return FramedexError("The connection to the cluster is lost.", _AGAIN)
@@ -155,7 +155,7 @@ def _outcome(future: Any) -> Outcome | FramedexError:
         raise
     except Exception as error:
         said = printable(f"{type(error).__name__}: {error}")
-        return FramedexError(f"A worker failed on it: {said}", "Add it without --workers and --scheduler.")
+        return FramedexError(f"A worker failed on it: {said}", "Add it with `--workers 0`, in one process.")
 
 
 def _has(place: Place, origin: Origin) -> bool:

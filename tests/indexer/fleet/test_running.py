@@ -385,13 +385,14 @@ def test_workers_without_this_framedex_are_told_before_they_get_anything(
     assert told in caught.value.message and f"framedex[fleet-dask]=={VERSION}" in caught.value.remedy
 
 
-def test_a_worker_without_framedex_that_comes_later_is_told(
+def test_a_worker_without_framedex_that_comes_later_adds_nothing(
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    patience: None,
 ) -> None:
-    """Given one that takes the place of one that has it, in the midst of the first capture."""
+    """Given one that takes the place of one that has it, in the midst of a capture. Dask has it end."""
     store = f"{STORE}/later"
     came: list[Any] = []
 
@@ -413,7 +414,7 @@ def test_a_worker_without_framedex_that_comes_later_is_told(
         done = by_cluster(address, store, *job())
 
     assert came and are_added(done) == [False, False]
-    assert ["No module named 'framedex" in str(each) for each in done.values()] == [True, True], done
+    assert all("has had no workers for" in str(each) for each in done.values())
     assert all(isinstance(each, Added) for each in added(store, *job()))
     assert content(store) == clean
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @click.argument("captures", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
 @store_option
 @click.option("--scheduler", metavar="ADDRESS", help="Have a cluster of Dask's add them: tcp://HOST:PORT, or a file.")
-@click.option("--workers", metavar="N", type=click.IntRange(1), help="Have so many processes of this machine add them.")
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(0), help="Have so many processes of this machine add them; 0: one."
+)
 @json_option
 @click.pass_context
 def add_to_fleet(
@@ -43,7 +45,8 @@ def add_to_fleet(
     interrupted: run it again and it goes on. Its job and rank are what FRAMEDEX_JOB and FRAMEDEX_RANK were when it was
     recorded, else what JAX, Slurm, Kubernetes or MPI set.
 
-    Captures of more than some 256 MiB are added by processes for all processors, where Dask is installed.
+    Without --scheduler and --workers one process adds them, or for more than 256 MiB of captures, where Dask is
+    installed, one for each processor.
     """
     from framedex.commands.output.bars import progress_on_terminal
 
