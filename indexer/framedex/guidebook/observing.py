@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from framedex.guidebook.joining import free_key
 from framedex.guidebook.programs import read_program
+from framedex.missing import is_of_samples
 from framedex.model import Metadata
 from framedex.model.guidebook.observed import Observations, Run, Task
 from framedex.regularfile import open_regular
@@ -25,11 +26,16 @@ _LARGEST_PROGRAM = 1 << 18  # bytes
 
 
 def observe(index: Index, captures: Collection[int] | None = None) -> Observations:
-    """What the captures with these ids say, or all that have calls; the same captures give the same observations."""
+    """What the captures with these ids say, or all that have calls; the same captures give the same observations.
+
+    Samples of other recorders are no calls: captures of them say nothing here.
+    """
     runs, functions, objects, tasks = [], [], [], []
     used: Counter[str] = Counter()
     for capture in index.captures():
-        if not capture.calls or (captures is not None and capture.id not in captures):
+        if not capture.calls or is_of_samples(capture.metadata_text):
+            continue
+        if captures is not None and capture.id not in captures:
             continue
         with index.reading():
             held = index.observed(capture.id)

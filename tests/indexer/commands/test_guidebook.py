@@ -75,6 +75,17 @@ def test_a_capture_that_is_cut_off_is_told(run: Run, tmp_path: Path) -> None:
     assert f"{thread.name} is cut off at byte" in result.stderr
 
 
+def test_samples_of_other_recorders_are_no_calls(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "stacks.folded").write_text("main;work 10\n")
+    assert CliRunner().invoke(cli, ["import", "stacks.folded"]).exit_code == 0
+
+    result = run("--observations", "kept.json")
+
+    assert result.exit_code == 1
+    assert "Capture 1 is left out" in result.stderr and "hold no calls" in result.stderr
+    assert not (tmp_path / "kept.json").exists()
+
+
 def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> None:
     observations = observed_program().observations
     (tmp_path / "a.json").write_text(kept(observations))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.commands.output.bars import progress_of_questions, progress_on_terminal
-from framedex.commands.output.console import print_error
+from framedex.commands.output.console import note, print_error
 from framedex.commands.reading.indexing import debuginfod_here
 from framedex.commands.reading.known import load_settings_here
 from framedex.errors import FramedexError
@@ -31,10 +31,14 @@ def observed_in(places: Sequence[Path]) -> tuple[Observations, bool]:
     kept = [read_kept(place) for place in places if not place.is_dir()]
     captures = [capture for place in places if place.is_dir() for capture in captures_within(place)]
     found, refused = _observed_anew(captures) if captures else (None, False)
-    observations = joined([*kept, *([found] if found is not None else [])])
+    return with_runs(joined([*kept, *([found] if found is not None else [])])), refused
+
+
+def with_runs(observations: Observations) -> Observations:
+    """The observations. Raises FramedexError where they are of no run."""
     if not observations.runs:
         raise FramedexError("The captures hold no calls.", "Record a program with `framedex run SCRIPT`.")
-    return observations, refused
+    return observations
 
 
 def _observed_anew(captures: Sequence[Path]) -> tuple[Observations, bool]:
@@ -55,8 +59,12 @@ def _observed_anew(captures: Sequence[Path]) -> tuple[Observations, bool]:
 
 
 def observed_in_index(index: Index) -> Observations:
-    """What all captures in an index say."""
+    """What all captures in an index say; it is noted which say nothing."""
     from framedex.guidebook.observing import observe
+    from framedex.missing import is_of_samples
 
+    for capture in index.captures():
+        if is_of_samples(capture.metadata_text):
+            note(f"Capture {capture.id} is left out: it was imported, and samples are no calls.")
     index.tell(progress_of_questions())
     return observe(index)

@@ -127,12 +127,12 @@ def _usual_site(index: Path | None, places: tuple[Path, ...]) -> Path:
 
 
 def _observed(index: Path | None, places: tuple[Path, ...], chosen: Chosen | None) -> tuple[Observations, bool]:
-    from framedex.commands.reading.observed import observed_in, observed_in_index
+    from framedex.commands.reading.observed import observed_in, observed_in_index, with_runs
 
     if places:
         return observed_in(places)
     with index_of_whole_runs(index, chosen) as (known, _):
-        return observed_in_index(known), False
+        return with_runs(observed_in_index(known)), False
 
 
 def _write_site(
