@@ -158,6 +158,7 @@ def test_two_agents_and_another_index_in_the_place_of_theirs(asking: Agent, proj
 
 
 def test_stdout_has_the_protocol_alone_and_the_end_of_stdin_ends_it(project: Path) -> None:
+    """Given requests in a pipe that is closed behind them, each is answered before."""
     messages: list[dict[str, object]] = [
         {
             "id": 1,
@@ -170,6 +171,9 @@ def test_stdout_has_the_protocol_alone_and_the_end_of_stdin_ends_it(project: Pat
         },
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list"},
+        {"id": 3, "method": "tools/call", "params": {"name": "captures"}},
+        {"id": "4", "method": "tools/call", "params": {"name": "sql", "arguments": {"query": "SELECT 1 AS one"}}},
+        {"id": 5, "method": "nothing/of/it"},
     ]
     given = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages) + "no JSON\n"
     done = subprocess.run(
@@ -184,7 +188,7 @@ def test_stdout_has_the_protocol_alone_and_the_end_of_stdin_ends_it(project: Pat
 
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer.get("id") for answer in answers[:2]] == [1, 2]
+    assert {answer.get("id") for answer in answers} == {1, 2, 3, "4", 5}
 
 
 def test_a_client_that_is_gone_is_no_error(project: Path) -> None:

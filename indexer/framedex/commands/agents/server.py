@@ -13,7 +13,6 @@ import anyio.to_thread
 from jsonschema import Draft202012Validator
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
@@ -25,6 +24,7 @@ from mcp.types import (
 from mcp.types import Tool as ToolOfProtocol
 
 from framedex.commands.agents.asking import Verbs
+from framedex.commands.agents.draining import draining_stdio
 from framedex.commands.agents.excerpts import USUAL_LINES, excerpt
 from framedex.commands.agents.model import Answer, Tool
 from framedex.commands.agents.pages import FROM_LINE, USUAL_TOKENS, page
@@ -42,7 +42,7 @@ _LONGEST_WORD = 1_000
 
 
 def serve(index: Path | None, folders: Sequence[Path]) -> None:
-    """Answer one client until stdin ends.
+    """Answer one client until stdin ends, and what it has asked until then.
 
     `index` is that given with --index; in `folders`, which the user has named, sources may be read.
     """
@@ -60,7 +60,7 @@ async def _serve(agents: Agents) -> None:
         on_list_tools=agents.list_tools,
         on_call_tool=agents.call_tool,
     )
-    async with stdio_server() as (received, sent):
+    async with draining_stdio() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 
