@@ -1,6 +1,6 @@
 """Whether `framedex fleet ranks` names what is wrong with ranks, and what it takes: jobs with faults on purpose.
 
-    python benchmarks/fleet_ranks.py [--ranks 512] [--steps 225] [--faults 48] [--seeds 1]
+    python benchmarks/fleet_ranks.py [--ranks 512] [--steps 235] [--faults 48] [--seeds 1]
 
 The ranks' calls are those of one real capture, each rank's a little otherwise (tests/indexer/fleet/generated.py). A row
 for each seed: faults that were named with their rank, step and line, findings that are none of them, and what the verb
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,14 @@ import pyarrow.parquet
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.indexer.fleet.generated import FAULTS, JOB, Fault, Job, generate  # noqa: E402
+from tests.indexer.fleet.generated import FAULTS, JOB, Fault, Job, generate
 
 
 def main() -> None:
     """Print a row for each seed."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--ranks", type=int, default=512)
-    arguments.add_argument("--steps", type=int, default=225)
+    arguments.add_argument("--steps", type=int, default=235)
     arguments.add_argument("--faults", type=int, default=3 * len(FAULTS))
     arguments.add_argument("--seeds", type=int, default=1)
     given = arguments.parse_args()

@@ -119,7 +119,14 @@ def writes_calls(method: str, path: str) -> bool:
 def test_processes_of_this_machine_add_what_one_process_does(
     clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    """Given captures that cannot be added beside those that can, one cut short and one given twice."""
+    """Given captures that cannot be added beside those that can, one cut short and one given twice.
+
+    The folder it is done in has modules of its own: none of them is imported.
+    """
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    for module in ("json", "multiprocessing", "distributed", "dask", "framedex", "runpy", "asyncio"):
+        (hostile / f"{module}.py").write_text("open('imported', 'w').close()")
     torn = tmp_path / "torn"
     torn.mkdir()
     (torn / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
@@ -128,11 +135,11 @@ def test_processes_of_this_machine_add_what_one_process_does(
     stream.write_bytes(stream.read_bytes()[:8192])
     store = tmp_path / "store"
     first, second = job()
-    command = [sys.executable, "-m", "framedex", "fleet", "add", "--workers", "2", "--store", str(store), "--json"]
+    command = ["framedex", "fleet", "add", "--workers", "2", "--store", str(store), "--json"]
 
-    partly = subprocess.run([*command, str(torn), str(cut)], capture_output=True, text=True, timeout=120)
-    whole = subprocess.run(
-        [*command, str(second), str(first), str(second), str(torn)], capture_output=True, text=True, timeout=120
+    partly, whole = (
+        subprocess.run([*command, *map(str, given)], capture_output=True, text=True, timeout=120, cwd=hostile)
+        for given in ((torn, cut), (second, first, second, torn))
     )
 
     assert partly.returncode == whole.returncode == 1, whole.stderr
@@ -143,6 +150,7 @@ def test_processes_of_this_machine_add_what_one_process_does(
     assert [each["path"] for each in document["left_out"]] == [str(torn)]
     assert [line for line in whole.stderr.splitlines() if not line.startswith(("framedex: ", "  "))] == []
     assert content(store) == clean
+    assert not (hostile / "imported").exists()
 
 
 def test_nobody_else_speaks_to_the_processes_of_a_cluster_here() -> None:

@@ -67,6 +67,7 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
         clocks = _clocks(times, alignment, members)
         span = float(lateness.step) * steps.count
         findings += _clock_findings(clocks, alignment, span)
+    findings = _together(findings)
     findings.sort(key=lambda each: (_ORDER.index(each.severity), -each.delay, each.ranks, each.step or 0))
     compared = max(len(sequence.token) for sequence in calls.sequences)
     told = tuple(_with_stacks(asking, findings))
@@ -101,6 +102,14 @@ def _departures(families: Sequence[Family], members: Members, calls: Calls, step
                 capture=members.members[place].capture,
                 call=int(calls.sequences[place].call[0]),
             )
+
+
+def _together(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, those of several ranks once that say the same of all of them."""
+    same: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for each in findings:
+        same[*_said(each), each.delay].append(each)
+    return [replace(each[0], ranks=tuple(sorted(rank for one in each for rank in one.ranks))) for each in same.values()]
 
 
 def _said(finding: Finding) -> tuple[object, ...]:

@@ -54,23 +54,26 @@ def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[s
                 of_line = f" of {where}" if where else ""
                 notes.append(f"{words.count(len(ranks), 'rank')} never returned from {function}{of_line}.")
             continue
-        first = min(of_ranks, key=lambda each: (each.place, each.first))
         if error == _NEVER_RETURNED:
             kind, tells = Kind.HANG, f"{function} never returned."
         else:
             kind, tells = Kind.ERROR, f"{function} fails with {error_name(error)}; in most ranks it does not."
-        findings.append(
-            Finding(
-                kind,
-                Severity.ERROR,
-                tuple(members.members[place].rank for place in ranks),
-                tells,
-                times=sum(each.calls for each in of_ranks if each.place == first.place),
-                path=first.path,
-                line=first.line,
-                capture=members.members[first.place].capture,
-                call=first.first,
-                stack=first.stack,
+        for place in ranks:
+            of_rank = [each for each in of_ranks if each.place == place]
+            first = min(of_rank, key=lambda each: each.first)
+            member = members.members[place]
+            findings.append(
+                Finding(
+                    kind,
+                    Severity.ERROR,
+                    (member.rank,),
+                    tells,
+                    times=sum(each.calls for each in of_rank),
+                    path=first.path,
+                    line=first.line,
+                    capture=member.capture,
+                    call=first.first,
+                    stack=first.stack,
+                )
             )
-        )
     return findings, notes
