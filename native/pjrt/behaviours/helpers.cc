@@ -43,6 +43,7 @@ class Helpers {
         waiting_.pop_front();
       }
       if (Entrance entrance; entrance) {
+        OnBehalf caller(work->caller_thread());
         python::Gil gil;
         if (work->start()) dispatch(*work);
       }

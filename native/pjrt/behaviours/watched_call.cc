@@ -1,5 +1,7 @@
 #include "pjrt/behaviours/watched_call.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -19,6 +21,9 @@ constexpr std::chrono::milliseconds kPatienceForGil{200};
 constexpr std::chrono::seconds kPatienceForBehaviours{1};
 
 thread_local bool is_inside = false;
+thread_local unsigned long on_behalf_of = 0;
+
+unsigned long calling_thread() { return on_behalf_of != 0 ? on_behalf_of : pthread_self(); }
 
 constexpr char kGivenUp[] = "the caller has gone on without this behaviour";
 
@@ -30,15 +35,23 @@ Outside::Outside() : before_(std::exchange(is_inside, false)) {}
 Outside::~Outside() { is_inside = before_; }
 bool inside_behaviour() { return is_inside; }
 
+OnBehalf::OnBehalf(unsigned long thread) { on_behalf_of = thread; }
+OnBehalf::~OnBehalf() { on_behalf_of = 0; }
+
 WatchedCall::WatchedCall(size_t function, void* arguments, Default answer, bool caller_has_gil)
-    : function_(function), arguments_(arguments), default_(answer), caller_has_gil_(caller_has_gil) {}
+    : function_(function),
+      arguments_(arguments),
+      default_(answer),
+      caller_has_gil_(caller_has_gil),
+      caller_thread_(calling_thread()) {}
 
 WatchedCall::WatchedCall(size_t function, const void* arguments, size_t size, Default answer)
     : function_(function),
       copy_(static_cast<const char*>(arguments), static_cast<const char*>(arguments) + size),
       arguments_(copy_.data()),
       default_(answer),
-      caller_has_gil_(false) {}
+      caller_has_gil_(false),
+      caller_thread_(calling_thread()) {}
 
 std::optional<Failure> WatchedCall::run() {
   if (!begin_default()) return Failure{PJRT_Error_Code_CANCELLED, kGivenUp};

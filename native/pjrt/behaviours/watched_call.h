@@ -1,8 +1,6 @@
 // One call of a watched function: what its behaviours have made of it so far.
 #pragma once
 
-#include <pthread.h>
-
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -38,6 +36,13 @@ class Outside {
   bool before_;
 };
 bool inside_behaviour();
+
+// While one is there, this thread makes calls for another one, which waits for it.
+class OnBehalf {
+ public:
+  explicit OnBehalf(unsigned long thread);
+  ~OnBehalf();
+};
 
 // The default of any function of the table, with arguments of a behaviour's own, without the GIL. Nothing for success.
 std::optional<Failure> ask(size_t function, void* arguments);
@@ -100,7 +105,7 @@ class WatchedCall {
   void* arguments_;
   const Default default_;
   const bool caller_has_gil_;
-  const unsigned long caller_thread_ = pthread_self();
+  const unsigned long caller_thread_;
 
   bool has_run_ = false;
   std::vector<char> default_results_;  // the copy as the default left it

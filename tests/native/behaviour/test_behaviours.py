@@ -117,6 +117,17 @@ with active():
     jax.jit(lambda v: v - 1)(x)  # another line
 
 with active():
+    copies = []
+
+    @on("PJRT_Buffer_CopyTo*", "DeviceMemory::Allocate")
+    def within(call):
+        copies.append([call.function, str(call.line)])
+        call.run()
+
+    jax.device_put(x, jax.devices()[1])  # a third line
+tell("copies", copies)
+
+with active():
 
     @on("PJRT_Client_BufferFromHostBuffer")
     def recovers(call):
@@ -293,6 +304,13 @@ def test_what_a_program_gave_is_released_where_its_run_fails_afterwards(told: di
 def test_the_line_is_the_callers_where_a_thread_of_framedex_runs_the_behaviour(told: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    jax.jit(lambda v: v - 1)(x)  # another line") + 1
     assert told["elsewhere"] == [f"program.py:{line}", "<module>", False]
+
+
+def test_so_it_is_of_calls_within_such_a_call(told: dict[str, Any]) -> None:
+    line = PROGRAM.splitlines().index("    jax.device_put(x, jax.devices()[1])  # a third line") + 1
+    assert {where for _, where in told["copies"]} == {f"program.py:{line}"}
+    assert any(function.startswith("PJRT_Buffer_CopyTo") for function, _ in told["copies"])
+    assert told["copies"][-1][0] == "DeviceMemory::Allocate"
 
 
 def test_a_call_that_has_ended_says_so(told: dict[str, Any]) -> None:
