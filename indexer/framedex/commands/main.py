@@ -51,7 +51,7 @@ _VERBS = {
     ),
     "share": Verb(
         "framedex.commands.verbs.share:share",
-        "Write a capture into one file, to be looked at elsewhere: that of the latest run, or of an id.",
+        "Write a capture into one file, to be looked at elsewhere.",
     ),
     "sources": Verb(
         "framedex.commands.verbs.sources:sources",
@@ -93,15 +93,15 @@ _VERBS = {
     ),
     "fleet pull": Verb(
         "framedex.commands.verbs.fleet_pull:pull_from_fleet",
-        "Make an index of chosen captures of a store, for editors and every other verb.",
+        "Make an index of chosen captures, for editors and verbs.",
     ),
     "fleet compact": Verb(
         "framedex.commands.verbs.fleet_compact:compact_fleet",
-        "Put the small files of each day and job together, which are read faster than many.",
+        "Put the small files of each day and job together.",
     ),
     "fleet drop": Verb(
         "framedex.commands.verbs.fleet_drop:drop_of_fleet",
-        "Drop captures of a store: all that began before a day, or all of a job.",
+        "Drop the captures from before a day, or those of a job.",
     ),
     "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
     "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),

@@ -16,7 +16,7 @@ from framedex.commands.reading.fleet import store_option
 @store_option
 @json_option
 def compact_fleet(store: str, as_json: bool) -> None:
-    """Put the small files of each day and job together, which are read faster than many.
+    """Put the small files of each day and job together.
 
     No answer of the store changes, at no moment, and captures may be added meanwhile. What is needed no more is removed
     an hour later, by the next that compacts or drops: who reads may be at it until then. Where this is interrupted,

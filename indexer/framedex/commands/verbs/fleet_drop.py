@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--yes", "is_meant", is_flag=True, help="Drop them.")
 @json_option
 def drop_of_fleet(store: str, before: str | None, job: str | None, is_meant: bool, as_json: bool) -> None:
-    """Drop captures of a store: all that began before a day, or all of a job.
+    """Drop the captures from before a day, or those of a job.
 
     Without --yes this only shows what would go. From one moment on none of them counts, whoever asks; then their files
     are removed. Stacks that other captures may share go an hour later, by the next that drops or compacts. Where this

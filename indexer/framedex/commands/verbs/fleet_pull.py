@@ -47,7 +47,7 @@ def pull_from_fleet(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Make an index of chosen captures of a store, for editors and every other verb.
+    """Make an index of chosen captures, for editors and verbs.
 
     Their own folders need not be here. What was pulled before stays as it is, unless the store has more of it now. Each
     capture is in the index whole or not at all. A store has calls, stacks and lines, but no objects of the runtime and

@@ -66,8 +66,9 @@ def share(
 ) -> None:
     """Write a capture into one file, to be looked at elsewhere.
 
-    It is that of the latest run, or of an id. The file has its calls, names, lines and public links: neither the program
-    nor its sources nor jaxlib have to be there. `framedex import FILE` takes it into an index. Nothing is sent anywhere.
+    It is that of the latest run, or of an id. The file has its calls, names, lines and public links: neither the
+    program nor its sources nor jaxlib have to be there. `framedex import FILE` takes it into an index. Nothing is sent
+    anywhere.
     """
     if packages and not redact:
         raise click.UsageError("--keep says which names stay when others are hidden: give --redact, too.")
