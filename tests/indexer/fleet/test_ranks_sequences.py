@@ -1,0 +1,90 @@
+"""Two sequences of calls are held against one another: what they have in common, and where they differ."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from framedex.fleet.ranks.sequences import MOST_DEPARTURES, Alignment, Departure, aligned
+
+# A loop of two calls a step, and a third in every tenth.
+LOOP = [0, 1, 2, *(call for step in range(50) for call in ((5, 7, 8) if step % 10 == 0 else (5, 7)))]
+
+
+def held(sequence: list[int], reference: list[int]) -> Alignment:
+    """A sequence against another one."""
+    found = aligned(np.array(sequence, np.int64), np.array(reference, np.int64))
+    assert_covers(found, sequence, reference)
+    return found
+
+
+def assert_covers(found: Alignment, sequence: list[int], reference: list[int]) -> None:
+    """What is matched is the same, in its order, and all else is in a departure."""
+    pairs = [(int(place), other) for other, place in enumerate(found.matched) if place >= 0]
+    assert all(sequence[place] == reference[other] for place, other in pairs)
+    assert all(before < after for (before, _), (after, _) in pairwise(pairs))
+    own = {place for place, _ in pairs} | {each.at + n for each in found.departures for n in range(each.count)}
+    others = {other for _, other in pairs} | {
+        each.other_at + n for each in found.departures for n in range(each.other_count)
+    }
+    assert own == set(range(len(sequence))) and others == set(range(len(reference)))
+
+
+@pytest.mark.parametrize(
+    ("sequence", "departure"),
+    [
+        pytest.param([*LOOP[:30], 99, *LOOP[31:]], Departure(30, 1, 30, 1), id="another call"),
+        pytest.param([*LOOP[:30], *LOOP[31:]], Departure(30, 0, 30, 1), id="one less"),
+        pytest.param([*LOOP[:30], 99, *LOOP[30:]], Departure(30, 1, 30, 0), id="one more"),
+        pytest.param([*LOOP[:30], LOOP[31], LOOP[30], *LOOP[32:]], Departure(30, 2, 30, 2), id="in another order"),
+        pytest.param(LOOP[:60], Departure(60, 0, 60, len(LOOP) - 60), id="no more"),
+        pytest.param(LOOP[3:], Departure(0, 0, 0, 3), id="later"),
+        pytest.param([], Departure(0, 0, 0, len(LOOP)), id="nothing"),
+        pytest.param([*LOOP, 11, 12], Departure(len(LOOP), 2, len(LOOP), 0), id="more"),
+        pytest.param([3] * 500, Departure(0, 500, 0, len(LOOP)), id="nothing in common"),
+    ],
+)
+def test_one_departure_is_told_as_what_it_is(sequence: list[int], departure: Departure) -> None:
+    assert held(sequence, LOOP).departures == (departure,)
+
+
+def test_equal_sequences_have_none() -> None:
+    assert not held(LOOP, LOOP).departures and not held([], []).departures
+
+
+def test_two_in_one_sequence_are_two() -> None:
+    sequence = [*LOOP[:30], LOOP[31], LOOP[30], *LOOP[32:60]]
+
+    found = held(sequence, LOOP).departures
+
+    assert found == (Departure(30, 2, 30, 2), Departure(60, 0, 60, len(LOOP) - 60))
+
+
+def test_a_call_that_is_another_one_in_each_step_departs_in_each() -> None:
+    found = held([99 if call == 5 else call for call in LOOP], LOOP)
+
+    assert len(found.departures) >= 20 and found.alike >= 20
+
+
+def test_what_departs_everywhere_is_told_so_often_at_most() -> None:
+    reference = list(range(30)) * 333
+    sequence = [77 if place % 6 == 0 else call for place, call in enumerate(reference)]
+
+    found = held(sequence, reference)
+
+    assert len(found.departures) == MOST_DEPARTURES
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_sequences_are_held_against_one_another_all_of_both_is_accounted_for(seed: int) -> None:
+    chance = random.Random(seed)
+    reference = [chance.randrange(4) for _ in range(chance.randrange(200))] + LOOP * chance.randrange(3)
+    sequence = list(reference)
+    for _ in range(chance.randrange(30)):
+        place = chance.randrange(len(sequence) + 1)
+        sequence[place : place + chance.randrange(4)] = [chance.randrange(8) for _ in range(chance.randrange(4))]
+
+    held(sequence, reference)
