@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,13 @@ def test_files_that_are_refused_before_anything_runs(tmp_path: Path, name: str, 
     ended = framedex_run("--behaviour", name, "-c", "print('ran')", folder=tmp_path)
     assert (ended.status, ended.stdout) == (1, b""), ended.stderr
     assert message in ended.stderr.decode()
+
+
+def test_a_pipe_is_refused_as_the_program_could_not_read_it_again(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    ended = framedex_run("--behaviour", "pipe.py", "-c", "print('ran')", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (1, b""), ended.stderr
+    assert "pipe.py cannot be read" in ended.stderr.decode()
 
 
 def test_a_file_that_fails_as_it_runs_ends_the_program_with_the_reason(tmp_path: Path) -> None:

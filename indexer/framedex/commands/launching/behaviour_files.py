@@ -9,6 +9,7 @@ from pathlib import Path
 from framedex.commands.reading.files import absolute
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex.regularfile import read_regular
 
 VARIABLE = "FRAMEDEX_BEHAVIOUR"
 
@@ -23,30 +24,30 @@ def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_p
     """
     paths = [absolute(file) for file in files]
     for path in paths:
-        _check(path)
+        source = _source(path)
         if is_own_python:  # what is Python for another one only that one knows
-            _check_syntax(path)
+            _check_syntax(path, source)
     wanted = {"JAX_PLATFORMS": f"{platform},cpu"} if platform and "JAX_PLATFORMS" not in os.environ else {}
     return {VARIABLE: os.pathsep.join(map(os.fspath, paths))} | wanted
 
 
-def _check(path: Path) -> None:
+def _source(path: Path) -> bytes:
     if os.pathsep in os.fspath(path):
         raise FramedexError(
             f"The path {printable(os.fspath(path))} has a {os.pathsep}, which stands between files of behaviours.",
             "Give it a name without, or start framedex in its folder.",
         )
     try:
-        path.read_bytes()
+        return read_regular(path)  # not a pipe: the program reads the file once more
     except OSError as error:
         raise FramedexError(
             f"The behaviours of {printable(os.fspath(path))} cannot be read: {error.strerror}.", "Check --behaviour."
         ) from None
 
 
-def _check_syntax(path: Path) -> None:
+def _check_syntax(path: Path, source: bytes) -> None:
     try:
-        compile(path.read_bytes(), os.fspath(path), "exec", dont_inherit=True)
+        compile(source, os.fspath(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise FramedexError(
             f"The behaviours of {printable(os.fspath(path))} are no Python: {printable(str(error))}.", "Mend the file."
