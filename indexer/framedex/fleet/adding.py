@@ -152,8 +152,9 @@ class Adding:
         file = CallsFile(calls, origin, stream.capture, tables.ids)
         _read_all(stream, file)
         write_rows(kinds, CALL_KINDS, file.kinds())
-        self._put_new(f"frames/{partition}", FRAMES, tables.frames())
-        self._put_new(f"stacks/{partition}", STACKS, {key: [row] for key, row in tables.stacks().items()})
+        used = {kind["stack"] for kind in file.kinds()}
+        self._put_new(f"frames/{partition}", FRAMES, tables.frames(used))
+        self._put_new(f"stacks/{partition}", STACKS, {key: [row] for key, row in tables.stacks(used).items()})
         part = f"{partition}/{name}"
         place.put(f"call_kinds/{part}", kinds)
         place.put(f"calls/{part}", calls)

@@ -25,11 +25,23 @@ _READABLE = (
     "SELECT table_name AS view, string_agg(column_name, ', ' ORDER BY column_index) AS columns FROM duckdb_columns()"
     " WHERE schema_name = 'main' AND NOT internal GROUP BY ALL ORDER BY view"
 )
-# Several captures may have brought the same. Of a frame counts what that capture told which knew most of it; a stack
-# whose id is not that of its frames is none of framedex's.
+# Several captures may have brought the same. Of a frame counts what that capture told which knew most of it, whatever
+# is said of how much that is. What a file tells of a frame has the hash of it; texts that are no plain ASCII stand in
+# that otherwise than DuckDB writes them, and have to be in order only. A stack whose id is not that of its frames is
+# none of framedex's.
+_OF_FRAME = ", ".join(f'"{name}"' for name in schema.FRAMES.names if name not in ("id", "known", "description"))
 _ONE_OF_EACH = {
-    "frames": "SELECT DISTINCT * EXCLUDE (filename) FROM files.frames"
-    " QUALIFY description = first_value(description) OVER (PARTITION BY id ORDER BY known DESC, description)",
+    "frames": "WITH told AS (SELECT filename, id, description,"
+    " sum((symbol <> '')::BIGINT + 2 * (line > 0)::BIGINT)::BIGINT AS known,"
+    f" string_agg(to_json(struct_pack({_OF_FRAME}))::VARCHAR, ',' ORDER BY depth) AS content,"
+    " count(*) = count(DISTINCT depth) AND min(depth) = 0 AND max(depth) = count(*) - 1 AS is_in_order"
+    " FROM files.frames GROUP BY filename, id, description),"
+    " sound AS (SELECT filename, id, description, known FROM told WHERE is_in_order"
+    " AND (NOT regexp_full_match(content, '[ -~]*')"
+    " OR description = left(sha256('[\"' || id || '\",' || content || ']'), 32)))"
+    f" SELECT DISTINCT f.id, {_OF_FRAME}, s.known, f.description FROM files.frames f"
+    " JOIN sound s ON s.filename = f.filename AND s.id = f.id AND s.description = f.description"
+    " QUALIFY f.description = first_value(f.description) OVER (PARTITION BY f.id ORDER BY s.known DESC, f.description)",
     "stacks": "SELECT * EXCLUDE (filename) FROM files.stacks WHERE id ="
     " left(sha256('[\"stack\",' || to_json(frames)::VARCHAR || ','"
     " || to_json(python)::VARCHAR || ',' || to_json(outcome)::VARCHAR || ',' || is_truncated::VARCHAR || ']'), 32)"

@@ -38,15 +38,19 @@ def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
                 if _user_frame(row) < _user_frame(known):
                     stacks[row["id"]] = row
     ids = {frame for row in stacks.values() for frame in (*row["frames"], *row["python"])}
-    descriptions: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    described: dict[str, dict[str, list[Row]]] = defaultdict(dict)
     for name in place.names(f"frames/{partition}"):
+        told: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in rows_of(place, name, FRAMES):
-            if row["id"] in ids and row not in descriptions[row["id"]][row["description"]]:
-                descriptions[row["id"]][row["description"]].append(row)
+            if row["id"] in ids:
+                told[row["id"], row["description"]].append(row)
+        for (key, description), rows in told.items():
+            if is_description(key, description, rows):
+                described[key].setdefault(description, rows)
     frames = {}
-    for of_frame in descriptions.values():
-        best = min(of_frame, key=lambda each: (-max(row["known"] for row in of_frame[each]), each))
-        frames[best] = sorted(of_frame[best], key=lambda row: row["depth"])
+    for of_frame in described.values():
+        best = min(of_frame, key=lambda each: (-known_of(of_frame[each]), each))
+        frames[best] = of_frame[best]
     return Needed(stacks, frames)
 
 
@@ -67,6 +71,21 @@ def is_stack(row: Row) -> bool:
     """Whether a row of stacks is what its id says."""
     told = ("stack", row["frames"], row["python"], row["outcome"], row["is_truncated"])
     return bool(row["id"] == id_of(*told))
+
+
+def is_description(key: str, description: str, rows: list[Row]) -> bool:
+    """Whether rows of a frame are what their description says; they are put in order."""
+    rows.sort(key=lambda row: row["depth"])
+    told = [{name: value for name, value in row.items() if name not in _OF_NO_ROW} for row in rows]
+    return description == id_of(key, *told)
+
+
+def known_of(rows: Iterable[Row]) -> int:
+    """How much rows tell of a frame."""
+    return sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
+
+
+_OF_NO_ROW = ("id", "known", "description")
 
 
 def _user_frame(row: Row) -> tuple[bool, str]:

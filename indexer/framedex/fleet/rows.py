@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from framedex.fleet.identities import frame_ids, id_of, stack_id
@@ -34,8 +34,8 @@ class StackTables:
         stacks = zip(capture.stacks, self._chains, strict=True)
         self.ids = [stack_id(stack, *chains) for stack, chains in stacks]
 
-    def stacks(self) -> dict[str, Row]:
-        """The stacks by their ids."""
+    def stacks(self, used: Collection[str]) -> dict[str, Row]:
+        """The stacks of these ids, by them."""
         return {
             key: {
                 "id": key,
@@ -46,12 +46,17 @@ class StackTables:
                 "is_truncated": stack.is_truncated,
             }
             for key, stack, (frames, python) in zip(self.ids, self._capture.stacks, self._chains, strict=True)
+            if key in used
         }
 
-    def frames(self) -> dict[str, list[Row]]:
-        """What is known of each frame, as rows by the hash of them."""
+    def frames(self, used: Collection[str]) -> dict[str, list[Row]]:
+        """What is known of each frame of these stacks, as rows by the hash of them."""
         found = {}
+        chains = (chain for key, chain in zip(self.ids, self._chains, strict=True) if key in used)
+        of_stacks = {frame for chain, python in chains for frame in (*chain, *python)}
         for key, records in zip(self._frame_ids, self._named, strict=True):
+            if key not in of_stacks:
+                continue
             rows = [_row(depth, record) for depth, record in enumerate(records)]
             description = id_of(key, *rows)
             known = sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)

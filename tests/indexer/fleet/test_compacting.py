@@ -250,7 +250,8 @@ def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Pat
         return found
 
     with ThreadPoolExecutor() as pool:
-        working = [pool.submit(over_and_over), pool.submit(over_and_over), pool.submit(read)]
+        working = [pool.submit(over_and_over), pool.submit(over_and_over)]
+        reading = pool.submit(read)
         try:
             with adding_process(store, ranks()[2:5]) as one, adding_process(store, ranks()[4:]) as other:
                 for process in (one, other):
@@ -258,8 +259,8 @@ def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Pat
                     assert process.returncode == 0, errors
         finally:
             over.set()
-        assert all(work.result() for work in working[:2])
-        seen = working[2].result()
+        assert all(work.result() for work in working)
+        seen = reading.result()
     assert seen == sorted(seen)
     assert content(store) == content(clean)
     settle(store)

@@ -1,0 +1,177 @@
+"""Stores that are not what framedex wrote, or not to be written: set apart or refused, with what is to be done."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added
+from framedex.fleet.asking import Asking
+from framedex.fleet.compacting import compact
+from framedex.fleet.identities import id_of
+from framedex.fleet.place import Place
+from framedex.fleet.schema import FRAMES, MARKER, STACKS
+from framedex.progress import Silence
+from tests.indexer.fleet.fleets import added, asked, content, copied, job
+from tests.pythons import ROOT
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with both ranks."""
+    added(tmp_path / "store", *job())
+    return tmp_path / "store"
+
+
+def put(store: Path, table: str, schema: Any, *rows: Mapping[str, Any]) -> None:
+    """Put a file with rows beside those of a table."""
+    folder = next((store / table).rglob("*.parquet")).parent
+    parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema), folder / "forged.parquet")
+
+
+def first(store: Path, table: str, where: str = "true") -> dict[str, Any]:
+    """A row of a table."""
+    with Asking(Place(str(store))) as asking:
+        answer = asking.query(f"SELECT * FROM {table} WHERE {where} ORDER BY ALL LIMIT 1")
+        return dict(zip(answer.columns, answer.rows[0], strict=True))
+
+
+@pytest.mark.parametrize("is_together", [False, True])
+def test_a_frame_is_what_its_hash_says_however_much_somebody_claims_to_know(*, is_together: bool, store: Path) -> None:
+    before = content(store)
+    frame = first(store, "frames", "line > 0 AND depth = 0")
+    forged = frame | {"function": "nice", "path": "/evil.py", "known": 10**9}
+    deeper = frame | {"depth": 1, "function": "inlined", "known": 10**9}
+    other = forged | {"description": id_of("made up")}
+    put(store, "frames", FRAMES, forged, deeper, other)
+    if is_together:
+        compact(Place(str(store)), Silence())
+        for file in store.rglob("forged.parquet"):
+            file.unlink()
+
+    assert content(store) == before
+
+
+def test_what_is_told_with_its_hash_counts_by_what_it_tells_and_not_by_what_it_claims(store: Path) -> None:
+    before = content(store)
+    frame = first(store, "frames", "line > 0 AND depth = 0")
+    less = frame | {"path": None, "line": 0, "known": 10**9}
+    told = [{name: less[name] for name in FRAMES.names if name not in ("id", "known", "description")}]
+    put(store, "frames", FRAMES, less | {"description": id_of(less["id"], *told)})
+
+    assert content(store) == before
+
+
+def test_a_stack_is_what_its_hash_says(store: Path) -> None:
+    before = content(store)
+    stack = first(store, "stacks")
+    put(store, "stacks", STACKS, stack | {"frames": [], "user_frame": None}, stack | {"outcome": "other"})
+
+    assert content(store) == before
+    compact(Place(str(store)), Silence())
+    assert content(store) == before
+
+
+def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> None:
+    before = content(store)
+    one, other = sorted((store / "captures").rglob("*.parquet"))
+    row = parquet.read_table(one, partitioning=None)
+    calls = row.schema.get_field_index("calls")
+    forged = row.set_column(calls, "calls", pa.array([10**9]))
+    parquet.write_table(forged, other)
+
+    with Asking(Place(str(store))) as asking:
+        rows = asking.query("SELECT * FROM captures").rows
+        (said,) = asking.left_out
+    assert rows == [row for row in before["captures"] if row[0] == one.name[:32]]
+    assert "is left out: it says to be of another capture" in said
+    (refused,) = [done for done in added(store, *job()) if isinstance(done, FramedexError)]
+    assert "is no file of a store's" in refused.message and refused.remedy
+    other.unlink()
+    assert all(isinstance(done, Added) for done in added(store, *job()))
+    assert content(store) == before
+
+
+def test_files_of_an_earlier_or_later_schema_are_set_apart(store: Path) -> None:
+    for place, file in enumerate(sorted((store / "captures").rglob("*.parquet"))):
+        rows = parquet.read_table(file, partitioning=None)
+        rows = rows.drop_columns(["generation"]) if place == 0 else rows.append_column("more", pa.array(["x"]))
+        parquet.write_table(rows, file)
+
+    with Asking(Place(str(store))) as asking:
+        assert len(asking.query("SELECT * FROM captures").rows) == 1
+        assert len(asking.left_out) == 1 and "generation" in asking.left_out[0]
+    (store / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 2}))
+    with pytest.raises(FramedexError, match="version 2 of a store; this framedex knows 1"):
+        asked(store, "SELECT 1")
+
+
+WITHOUT_RIGHTS = """
+import os, sys
+from pathlib import Path
+from framedex.errors import FramedexError
+from framedex.fleet.compacting import compact
+from framedex.fleet.dropping import drop
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+from tests.indexer.fleet.fleets import added, asked
+if os.geteuid() == 0:
+    os.setuid(65534)
+store = sys.argv[1]
+for work in (
+    lambda: asked(store, "SELECT count(*) FROM captures"),
+    lambda: [each if isinstance(each, FramedexError) else "added" for each in added(store, Path(sys.argv[2]))],
+    lambda: compact(Place(store), Silence()),
+    lambda: drop(Place(store), "2999-01-01", None),
+):
+    try:
+        print(work())
+    except FramedexError as error:
+        print(error.message, error.remedy)
+"""
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o555, "written"), (0o000, "read")])
+def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
+    """Run as somebody else where modes mean nothing to who runs the tests, in a folder that is open to all."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        capture = copied(job()[0], folder)
+        metadata = capture / "capture.json"
+        metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"identity": "0" * 16}))
+        store = folder / "store"
+        added(store, *job())
+        before = content(store)
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        folders = [store, *(path for path in store.rglob("*") if path.is_dir())]
+        for path in reversed(folders):
+            path.chmod(mode)
+        home = folder / "home"
+        home.mkdir()
+        home.chmod(0o777)
+        environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home)}
+        command = [sys.executable, "-c", WITHOUT_RIGHTS, str(store), str(capture)]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, cwd=ROOT, env=environment, check=False
+        )
+        for path in folders:
+            path.chmod(0o755)
+        lines = done.stdout.splitlines()
+        assert len(lines) == 4, done.stderr
+        assert lines[0] == "[(2,)]" or mode == 0
+        for line in lines[1 if mode else 0 :]:
+            assert f"cannot be {told}" in line or "cannot be cleaned" in line
+            assert "Permission denied" in line
+        assert content(store) == before
