@@ -344,7 +344,7 @@ def _error(job: Job, rank: Rank, number: int, chance: random.Random) -> Fault:
     step = _step(job, chance)
     row = int(job.transfers[step - 1, 0])
     _changed(rank, row, error=8)
-    return Fault(Kind.ERROR, number, step, _line(rank, row))
+    return Fault(Kind.FAILS, number, step, _line(rank, row))
 
 
 def _ahead(job: Job, rank: Rank, number: int, chance: random.Random) -> Fault:

@@ -57,7 +57,7 @@ def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[s
         if error == _NEVER_RETURNED:
             kind, tells = Kind.HANG, f"{function} never returned."
         else:
-            kind, tells = Kind.ERROR, f"{function} fails with {error_name(error)}; in most ranks it does not."
+            kind, tells = Kind.FAILS, f"{function} fails with {error_name(error)}; in most ranks it does not."
         for place in ranks:
             of_rank = [each for each in of_ranks if each.place == place]
             first = min(of_rank, key=lambda each: each.first)

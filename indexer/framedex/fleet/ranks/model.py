@@ -14,7 +14,7 @@ class Kind(StrEnum):
     MISSING = "missing"  # no capture of it is in the store
     CLAIMED = "claimed-twice"  # two captures say that they are this rank
     VERSIONS = "versions"  # other versions of packages
-    ERROR = "error"  # calls that fail, and not in the others
+    FAILS = "fails"  # calls do that succeed in the others
     HANG = "hang"  # a call that never returned, where the others went on
     ENDED = "ended"  # it stopped before the others
     SHAPE = "shape"
