@@ -98,12 +98,12 @@ class Asking:
 
         Raises FramedexError where the store cannot be read.
         """
-        with self._told("The store is not as it should be"):
+        with self._told(f"{self._place.address} does not have what a store has", _REMOVE):
             return self._connection.execute(text, list(parameters)).fetchall()
 
     def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
         """The same by columns, as arrays. Raises FramedexError where the store cannot be read."""
-        with self._told("The store is not as it should be"):
+        with self._told(f"{self._place.address} does not have what a store has", _REMOVE):
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
@@ -230,13 +230,13 @@ class Asking:
         return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _told(self, what: str, remedy: str = "Without a query the views are listed.") -> Iterator[None]:
         try:
             yield
         except duckdb.IOException as error:
             raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _REMOVE) from error
         except duckdb.Error as error:
-            raise FramedexError(f"{what}: {error}.", "Without a query the views are listed.") from error
+            raise FramedexError(f"{what}: {error}.", remedy) from error
 
 
 _REMOVE = "Add the capture again; where that does not help, remove its file below captures/."

@@ -32,6 +32,7 @@ from tests.indexer.fleet.changing import (
     copy_earlier,
     from_a_cache,
     with_arguments,
+    with_column,
     without_transfer,
 )
 from tests.indexer.fleet.fleets import added, copied
@@ -167,6 +168,52 @@ def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path
 
     assert not alarms(comparison)
     assert comparison.notes == ("The job ran 2 times: the latest captures of its ranks are compared.",)
+
+
+def test_ranks_that_recorded_a_part_are_not_compared(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_row(store, 3, metadata=json.dumps({"selected_by": ["FRAMEDEX_RING"]}))
+    change_calls(store, 3, lambda calls: calls.slice(500))
+
+    comparison = compared(store)
+
+    assert not alarms(comparison) and len(comparison.members) == 11
+    assert comparison.notes == ("1 rank recorded some of their calls (FRAMEDEX_RING) and is not compared.",)
+    for rank in range(1, 12):
+        change_row(store, rank, metadata=json.dumps({"selected_by": ["FRAMEDEX_SAMPLE"]}))
+    with pytest.raises(FramedexError, match="nothing to compare"):
+        compared(store)
+
+
+@pytest.mark.parametrize("start", [-(1 << 63), (1 << 63) - 1, 0])
+def test_times_that_cannot_be_are_that_ranks_own(healthy: Path, tmp_path: Path, start: int) -> None:
+    """Given a rank all of whose calls began, at one moment, at an end of time."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_calls(store, 3, lambda calls: with_column(calls, "start", pa.array([start] * len(calls))))
+
+    done = invoked(store, "--json")
+
+    assert done.exit_code == 0, done.output
+    findings = json.loads(done.stdout)["findings"]
+    assert {tuple(each["ranks"]) for each in findings if each["severity"] != "note"} <= {(3,)}
+
+
+def test_calls_that_are_none_are_told_with_a_remedy(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_calls(store, 3, lambda calls: pa.table({"x": [1]}))
+
+    done = invoked(store)
+
+    assert done.exit_code == 1 and "Add the capture again" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_damaged_capture_is_told_beside_what_it_departs_in(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    change_row(store, 3, problems=json.dumps(["3 damaged records were left out."]))
+
+    (note,) = compared(store).notes
+
+    assert note.startswith("The captures of 1 rank lack something (3)")
 
 
 def test_files_of_others_are_left_out_and_told(healthy: Path, tmp_path: Path) -> None:

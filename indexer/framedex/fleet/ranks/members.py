@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # What tells how many ranks a job has.
 _SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _MOST_SIZE = 1 << 31
+# By these a recording leaves out calls that it has on other ranks.
+_BY_CHANCE = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
 _MOST_LISTED = 10_000  # missing ranks, one by one
 _FEWEST = 2
 
@@ -43,13 +45,15 @@ class _Claim:
     started: int
     packages: tuple[tuple[str, str], ...]
     size: int | None
+    left_out: tuple[str, ...]
+    has_problems: bool
 
 
 def members_of(asking: Asking, job: str) -> Members:
     """The ranks of a job. Raises FramedexError where it has fewer than two, or there is no such job."""
     name = storable(job)
     rows = asking.rows(
-        "SELECT rank, capture, path, host, calls, started, packages, metadata FROM captures"
+        "SELECT rank, capture, path, host, calls, started, packages, metadata, problems FROM captures"
         " WHERE job = ? ORDER BY rank, started, capture",
         [name],
     )
@@ -77,24 +81,42 @@ def members_of(asking: Asking, job: str) -> Members:
         findings += _claimed_twice(by_rank, chosen)
     kept = [chosen[rank] for rank in sorted(chosen)]
     findings += [*_missing(kept), *_versions(kept)]
-    members = tuple(each.member for each in kept)
+    members = tuple(each.member for each in kept if not each.left_out)
+    if partly := [each for each in kept if each.left_out]:
+        variables = ", ".join(sorted({name for each in partly for name in each.left_out}))
+        said = f"{words.count(len(partly), 'rank')} recorded some of their calls ({variables})"
+        if len(members) < _FEWEST:
+            raise FramedexError(
+                f"{said}: there is nothing to compare.",
+                "Record the job without them: each rank has all its calls then.",
+            )
+        notes.append(f"{said} and {'is' if len(partly) == 1 else 'are'} not compared.")
+    if damaged := [str(each.member.rank) for each in kept if each.has_problems]:
+        lacking = (
+            f"The captures of {words.count(len(damaged), 'rank')} lack something ({words.few_of(damaged, 'rank')})"
+        )
+        notes.append(f"{lacking}: they may depart by that. The question `problems` tells what it is.")
     return Members(members, tuple(findings), tuple(notes))
 
 
 def _claim(
-    rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str
+    rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str, problems: str
 ) -> _Claim:
     versions: dict[str, str] = {}
     sizes: list[int] = []
+    left_out: tuple[str, ...] = ()
     try:
         told = json.loads(packages)
         versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
-        job = Metadata.parse(metadata).job
-        sizes = [int(size) for name in _SIZES if _is_size(size := job.get(name, ""))]
+        recorded = Metadata.parse(metadata)
+        sizes = [int(size) for name in _SIZES if _is_size(size := recorded.job.get(name, ""))]
+        left_out = tuple(name for name in recorded.selected_by if name in _BY_CHANCE)
     except ValueError:  # somebody else wrote it
         pass
     member = Member(rank, capture, path, host, calls)
-    return _Claim(member, started, tuple(sorted(versions.items())), sizes[0] if sizes else None)
+    return _Claim(
+        member, started, tuple(sorted(versions.items())), sizes[0] if sizes else None, left_out, problems != "[]"
+    )
 
 
 def _is_size(text: str) -> bool:

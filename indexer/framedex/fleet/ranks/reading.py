@@ -149,9 +149,10 @@ def _what_programs_are(asking: Asking) -> tuple[str, list[str]]:
 # The calls that are compared, with the values that are. What is no JSON tells nothing.
 _WORKS = """
 CREATE OR REPLACE TEMP TABLE works AS
-SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread, c.function, c.error, u.path, u.line,
-    regexp_extract(u.path, '[^/]*$') || ':' || u.line AS at_line,
-    regexp_matches(u.path, '/(site|dist)-packages/|/lib(64)?/python3\\.|^<') AS is_installed,
+SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread, c.function, c.error,
+    coalesce(u.path, '') AS path, coalesce(u.line, 0) AS line,
+    regexp_extract(coalesce(u.path, ''), '[^/]*$') || ':' || coalesce(u.line, 0) AS at_line,
+    regexp_matches(coalesce(u.path, ''), '/(site|dist)-packages/|/lib(64)?/python3\\.|^<') AS is_installed,
     CASE WHEN json_valid(c.arguments) THEN json_extract_string(c.arguments, ?::VARCHAR[]) END AS told,
     row_number() OVER (PARTITION BY r.place ORDER BY c.call) AS nth
 FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN user_lines_readable u ON u.stack = c.stack
