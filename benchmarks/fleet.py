@@ -51,6 +51,11 @@ def main() -> None:
                 flush=True,
             )
             index.unlink(missing_ok=True)
+        seconds, memory = measured("fleet", "pull", "--store", str(store), "--rank", "0", "-o", str(here / "index.db"))
+        one = asked(store, "SELECT max(calls) FROM captures")[0]
+        print(f"\npull of {one:,} calls: {one / seconds:,.0f} calls a second, {memory:.0f} MiB", flush=True)
+        seconds, memory = measured("fleet", "compact", "--store", str(store))
+        print(f"compact: {calls / seconds:,.0f} calls a second, {memory:.0f} MiB", flush=True)
         print("\n| question | s cold, with opening the store | s warm |\n|---|---|---|")
         counting = "SELECT function, count(*), sum(duration) FROM calls GROUP BY function"
         for name, sql in {
