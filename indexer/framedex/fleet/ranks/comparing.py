@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex import words
-from framedex.fleet.ranks.clocks import Alignment, alignment_of
 from framedex.fleet.ranks.failures import failures_of
 from framedex.fleet.ranks.families import Family, families_of
-from framedex.fleet.ranks.loops import Steps, Times, steps_of
+from framedex.fleet.ranks.loops import Steps, steps_of
 from framedex.fleet.ranks.members import members_of
 from framedex.fleet.ranks.model import Clock, Comparison, Finding, Kind, Loop
 from framedex.fleet.ranks.reading import calls_of
-from framedex.fleet.ranks.steps import Delay, delays_of, lateness_of
+from framedex.fleet.ranks.timing import with_times
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 _MANY, _SHARE = 4, 0.25  # ranks: what so many do in the same way may be meant
-_CLOCK_IS_OFF = 500_000_000  # ns
-_IS_OFF_OR_LATE = 60_000_000_000  # ns, where nothing tells one from the other
-_DRIFT_IS_SEEN = 20_000_000  # ns, over the whole loop
 _MOST_LED = 1000  # findings that lead to a stack
 
 
@@ -53,20 +49,9 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
     if steps is None:
         notes.append("There is no loop that runs a program again and again: times are not compared.")
     else:
-        times = Times(largest, calls.sequences, steps)
-        alignment = alignment_of(times, largest.reference, steps)
-        if not alignment.waits:
-            notes.append(
-                "Nothing shows that ranks wait for one another in the loop: how far clocks are apart cannot be told."
-            )
-        lateness = lateness_of(times, alignment, largest.reference, steps, calls.tokens)
-        delays = list(delays_of(times, alignment, steps, lateness, floor))
-        findings = _with_delays(findings, delays, lateness.losses, times, largest, steps, members, calls)
-        anchor = calls.tokens[steps.anchor]
-        loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step))
-        clocks = _clocks(times, alignment, members)
-        span = float(lateness.step) * steps.count
-        findings += _clock_findings(clocks, alignment, span)
+        findings, timing = with_times(findings, largest, members, calls, steps, floor)
+        loop, clocks = timing.loop, timing.clocks
+        notes += timing.notes
     findings = _together(findings)
     findings.sort(key=lambda each: (_ORDER.index(each.severity), -each.delay, each.ranks, each.step or 0))
     compared = max(len(sequence.token) for sequence in calls.sequences)
@@ -248,99 +233,6 @@ def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:
                 f"{words.count(len(ranks), 'rank')} do other work than most, and are held against one another alone:"
                 f" {words.few_of(ranks, 'rank')}. Times are compared for the others."
             )
-
-
-def _with_delays(
-    findings: Sequence[Finding],
-    delays: Sequence[Delay],
-    losses: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-    times: Times,
-    family: Family,
-    steps: Steps,
-    members: Members,
-    calls: Calls,
-) -> list[Finding]:
-    """The findings with those of ranks that make others wait. What a rank does otherwise in a step is why it is late
-    there."""
-    rows = {members.members[place].rank: row for row, place in enumerate(times.places)}
-    told = []
-    departs: dict[int, set[int]] = defaultdict(set)
-    late = {(delay.row, step) for delay in delays if not delay.is_steady for step in delay.steps.tolist()}
-    for each in findings:
-        row = rows.get(each.ranks[0]) if each.ranks else None
-        if each.step is not None and row is not None:
-            departs[row].add(each.step)
-            if (row, each.step) in late:
-                each = replace(each, delay=int(losses[row, each.step]))
-        told.append(each)
-    for delay in delays:
-        own = departs[delay.row] if not delay.is_steady else set()
-        left = [step for step in delay.steps.tolist() if step not in own]
-        if not left:
-            continue
-        member = members.members[times.places[delay.row]]
-        token = calls.tokens[int(family.reference[delay.place])]
-        lost = sum(int(losses[delay.row, step]) for step in left)
-        if delay.in_call:
-            where = f"in {token.function}"
-        else:
-            where = f"before {token.function}"
-            if delay.place:
-                where += f", after {calls.tokens[int(family.reference[delay.place - 1])].place}"
-        many = f"in {len(left):,} of {steps.count:,} steps" if len(left) > 1 else f"in step {left[0]}"
-        each_time = f"{words.duration(delay.by)} each time, " if len(left) > 1 else ""
-        told.append(
-            Finding(
-                Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
-                Severity.WARNING,
-                (member.rank,),
-                f"It comes later than the others {many}: {each_time}{words.duration(lost)} together, {where}."
-                if len(left) > 1
-                else f"It comes {words.duration(lost)} later than the others {many}, {where}.",
-                step=left[0],
-                times=len(left),
-                path=token.path,
-                line=token.line,
-                capture=member.capture,
-                call=times.call(delay.row, _place_in(delay, left[0], steps)),
-                delay=lost,
-            )
-        )
-    return told
-
-
-def _place_in(delay: Delay, step: int, steps: Steps) -> int:
-    """The call of a step that is as far behind its beginning as the one that is late."""
-    of = steps.of(delay.place)
-    behind = delay.place - int(steps.begins[of]) if of is not None else 0
-    return min(int(steps.begins[step]) + behind, int(steps.begins[-1]) - 1)
-
-
-def _clocks(times: Times, alignment: Alignment, members: Members) -> tuple[Clock, ...]:
-    ordered = np.sort(times.base)
-    usual = int(ordered[(len(ordered) - 1) // 2])
-    ahead = [int(base) - usual + round(offset) for base, offset in zip(times.base, alignment.offset, strict=True)]
-    common = sorted(ahead)[(len(ahead) - 1) // 2]
-    return tuple(
-        Clock(members.members[place].rank, each - common, float(drift) * 1e9)
-        for place, each, drift in zip(times.places, ahead, alignment.drift, strict=True)
-    )
-
-
-def _clock_findings(clocks: Sequence[Clock], alignment: Alignment, span: float) -> Iterator[Finding]:
-    for each in clocks:
-        said = f"{words.duration(abs(each.offset))} {'ahead of' if each.offset > 0 else 'behind'} the others'"
-        gained = each.drift * span / 1e9
-        if not alignment.waits:
-            if abs(each.offset) >= _IS_OFF_OR_LATE:
-                late = "began so much later" if each.offset > 0 else "began so much earlier"
-                yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock is {said}, or it {late}.")
-        elif abs(each.offset) >= _CLOCK_IS_OFF:
-            yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock is {said}.")
-        elif abs(gained) >= _DRIFT_IS_SEEN:
-            verb = "gains" if gained > 0 else "loses"
-            each_second = words.duration(round(abs(each.drift)))
-            yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock {verb} {each_second} a second.")
 
 
 def _with_stacks(asking: Asking, findings: Sequence[Finding]) -> Iterator[Finding]:
