@@ -75,6 +75,7 @@ ARGUMENTS = {
     "report": ["-o", "-"],
     "export": ["--format", "csv", "-o", "-"],
     "fleet query": ["--store", "store"],
+    "fleet compact": ["--store", "store"],
 }
 SILENT = {
     "sources",
@@ -93,6 +94,8 @@ SILENT = {
     "fleet",
     "fleet add",  # tells of real captures
     "fleet ranks",
+    "fleet pull",
+    "fleet drop",
     "completion remove",
     "cmake",
     "guidebook",

@@ -8,11 +8,18 @@ from pathlib import Path
 
 import boto3
 import pytest
+from click.testing import CliRunner
 from moto.server import ThreadedMotoServer
 
+from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
-from tests.indexer.fleet.fleets import added, content, job
+from framedex.fleet.compacting import compact
+from framedex.fleet.dropping import drop
+from framedex.fleet.place import Place
+from framedex.index import Index
+from framedex.progress import Silence
+from tests.indexer.fleet.fleets import JOB, added, content, job
 
 STORE = "s3://fleet/of/mine"
 
@@ -45,6 +52,23 @@ def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> N
     assert content(STORE) == content(tmp_path / "store")
 
     assert [isinstance(done, Added) and not done.is_new for done in added(STORE, *job())] == [True, True]
+
+
+def test_objects_are_put_together_pulled_and_dropped(tmp_path: Path) -> None:
+    added(STORE, *job())
+    before = content(STORE)
+
+    assert compact(Place(STORE), Silence()).parts == 1
+
+    assert content(STORE) == before
+    assert [isinstance(done, Added) and not done.is_new for done in added(STORE, *job())] == [True, True]
+    index = tmp_path / "index.db"
+    pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", STORE, "-o", str(index)])
+    assert pulled.exit_code == 0, pulled.output
+    with Index.open(index) as opened:
+        assert sum(capture.calls for capture in opened.captures()) == len(before["calls"])
+    assert drop(Place(STORE), None, JOB).files > 0
+    assert not any(content(STORE)[table] for table in ("captures", "calls", "stacks"))
 
 
 def test_a_bucket_that_is_not_there_is_told() -> None:
