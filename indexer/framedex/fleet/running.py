@@ -92,10 +92,7 @@ class _Adding:
         self._cluster = cluster
         self._place = place
         self._ids = ids
-        client = cluster.client
-        self._adder = client.submit(Adder, place.address, VERSION, pure=False)
-        # Each worker is to have one before it is chosen for a capture: Dask prefers those that have.
-        client.replicate([self._adder])
+        self._adder = cluster.client.submit(Adder, place.address, VERSION, pure=False)
         self._seeing: set[str] = set()  # workers that write where this process reads
 
     def each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, Added | FramedexError]]:

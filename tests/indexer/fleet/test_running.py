@@ -340,6 +340,10 @@ def test_clients_that_have_one_cluster_add_the_same_at_once(
 
     assert all(all(are_added(client.result())) for client in clients)
     assert content(tmp_path / "store") == clean
+    with distributed.Client(scheduler, set_as_default=False) as client:
+        latest = time.monotonic() + 60
+        while any(list(Path(folder).glob("framedex-fleet-*")) for folder in client.run(os.getcwd).values()):
+            assert time.monotonic() < latest
 
 
 def test_a_worker_that_does_not_see_a_capture_tells_it(scheduler: str, tmp_path: Path) -> None:
@@ -464,12 +468,12 @@ def test_a_scheduler_that_ends_in_the_midst_is_told(
 
     def met(method: str, path: str) -> int | None:
         if writes_calls(method, path):
-            scheduler.kill()
+            process.kill()
         return None
 
     with (
         s3(bucket, monkeypatch, met),
-        clusters.scheduler_process(file) as scheduler,
+        clusters.scheduler_process(file) as process,
         clusters.worker(clusters.address_in(file), tmp_path / "worker", "--no-nanny"),
     ):
         done = by_cluster(str(file), store, *job())
