@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from framedex.fleet.place import Place
     from framedex.progress import Progress
 
+_DAY = 86_400 * 10**9  # ns
 _LOOK_AGAIN = GRACE.total_seconds() / 6  # what others do meanwhile has to be seen long before the rest is over
 
 
@@ -159,6 +160,7 @@ class Adding:
         place.put(f"call_kinds/{part}", kinds)
         place.put(f"calls/{part}", calls)
         problems = all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
+        problems = (*problems, *_doubts(origin))
         row = _capture_row(stream, origin, file.misuse, problems)
         row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
         committed = self._folder / "capture.parquet"
@@ -211,6 +213,14 @@ def _read_all(stream: CaptureStream, file: CallsFile) -> None:
 
 
 _TABLES = ("frames", "stacks", "call_kinds", "calls")
+
+
+def _doubts(origin: Origin) -> Iterator[str]:
+    """What is wrong with when a capture says to have begun, as sentences."""
+    if origin.began > time.time_ns() + _DAY:
+        yield f"It says to have begun on {origin.day}, which is yet to come: the clock of its host was wrong."
+    elif not origin.began:
+        yield f"It does not say when it began, or says what no clock can: it stands on {origin.day}."
 
 
 def _capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], problems: Sequence[str]) -> Row:

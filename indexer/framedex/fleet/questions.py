@@ -33,7 +33,7 @@ QUESTIONS = {
     ),
     "slowest": Question(
         "what took longest in the newest seven days, by lines, against the seven before",
-        "WITH newest AS (SELECT max(day)::DATE AS day FROM captures),"
+        "WITH newest AS (SELECT max(day)::DATE AS day FROM captures WHERE day <= (today() + 1)::VARCHAR),"
         " of_week AS (SELECT *, (newest.day - l.day::DATE) // 7 AS week FROM lines_readable l, newest)"
         " SELECT path, line, function, sum(calls) FILTER (week = 0)::BIGINT AS calls,"
         " round(sum(microseconds) FILTER (week = 0) / sum(calls) FILTER (week = 0), 3) AS microseconds_each,"

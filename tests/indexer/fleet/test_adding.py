@@ -20,7 +20,9 @@ from framedex.captures import read_capture
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added, add_captures
+from framedex.fleet.asking import Asking
 from framedex.fleet.place import Place
+from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.schema import MARKER
 from framedex.index import Store
 from framedex.ingest import Silence, ingest_captures
@@ -262,6 +264,29 @@ def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
     assert [isinstance(each, Added) and each.calls > 0 for each in done] == [False, True]
     assert asked(store, "SELECT calls FROM captures ORDER BY calls")[0] == (0,)
     assert asked(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("started", "day", "told"),
+    [(4 * 10**18, "2096-10-02", "is yet to come"), ((1 << 63) - 1, "1970-01-01", "what no clock can")],
+)
+def test_a_clock_that_was_wrong_is_told_and_hides_nothing_of_others(
+    started: int, day: str, told: str, tmp_path: Path
+) -> None:
+    wrong = copied(job()[0], tmp_path)
+    metadata = wrong / "capture.json"
+    metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"started_unix_ns": started}))
+    store = tmp_path / "store"
+
+    added(store, wrong, *job())
+
+    ((said,),) = asked(store, f"SELECT problems FROM captures WHERE day = '{day}'")
+    assert told in said
+    with Asking(Place(str(store))) as asking:
+        answer = asking.query(QUESTIONS["slowest"].sql)
+    of_captures = {row[answer.columns.index("capture")] for row in answer.rows}
+    assert of_captures <= {name for (name,) in asked(store, f"SELECT capture FROM captures WHERE day <> '{day}'")}
+    assert of_captures
 
 
 def test_a_recording_that_goes_on_is_left_out(tmp_path: Path) -> None:

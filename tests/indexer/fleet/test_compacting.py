@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 from pyarrow import parquet
 
@@ -265,6 +266,20 @@ def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Pat
     assert content(store) == content(clean)
     settle(store)
     assert content(store) == content(clean)
+
+
+def test_who_reads_without_framedex_finds_each_call_once(clean: Path, store: Path) -> None:
+    """What docs/fleet.md says, while old and new files are there."""
+    together(store)
+
+    captures = pd.read_parquet(store / "captures", partitioning=None)
+    assert len(captures) == 16
+    captures = captures.sort_values(["calls", "shared_by"]).drop_duplicates("capture", keep="last")
+    parts = [store / "calls" / part for part in captures["part"].unique()]
+    calls = pd.read_parquet(parts, partitioning=None)
+
+    assert len(parts) == 2 and len(calls) == captures["calls"].sum() == asked(clean, "SELECT count(*) FROM calls")[0][0]
+    assert not calls.duplicated(["capture", "call"]).any()
 
 
 def test_what_is_marked_is_not_relied_on_by_who_adds_then(tmp_path: Path) -> None:
