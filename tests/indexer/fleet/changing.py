@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 TRANSFER, COMPILE = "PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Compile"
+READ, EXECUTE = "PJRT_Buffer_ToHostBuffer", "PJRT_LoadedExecutable_Execute"
 
 
 def row_of(store: Path, rank: int) -> Path:
@@ -64,6 +65,28 @@ def with_arguments(calls: pa.Table, arguments: str) -> pa.Table:
     row = transfers(calls)[-20]
     one = with_column(calls.slice(row, 1), "arguments", pa.array([arguments]))
     return pa.concat_tables([calls.slice(0, row), one, calls.slice(row + 1)])
+
+
+def with_slow_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
+    """The calls where one rank takes so long for each read that is as its last one, and the others wait for it in the
+    program that they run next."""
+    functions, start, duration = (calls[name].to_pylist() for name in ("function", "start", "duration"))
+    stacks = calls["stack"].to_pylist()
+    reads = [row for row, function in enumerate(functions) if function == READ]
+    slow = {row for row in reads if stacks[row] == stacks[reads[-1]]}
+    shift, held = 0, False
+    for row, function in enumerate(functions):
+        start[row] += shift
+        if row in slow and not is_slow:
+            held = True
+        elif row in slow:
+            duration[row] += by
+            shift += by
+        elif held and function == EXECUTE:
+            duration[row] += by
+            shift += by
+            held = False
+    return with_column(with_column(calls, "start", pa.array(start)), "duration", pa.array(duration))
 
 
 def from_a_cache(calls: pa.Table) -> pa.Table:

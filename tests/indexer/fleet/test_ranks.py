@@ -33,6 +33,7 @@ from tests.indexer.fleet.changing import (
     from_a_cache,
     with_arguments,
     with_column,
+    with_slow_reads,
     without_transfer,
 )
 from tests.indexer.fleet.fleets import added, copied
@@ -109,6 +110,20 @@ def test_a_clock_that_is_off_makes_no_straggler_and_is_told_as_far_as_it_is(heal
     clocks = {clock.rank: clock.offset for clock in comparison.clocks}
     assert abs(clocks[3] - clocks[4] - 3_600_000_000_000) < 1_000_000
     assert abs(clocks[8] - clocks[4] + 500_000_000) < 1_000_000
+
+
+def test_a_rank_that_is_late_now_and_then_is_told_once_with_its_steps(healthy: Path, tmp_path: Path) -> None:
+    """Given that rank 0, which reports in each tenth step, takes five seconds for what it reads in four of these."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank in range(12):
+        change_calls(store, rank, partial(with_slow_reads, is_slow=rank == 0, by=5_000_000_000))
+
+    comparison = compared(store)
+
+    (late,) = alarms(comparison)
+    assert (late.kind, late.ranks, late.steps) == (Kind.SLOW_STEP, (0,), (19, 29, 39, 49))
+    assert 19_500_000_000 < late.delay < 20_500_000_000 and "in PJRT_Buffer_ToHostBuffer" in late.tells
+    assert [each.ranks for each in comparison.findings if each.severity is Severity.NOTE] == [(0,)]
 
 
 def test_what_most_ranks_do_is_right_also_where_no_two_do_the_same(healthy: Path, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """What the ranks of a job differ in, as a JSON document.
 
-    {"job": str, "ranks": [{"rank", "capture", "path", "host", "calls"}], "compared": int, "loop": null | {"path", "line",
-    "function", "steps": int, "step_ns": int}, "clocks": [{"rank", "ahead_ns": int, "gains_ns_per_second": float}],
-    "findings": [finding], "notes": [str], "left_out": [str]}
+    {"job": str, "ranks": [{"rank", "capture", "path", "host", "calls"}], "compared": int, "loop": null | {"path",
+    "line", "function", "steps": int, "step_ns": int}, "clocks": [{"rank", "ahead_ns": int, "gains_ns_per_second":
+    float}], "findings": [finding], "notes": [str], "left_out": [str]}
 
-A finding is {"kind", "severity", "ranks": [int], "tells": str, "step": int | null, "times": int, "path", "line",
-"capture", "call", "stack", "other_rank", "other_call": null where there is none, "delay_ns": int}.
+A finding is {"kind", "severity", "ranks": [int], "tells": str, "step": int | null, "steps": [int], "times": int,
+"path", "line", "capture", "call", "stack", "other_rank", "other_call": null where there is none, "delay_ns": int}.
 """
 
 from __future__ import annotations
@@ -53,5 +53,6 @@ def _finding(finding: Finding) -> Document:
         "kind": finding.kind.value,
         "severity": finding.severity.value,
         "ranks": list(finding.ranks),
+        "steps": list(finding.steps),
         "delay_ns": delay,
     }

@@ -98,7 +98,7 @@ def _together(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _said(finding: Finding) -> tuple[object, ...]:
-    return finding.kind, finding.severity, finding.line, finding.step, finding.times, finding.tells
+    return finding.kind, finding.severity, finding.line, finding.step, finding.steps, finding.times, finding.tells
 
 
 def _of_rank(
@@ -127,6 +127,7 @@ def _of_rank(
             (members.members[place].rank,),
             first.tells,
             step=None if steps is None else _step_of(first, steps, family, calls),
+            steps=() if steps is None else _steps_of(differences, steps, family, calls),
             times=len(differences),
             path=token.path,
             line=token.line,
@@ -141,6 +142,12 @@ def _call_at(place: int, at: int, family: Family, calls: Calls) -> int | None:
     """The number of the call that a rank makes at a place of the reference; None where it makes none there."""
     matched = family.compared[place].matched
     return int(calls.sequences[place].call[matched[at]]) if at < len(matched) and matched[at] >= 0 else None
+
+
+def _steps_of(differences: Sequence[Difference], steps: Steps, family: Family, calls: Calls) -> tuple[int, ...]:
+    """The steps in which differences are, each once."""
+    found = {_step_of(each, steps, family, calls) for each in differences}
+    return tuple(sorted(step for step in found if step is not None))
 
 
 def _step_of(each: Difference, steps: Steps, family: Family, calls: Calls) -> int | None:
@@ -204,7 +211,9 @@ def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> 
     for each in failures:
         if each.kind is Kind.HANG and (early := ended.get(each.ranks[0])) is not None:
             hung |= set(each.ranks)
-            each = replace(each, step=early.step, tells=f"{each.tells} {early.tells.partition('. ')[2]}".strip())
+            each = replace(
+                each, step=early.step, steps=early.steps, tells=f"{each.tells} {early.tells.partition('. ')[2]}".strip()
+            )
         told.append(each)
     for each in findings:
         ranks = tuple(rank for rank in each.ranks if rank not in hung) if each.kind is Kind.ENDED else each.ranks
@@ -222,7 +231,8 @@ def _in_step(failure: Finding, members: Members, calls: Calls, family: Family, s
     own = calls.sequences[place].call
     at = int(np.searchsorted(own, failure.call))
     (there,) = np.nonzero(family.compared[place].matched == at) if at < len(own) and own[at] == failure.call else ([],)
-    return replace(failure, step=steps.of(int(there[0]))) if len(there) else failure
+    step = steps.of(int(there[0])) if len(there) else None
+    return failure if step is None else replace(failure, step=step, steps=(step,))
 
 
 def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:

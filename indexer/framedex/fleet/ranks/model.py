@@ -35,11 +35,11 @@ class Kind(StrEnum):
 class Finding:
     """What one rank, or several in the same way, do otherwise than the others.
 
-    `tells` says it in a sentence. `step` is the first of the job's loop in which it shows, counted from 0, None
-    outside of it; `times` how often it shows in the first of `ranks`, which are ordered. `path` and `line` are of
-    the program's Python there, None where no line is to blame. `capture`, `call` and `stack` lead to the first of
-    these ranks' call; `other_rank` and `other_call` to what another rank does there. `delay` is how long the others
-    waited for it in ns, as far as that can be told: all steps together.
+    `tells` says it in a sentence. `steps` are those of the job's loop in which it shows, counted from 0, and `step` the
+    first of them, None outside of it; `times` how often it shows in the first of `ranks`, which are ordered. `path` and
+    `line` are of the program's Python there, None where no line is to blame. `capture`, `call` and `stack` lead to the
+    first of these ranks' call; `other_rank` and `other_call` to what another rank does there. `delay` is how long the
+    others waited for it in ns, as far as that can be told: all steps together.
     """
 
     kind: Kind
@@ -56,6 +56,7 @@ class Finding:
     other_rank: int | None = None
     other_call: int | None = None
     delay: int = 0
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

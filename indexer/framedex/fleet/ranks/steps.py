@@ -19,7 +19,8 @@ _MOST_OF = 0.5  # of the steps: who is late in so many is slow
 _SLOWER = 0.1  # of a step
 _BESIDE_NOISE = 8.0  # times what ranks differ in anyway
 _OF_STEP = 0.5
-_BESIDE_OTHERS = 4.0  # times what the latest ranks lose in a step
+_BESIDE_OTHERS = 4.0  # times what other ranks lose in their worst step
+_MOST_RANKS = 0.75  # of the others: as the worst steps of so many are, ranks differ anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,10 @@ def delays_of(times: Times, alignment: Alignment, steps: Steps, lateness: Latene
         if np.count_nonzero(late) > _MOST_OF * np.count_nonzero(told) and losses[row, late].sum() >= floor:
             is_slow[row] = True
             yield _delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
-    others = np.sort(losses[~is_slow][:, told], axis=None)[::-1]
-    if not len(others):
-        return
-    ordinary = float(others[min(max(2, len(others) // 200), len(others) - 1)])
+    worst = losses[:, told].max(axis=1)
     for row in np.flatnonzero(~is_slow).tolist():
+        others = np.sort(np.delete(worst, np.flatnonzero(is_slow | (np.arange(len(worst)) == row))))
+        ordinary = float(others[int(_MOST_RANKS * len(others))]) if len(others) else 0.0
         limit = max(_OF_STEP * lateness.step, _BESIDE_OTHERS * ordinary, floor)
         if (late := np.flatnonzero(told & (losses[row] >= limit))).size:
             yield _delay(times, alignment, steps, lateness, row, late, is_steady=False)

@@ -62,21 +62,21 @@ def _with_delays(
     members: Members,
     calls: Calls,
 ) -> list[Finding]:
-    """The findings with those of ranks that make others wait. What a rank does otherwise in a step is why it is late
+    """The findings with those of ranks that make others wait. What is wrong with a rank in a step is why it is late
     there."""
     rows = {members.members[place].rank: row for row, place in enumerate(times.places)}
     told = []
     departs: dict[int, set[int]] = defaultdict(set)
     late = {(delay.row, step) for delay in delays if not delay.is_steady for step in delay.steps.tolist()}
     for each in findings:
-        row = rows.get(each.ranks[0]) if each.ranks else None
-        if each.step is not None and row is not None:
-            departs[row].add(each.step)
-            if (row, each.step) in late:
-                each = replace(each, delay=int(losses[row, each.step]))
-        told.append(each)
+        waited = 0
+        with_next = {later for step in each.steps for later in (step, step + 1)}  # what comes last makes that late
+        for row in (rows[rank] for rank in each.ranks if rank in rows and each.severity is not Severity.NOTE):
+            departs[row] |= with_next
+            waited = max(waited, sum(int(losses[row, step]) for step in with_next if (row, step) in late))
+        told.append(replace(each, delay=waited))
     for delay in delays:
-        own = departs[delay.row] if not delay.is_steady else set()
+        own = set() if delay.is_steady else departs[delay.row]
         left = [step for step in delay.steps.tolist() if step not in own]
         if not left:
             continue
@@ -100,6 +100,7 @@ def _with_delays(
                 if len(left) > 1
                 else f"It comes {words.duration(lost)} later than the others {many}, {where}.",
                 step=left[0],
+                steps=tuple(left),
                 times=len(left),
                 path=token.path,
                 line=token.line,
