@@ -6,6 +6,7 @@ however often it is done. What cannot be added is told for each capture, and nob
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.fleet.place import Place
     from framedex.progress import Progress
 
-_LOOK = 1.0  # seconds between two looks at whether there are workers, while nothing comes
+_LOOK = 1.0  # seconds between two looks after the workers
 _ANSWER = 10.0  # seconds for a worker's answer of some hundred bytes; it may have died with it
 _AGAIN = "Run the same command again when it is back: it goes on."
 
@@ -42,7 +43,7 @@ class Cluster(Protocol):
         """Wait for workers. Raises FramedexError where none comes, or one cannot add captures."""
 
     def tend(self) -> None:
-        """Look after the workers while nothing comes. Raises FramedexError where nothing more will."""
+        """Look after the workers. Raises FramedexError where nothing more will come."""
 
     def came(self) -> None:
         """Note that a capture is done."""
@@ -104,21 +105,26 @@ class _Adding:
         came: SimpleQueue[Any] = SimpleQueue()
         for future in futures:
             future.add_done_callback(came.put)
+        looked = time.monotonic()
         while left:
             try:
                 future = came.get(timeout=_LOOK)
                 done = self._checked(_outcome(future))
-            except (Empty, TimeoutError) as nothing:
-                if isinstance(nothing, TimeoutError):
-                    came.put(future)  # what came of it is lost with its worker, and being found again
-                try:
-                    self._cluster.tend()
-                except FramedexError as error:
-                    yield from ((path, error) for path in left.values())
-                    return
+            except Empty:
+                pass
+            except TimeoutError:
+                came.put(future)  # what came of it is lost with its worker, and being found again
             else:
                 self._cluster.came()
                 yield left.pop(future), done
+            if time.monotonic() - looked < _LOOK:
+                continue
+            try:
+                self._cluster.tend()
+            except FramedexError as error:
+                yield from ((path, error) for path in left.values())
+                return
+            looked = time.monotonic()
 
     def _checked(self, outcome: Outcome | FramedexError) -> Added | FramedexError:
         """What came of a capture, if the worker writes into the store that this process means."""
