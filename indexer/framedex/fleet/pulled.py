@@ -50,6 +50,7 @@ LACKING = (
 )
 """What is told wherever a pulled capture is shown."""
 
+_MOST_CALLS = 1 << 32  # 4 bytes of memory each, once they have come
 _NONE = np.zeros(0, np.int64)
 _NO_OBJECTS = ObjectColumns(*([_NONE] * 14))
 _THREAD = re.compile(r"(?:(.*) \()?(\d{1,18})\)?", re.DOTALL)
@@ -80,6 +81,8 @@ class _Pulled:
         self._asking = asking
         self._row = row
         self._metadata = Metadata.parse(row["metadata"])
+        if not 0 <= row["calls"] < _MOST_CALLS:
+            raise ValueError("it has more calls than there can be")
         kinds = asking.query(
             f"SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = '{row['capture']}'"
             " ORDER BY first_call"

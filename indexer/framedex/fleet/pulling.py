@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.errors import FramedexError
 from framedex.fleet.pulled import write_pulled
 from framedex.ingest.importing import Imported, import_file
+from framedex.shared.reading import UNSOUND
 
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
@@ -42,6 +43,9 @@ def pull_captures(
                     origin = f"fleet:{row['capture']}"
                     how = (captures, None, (), roots, progress, rules, None, origin)
                     done = import_file(store, Path(file.name), *how)
+            except UNSOUND as error:
+                said = f"What the store has of capture {row['capture']} does not hold together: {error}."
+                done = FramedexError(said, "Remove its file below captures/, and add the capture again.")
             except FramedexError as error:
                 done = FramedexError(f"Capture {row['capture']} is not pulled. {error.message}", error.remedy)
             except OSError as error:

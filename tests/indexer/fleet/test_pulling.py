@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
@@ -132,7 +133,7 @@ def test_what_is_pulled_twice_is_there_once_and_what_has_grown_is_replaced(store
 
     again = framedex("fleet", "pull", "--store", store, "-o", index)
 
-    assert again.stdout.count("known already") == 2
+    assert again.stdout.count("known already") == again.stdout.count(f" of {JOB}, rank ") == 2
     assert told(index) == before
     assert len(list((tmp_path / "captures").iterdir())) == 2
 
@@ -186,6 +187,23 @@ def test_who_is_killed_while_pulling_leaves_no_half_index(moment: str, store: Pa
     assert framedex("fleet", "pull", "--store", store, "-o", index).exit_code == 0
 
     assert told(index)["calls"] == read(tmp_path / "read.db", job())["calls"]
+
+
+@pytest.mark.parametrize(
+    ("column", "told"), [("metadata", "no JSON"), ("calls", 1 << 40), ("problems", "[1"), ("started", 1 << 61)]
+)
+def test_a_row_that_does_not_hold_together_is_told(column: str, told: object, tmp_path: Path) -> None:
+    added(tmp_path / "store", job()[0])
+    (file,) = (tmp_path / "store" / "captures").rglob("*.parquet")
+    rows = parquet.read_table(file, partitioning=None)
+    place = rows.schema.get_field_index(column)
+    parquet.write_table(rows.set_column(place, column, pa.array([told], rows.schema.field(column).type)), file)
+
+    done = framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db")
+
+    assert done.exit_code == 1 and "framedex: " in done.stderr and "Traceback" not in done.stderr
+    with Index.open(tmp_path / "index.db") as index:
+        assert not list(index.captures())
 
 
 @pytest.mark.parametrize("table", ["stacks", "frames", "calls"])

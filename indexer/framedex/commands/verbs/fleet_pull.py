@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex import words
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
-from framedex.commands.output.render_index import import_lines
+from framedex.commands.output.terminal import text_line
 from framedex.commands.reading.files import absolute
 from framedex.commands.reading.fleet import store_option
 from framedex.commands.reading.indexing import patience
 from framedex.commands.reading.known import index_path_here, load_settings_here
 from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
-from framedex.plaintext import shell_word
+from framedex.plaintext import printable, shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.choosing import Chosen
@@ -59,11 +61,12 @@ def pull_from_fleet(
     given = output or ctx.obj
     path = index_path_here(given, settings)
     chosen = Chosen(job=job, rank=rank, captures=capture, day=day, since=since)
-    imported, refused = _pull(path, given, store, chosen, settings)
+    pulled, refused = _pull(path, given, store, chosen, settings)
+    imported = [done for _, done in pulled]
     if as_json:
         print_json(imports_document(path, imported) | {"left_out": refused})
     else:
-        print_lines(import_lines(imported))
+        print_lines(text_line(_told(row, done), "head") for row, done in pulled)
     if refused:
         ctx.exit(1)
     if not as_json:
@@ -74,7 +77,7 @@ def pull_from_fleet(
 
 def _pull(
     path: Path, given: Path | None, store: str, chosen: Chosen, settings: Settings
-) -> tuple[list[Imported], list[dict[str, str]]]:
+) -> tuple[list[tuple[Mapping[str, Any], Imported]], list[dict[str, str]]]:
     """Pull captures into the index at a path; of those that cannot be pulled it is said why."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fleet.asking import Asking
@@ -82,7 +85,7 @@ def _pull(
     from framedex.fleet.pulling import pull_captures
     from framedex.index import Store
 
-    imported, refused = [], []
+    pulled, refused = [], []
     with Asking(Place(store)) as asking:
         rows = chosen.rows(asking)
         with (
@@ -95,6 +98,17 @@ def _pull(
                     print_error(done)
                     refused.append({"capture": row["capture"], "problem": done.message, "remedy": done.remedy})
                 else:
-                    imported.append(done)
+                    pulled.append((row, done))
             index.seal()
-    return imported, refused
+    return pulled, refused
+
+
+def _told(row: Mapping[str, Any], done: Imported) -> str:
+    """What is said of a capture that is in the index now."""
+    rank = "" if row["rank"] is None else f", rank {row['rank']}"
+    of_job = f" of {printable(row['job'])}{rank}" if row["job"] else rank
+    told = f"{row['capture']}{of_job}: capture {done.capture}"
+    if done.report is None:
+        return f"{told}, known already"
+    held = f"{words.count(done.report.calls, 'call')}, {words.count(done.report.stacks, 'stack')}"
+    return f"{told}: {held}{' (read again: it has changed)' if done.report.grown else ''}"
