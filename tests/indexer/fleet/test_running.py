@@ -29,6 +29,7 @@ from framedex.fleet.existing import existing_cluster
 from framedex.fleet.local import local_cluster
 from framedex.fleet.place import Place
 from framedex.fleet.running import Cluster, add_by_cluster
+from framedex.fleet.sizes import processes_that_pay
 from framedex.progress import Silence
 from framedex.version import VERSION
 from tests.indexer.fleet import clusters, servers
@@ -545,6 +546,29 @@ def test_without_dask_it_is_told_what_to_install(tmp_path: Path, monkeypatch: py
         assert done.exit_code == 1 and "pip install 'framedex[fleet-dask]'" in done.stderr
 
     assert CliRunner().invoke(cli, command).exit_code == 0
+
+
+def test_processes_are_started_where_that_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given captures of some size, and so many processors."""
+    for name, size in (("small", 1 << 20), ("large", 200 << 20), ("other", 200 << 20)):
+        (tmp_path / name).mkdir()
+        with (tmp_path / name / "thread-0.fdx").open("wb") as stream:
+            stream.truncate(size)
+    small, large, other, gone = (tmp_path / name for name in ("small", "large", "other", "gone"))
+
+    for processors, captures, processes in (
+        (8, [large, other], 2),
+        (8, [large, other, small, gone], 4),
+        (2, [large, other, small], 2),
+        (1, [large, other], 0),
+        (8, [small, large], 0),
+        (8, [large], 0),
+    ):
+        monkeypatch.setattr("dask.system.CPU_COUNT", processors)
+        monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 64 << 30)
+        assert processes_that_pay(captures) == processes
+    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 1 << 30)
+    assert processes_that_pay([large, other]) == 0
 
 
 def test_a_cluster_that_exists_has_its_workers(tmp_path: Path) -> None:
