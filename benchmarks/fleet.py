@@ -51,7 +51,11 @@ def main() -> None:
                 flush=True,
             )
             index.unlink(missing_ok=True)
-        seconds, memory = measured("fleet", "pull", "--store", str(store), "--rank", "0", "-o", str(here / "index.db"))
+        pulled = Path(folder) / "pulled"  # by itself: it gets a folder of captures beside it
+        pulled.mkdir()
+        seconds, memory = measured(
+            "fleet", "pull", "--store", str(store), "--rank", "0", "-o", str(pulled / "index.db")
+        )
         one = asked(store, "SELECT max(calls) FROM captures")[0]
         print(f"\npull of {one:,} calls: {one / seconds:,.0f} calls a second, {memory:.0f} MiB", flush=True)
         seconds, memory = measured("fleet", "compact", "--store", str(store))
