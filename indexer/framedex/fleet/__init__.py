@@ -1,4 +1,5 @@
 """Captures of many processes and hosts in one store of Parquet files, by engines that exist: docs/fleet.md.
 
-`adding.py` puts captures into a store, `asking.py` asks it by SQL; `schema.py` says what lies in it.
+`adding.py` puts captures into a store, `asking.py` asks it by SQL, `pulling.py` takes captures into an index,
+`compacting.py` and `dropping.py` keep it small; `schema.py` says what lies in it.
 """

@@ -67,8 +67,15 @@ class Committed:
         return row_of
 
 
+class NoRowsError(FramedexError):
+    """A file that stands where rows of captures do, and is none of a store's."""
+
+
 def read_committed(place: Place, name: str) -> list[Committed]:
-    """What a file of captures says, nothing where there is none. Raises FramedexError where it is none of a store's."""
+    """What a file of captures says, nothing where there is none.
+
+    Raises NoRowsError where it is none of a store's, and FramedexError where it cannot be read.
+    """
     content = place.read(name)
     if content is None:
         return []
@@ -76,7 +83,7 @@ def read_committed(place: Place, name: str) -> list[Committed]:
         rows = parquet.read_table(pa.BufferReader(content), columns=list(COLUMNS), partitioning=None).to_pylist()
         return [Committed.of(name, row) for row in rows]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
-        raise FramedexError(
+        raise NoRowsError(
             f"{place.url(name)} is no file of a store's.", "Remove it, and add the capture again."
         ) from error
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from framedex.errors import FramedexError
-from framedex.fleet.committed import Committed, counted, is_dropped, read_committed
+from framedex.fleet.committed import Committed, NoRowsError, counted, is_dropped, read_committed
 from framedex.fleet.dropped import FOLDER as DROPS
 from framedex.fleet.dropped import read_drops
 from framedex.fleet.going import FOLDER as GOING
@@ -31,25 +30,33 @@ _OF_STACKS = ("stacks", "frames")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The rows of captures that a store has, those of them that count by their captures, and what was dropped."""
+    """The rows of captures that a store has, those of them that count by their captures, and what was dropped.
+
+    `unread` are folders of days with a file of captures that is not understood: nobody knows what that refers to.
+    """
 
     rows: list[Committed]
     counted: dict[str, Committed]
     drops: list[Drop]
+    unread: frozenset[str]
 
     @classmethod
     def of(cls, place: Place) -> State:
         """The state of a store. Files of captures that are none of a store's are left out, as in queries."""
         going = names_going(place)
         rows: list[Committed] = []
+        unread = set()
         for name in place.below("captures"):
             try:
                 rows += read_committed(place, name)
-            except FramedexError:
-                if place.read(name) is None:  # it was removed meanwhile
-                    continue
+            except NoRowsError:
+                unread.add(name.split("/")[1])
         drops = list(read_drops(place).values())
-        return cls(rows, counted(rows, drops, going), drops)
+        return cls(rows, counted(rows, drops, going), drops, frozenset(unread))
+
+    def is_unread(self, name: str) -> bool:
+        """Whether a file is of a day of which not all captures are understood."""
+        return name.split("/")[1] in self.unread
 
     def partitions(self) -> dict[str, list[Committed]]:
         """The rows that count by the folders of their files, in the order of their captures' beginning."""
@@ -78,6 +85,7 @@ def sweep(place: Place) -> Swept:
     later |= _unneeded_stacks(place, state)
     latest = datetime.now(UTC) - GRACE
     due = {name: when for when, names in known.values() if when < latest for name in names}
+    later = {name for name in later if not state.is_unread(name)}
     gone = at_once | {name for name in later & due.keys() if not _is_newer(place, name, due[name])}
     size = 0
     for name in sorted(gone, key=_order):

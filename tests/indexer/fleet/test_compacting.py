@@ -316,6 +316,21 @@ def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
     assert content(store) == before
 
 
+def test_what_a_row_refers_to_that_is_not_understood_stays(clean: Path, store: Path) -> None:
+    row = sorted((store / "captures").rglob("*.parquet"))[3]
+    whole = row.read_bytes()
+    row.write_bytes(whole[:100])
+    settle(store)
+    (calls,) = (store / "calls").rglob(row.name)
+    assert calls.exists()
+
+    row.write_bytes(whole)
+
+    assert content(store) == content(clean)
+    settle(store)
+    assert content(store) == content(clean)
+
+
 def test_files_that_are_none_of_a_stores_are_left_alone(clean: Path, store: Path) -> None:
     foreign = next((store / "stacks").rglob("*.parquet")).parent / "foreign.parquet"
     foreign.write_bytes(b"PAR1")
