@@ -59,12 +59,13 @@ class Answer:
 
 
 class Asking:
-    """A store that is open for questions: a context manager."""
+    """A store that is open for questions: a context manager. `address` is that of the store."""
 
     def __init__(self, place: Place) -> None:
         """Raises FramedexError where there is no store, or its captures cannot be read."""
         place.check()
         self._place = place
+        self.address = place.address
         self._connection = duckdb.connect(":memory:")
         self._counted: dict[str, Committed] = {}
         self._whole: set[str] = set()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex import words
 from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
@@ -42,7 +43,7 @@ class Chosen:
         columns = ("capture", "day", "job", "rank", "started", "calls", "problems", "metadata")
         found = asking.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
         rows = [dict(zip(columns, row, strict=True)) for row in found]
-        ids = {self._id(told, [row["capture"] for row in rows]) for told in self.captures}
+        ids = {_id(told, [row["capture"] for row in rows], asking) for told in self.captures}
         chosen = [
             row
             for row in rows
@@ -55,18 +56,21 @@ class Chosen:
         if not chosen:
             raise FramedexError(
                 f"None of the {words.count(len(rows), 'capture')} in the store is meant.",
-                "`framedex fleet query captures` lists them with their jobs, ranks and days.",
+                f"{_listing(asking)} lists them with their jobs, ranks and days.",
             )
         return chosen
 
-    def _id(self, told: str, ids: Sequence[str]) -> str:
-        fits = [each for each in ids if set(told) <= _DIGITS and each.startswith(told)]
-        if len(fits) != 1:
-            many = f"{len(fits):,} captures whose ids begin" if fits else "no capture whose id begins"
-            raise FramedexError(
-                f"The store has {many} with {told!r}.", "`framedex fleet query captures` lists them with their ids."
-            )
-        return fits[0]
+
+def _id(told: str, ids: Sequence[str], asking: Asking) -> str:
+    fits = [each for each in ids if set(told) <= _DIGITS and each.startswith(told)]
+    if len(fits) != 1:
+        many = f"{len(fits):,} captures whose ids begin" if fits else "no capture whose id begins"
+        raise FramedexError(f"The store has {many} with {told!r}.", f"{_listing(asking)} lists them with their ids.")
+    return fits[0]
+
+
+def _listing(asking: Asking) -> str:
+    return f"`framedex fleet query captures --store {shell_word(asking.address)}`"
 
 
 def check_day(told: str) -> None:

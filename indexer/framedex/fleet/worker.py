@@ -73,8 +73,8 @@ class Adder:
 
 _SAME = "Install the same framedex on all of them, then run the same command again: it goes on."
 _SEEN = (
-    "Put captures where all workers see them at the same path, or add these by `framedex fleet add` on the host that"
-    " has them."
+    "Put captures where all workers see them at the same path, or add these on the host that has them, without"
+    " --scheduler."
 )
 
 

@@ -71,8 +71,10 @@ def pull_from_fleet(
         ctx.exit(1)
     if not as_json:
         ids = ",".join(str(each.capture) for each in imported)
-        option = f"--index {shell_word(str(output))} " if output is not None else ""
-        note(f"Next: `framedex {option}summary --capture {ids}`, or open the project in an editor.")
+        summary = f"`framedex summary --capture {ids}`"
+        if output is not None:
+            summary = f"`framedex --index {shell_word(str(output))} summary --capture {ids}`"
+        note(f"Next: {summary}, or open the project in an editor.")
 
 
 def _pull(
