@@ -273,7 +273,7 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/verbs/demo.py: [*own_code(cli, ()), *arguments]",
         "indexer/framedex/commands/agents/asking.py: [*own_code(_CODE, ()), *self._before, *command]",
         "indexer/framedex/commands/checking/software.py: own_module('framedex_server', ())",  # as an editor starts it
-        "indexer/framedex/fleet/local.py: own_module('framedex.fleet.local_worker', ())",
+        "indexer/framedex/fleet/cluster/local.py: own_module('framedex.fleet.cluster.local_worker', ())",
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",
     }

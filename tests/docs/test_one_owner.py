@@ -45,7 +45,7 @@ ELSEWHERE = {
         "fetching/cache.py": "what it keeps",
         "fetching/clones.py": "what git keeps",
         "fetching/fetch.py": "what the cache keeps",
-        "fleet/sizes.py": "captures",
+        "fleet/cluster/sizes.py": "captures",
         "imports/keeping.py": "what it keeps",
         "imports/modules.py": "binaries",
         "index/file/database.py": "the index",

@@ -25,11 +25,11 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
-from framedex.fleet.existing import existing_cluster
-from framedex.fleet.local import local_cluster
+from framedex.fleet.cluster.adding import Cluster, add_by_cluster
+from framedex.fleet.cluster.existing import existing_cluster
+from framedex.fleet.cluster.local import local_cluster
+from framedex.fleet.cluster.sizes import processes_that_pay
 from framedex.fleet.place import Place
-from framedex.fleet.running import Cluster, add_by_cluster
-from framedex.fleet.sizes import processes_that_pay
 from framedex.progress import Silence
 from framedex.version import VERSION
 from tests.indexer.fleet import clusters, servers
@@ -536,8 +536,8 @@ def children(process: int) -> list[int]:
 
 def test_without_dask_it_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process adds captures nevertheless."""
-    for module in ("cluster_libraries", "existing", "local", "running", "worker"):
-        monkeypatch.delitem(sys.modules, f"framedex.fleet.{module}", raising=False)
+    for module in ("adding", "existing", "libraries", "local", "worker"):
+        monkeypatch.delitem(sys.modules, f"framedex.fleet.cluster.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
     command = ["fleet", "add", str(job()[1]), "--store", str(tmp_path / "store")]
 

@@ -87,18 +87,18 @@ def _adding(
 
     place = Place(store)
     if scheduler is None and workers is None:
-        from framedex.fleet.sizes import processes_that_pay
+        from framedex.fleet.cluster.sizes import processes_that_pay
 
         workers = processes_that_pay(captures)
     if scheduler is not None:
-        from framedex.fleet.existing import existing_cluster
-        from framedex.fleet.running import add_by_cluster
+        from framedex.fleet.cluster.adding import add_by_cluster
+        from framedex.fleet.cluster.existing import existing_cluster
 
         with existing_cluster(scheduler) as cluster:
             yield add_by_cluster(cluster, place, captures, progress)
     elif workers:
-        from framedex.fleet.local import local_cluster
-        from framedex.fleet.running import add_by_cluster
+        from framedex.fleet.cluster.adding import add_by_cluster
+        from framedex.fleet.cluster.local import local_cluster
 
         with local_cluster(workers, progress) as processes:
             yield add_by_cluster(processes, place, captures, progress)

@@ -12,7 +12,7 @@ import sys
 from threading import Thread
 from typing import Any
 
-from framedex.fleet.cluster_libraries import dask, distributed
+from framedex.fleet.cluster.libraries import dask, distributed
 
 
 def main() -> None:

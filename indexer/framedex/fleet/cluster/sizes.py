@@ -30,7 +30,7 @@ def processes_that_pay(captures: Sequence[Path]) -> int:
         return 0
     if len(captures) < 2 or sum(map(capture_size, captures)) < _WORTH:
         return 0
-    from framedex.fleet.cluster_libraries import dask, distributed
+    from framedex.fleet.cluster.libraries import dask, distributed
 
     # As far as a container lets this process have them.
     processes = min(len(captures), dask.system.CPU_COUNT, distributed.system.MEMORY_LIMIT // _MEMORY)

@@ -1,4 +1,4 @@
-"""Captures into a store by the workers of a cluster: each does what `adding.py` does, and any may end at any time.
+"""Captures into a store by the workers of a cluster: each does what `fleet/adding.py` does, any may end.
 
 Dask has a capture added again whose worker is lost. That needs no care here, since adding is whole or nothing, and once
 however often it is done. What cannot be added is told for each capture, and nobody is waited for in vain.
@@ -16,12 +16,12 @@ from framedex import words
 from framedex.captures import read_metadata
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
-from framedex.fleet.cluster_libraries import distributed
+from framedex.fleet.cluster.libraries import distributed
+from framedex.fleet.cluster.sizes import capture_size
+from framedex.fleet.cluster.worker import Adder, Outcome, add
 from framedex.fleet.committed import read_committed
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in, owner_of
-from framedex.fleet.sizes import capture_size
-from framedex.fleet.worker import Adder, Outcome, add
 from framedex.plaintext import printable
 from framedex.version import VERSION
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from framedex import words
 from framedex.errors import FramedexError
-from framedex.fleet.cluster_libraries import dask, distributed, silence
-from framedex.fleet.worker import version
+from framedex.fleet.cluster.libraries import dask, distributed, silence
+from framedex.fleet.cluster.worker import version
 from framedex.plaintext import printable
 from framedex.regularfile import read_regular
 from framedex.version import VERSION

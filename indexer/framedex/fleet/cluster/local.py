@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.errors import FramedexError
-from framedex.fleet.cluster_libraries import dask, distributed, silence
+from framedex.fleet.cluster.libraries import dask, distributed, silence
 from framedex.interpreters import own_module
 from framedex.plaintext import printable
 from framedex.progress import Progress
@@ -112,7 +112,7 @@ class _Process:
         """Start it. In a group of its own, it has no Ctrl-C of the terminal's: it ends with this process."""
         with self._said.open("wb") as said:
             self._process = subprocess.Popen(
-                own_module("framedex.fleet.local_worker", ()),
+                own_module("framedex.fleet.cluster.local_worker", ()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

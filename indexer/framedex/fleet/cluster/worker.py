@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from framedex.captures import read_metadata
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Adding
-from framedex.fleet.cluster_libraries import distributed
+from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.naming import Names
 from framedex.fleet.origin import Origin
 from framedex.fleet.place import Place
