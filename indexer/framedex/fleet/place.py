@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from framedex.fleet.schema import MARKER, VERSION
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"
+_LEFT = re.compile(r"\.[0-9a-f]{16}\.part$")  # others have files that end so, too: browsers those that still come
 GRACE = timedelta(hours=1)
 """How long what is needed no more stays for those who are at it: reading a store, or adding a capture."""
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"})
@@ -54,17 +56,16 @@ class Place:
 
     def begin(self) -> None:
         """Make the store where there is none yet. Raises FramedexError where something else is there."""
-        self.clean("")
-        if self._is_store():
-            return
-        with self._told("made"):
-            there = [name for name in self._listed("") if not name.endswith(_PART)]
-        if there and MARKER not in there:
-            raise FramedexError(
-                f"{self.address} is not empty, and no store of framedex.", "Name a new folder, or that of a store."
-            )
-        with self._told("made"):
-            self._put_bytes(MARKER, json.dumps({"format": _FORMAT, "version": VERSION}).encode() + b"\n")
+        if not self._is_store():
+            with self._told("made"):
+                there = [name for name in self._listed("") if not _LEFT.search(name)]
+            if there and MARKER not in there:
+                raise FramedexError(
+                    f"{self.address} is not empty, and no store of framedex.", "Name a new folder, or that of a store."
+                )
+            with self._told("made"):
+                self._put_bytes(MARKER, json.dumps({"format": _FORMAT, "version": VERSION}).encode() + b"\n")
+        self.clean("")  # only now is it known that what is there is a store's
 
     def check(self) -> None:
         """Raise FramedexError where no store is that is read here."""
@@ -162,7 +163,7 @@ class Place:
         with self._told("cleaned"):
             for name in self._listed(folder):
                 path = self.path(f"{folder}/{name}".lstrip("/"))
-                if name.endswith(_PART):
+                if _LEFT.search(name):
                     with suppress(FileNotFoundError):
                         if _utc(self.files.modified(path)) < latest:
                             self.files.rm_file(path)

@@ -169,11 +169,14 @@ def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(clean: Pat
 def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
     added(tmp_path / "store", job()[0])
     (calls,) = (tmp_path / "store").glob("calls/*/*")
-    (calls / "x.parquet.1.part").touch()
+    writing, foreign = calls / "x.parquet.0123456789abcdef.part", calls / "x.parquet.1.part"
+    writing.touch()
+    foreign.touch()
+    os.utime(foreign, (0, 0))
 
     added(tmp_path / "store", job()[1])
 
-    assert (calls / "x.parquet.1.part").exists()
+    assert writing.exists() and foreign.exists()
 
 
 def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
@@ -300,7 +303,10 @@ def test_a_recording_that_goes_on_is_left_out(tmp_path: Path) -> None:
 
 
 def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
+    theirs = {"notes.txt", "film.mkv.part", "x.0123456789abcdef.part"}
+    for name in theirs:
+        (tmp_path / name).write_text("mine")
+        os.utime(tmp_path / name, (0, 0))
     with pytest.raises(FramedexError, match="no store of framedex"):
         added(tmp_path, job()[0])
     (tmp_path / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 99}))
@@ -309,7 +315,7 @@ def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text("[]")
     with pytest.raises(FramedexError, match="no version"):
         asked(tmp_path, "SELECT 1")
-    assert {*files(tmp_path)} == {"notes.txt", MARKER}
+    assert {*files(tmp_path)} == {*theirs, MARKER}
 
 
 @pytest.mark.parametrize(
