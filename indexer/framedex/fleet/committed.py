@@ -6,6 +6,7 @@ there, one of the rows counts, and only what its files have of the capture.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa, parquet
-from framedex.fleet.partitions import is_part, owner_of
+from framedex.fleet.partitions import captures_in, is_part, owner_of
 
 if TYPE_CHECKING:
     from framedex.fleet.dropped import Drop
     from framedex.fleet.place import Place
 
 COLUMNS = ("capture", "day", "job", "started", "calls", "stacks", "signature", "generation", "part", "shared_by")
+_ID = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,13 @@ class Committed:
         numbers = (row_of.started, row_of.calls, row_of.stacks, row_of.generation, row_of.shared_by)
         if not all(isinstance(text, str) for text in texts) or not all(isinstance(each, int) for each in numbers):
             raise TypeError("what it is to say is missing")
+        if not _ID.fullmatch(row_of.capture):
+            raise ValueError("it has no id of a capture")
         if owner_of(file) not in (None, row_of.capture):
             raise ValueError("it says to be of another capture than its name does")
-        if not is_part(row_of.part, row_of.capture):
+        if file.rpartition("/")[0] != captures_in(row_of.day):
+            raise ValueError("it says to be of another day than its folder does")
+        if not is_part(row_of.part, row_of.capture) or not row_of.part.startswith(f"day={row_of.day}/"):
             raise ValueError("it names no part of the store")
         return row_of
 
@@ -86,6 +92,28 @@ def read_committed(place: Place, name: str) -> list[Committed]:
         raise NoRowsError(
             f"{place.url(name)} is no file of a store's.", "Remove it, and add the capture again."
         ) from error
+
+
+def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, list[Committed]]) -> list[Committed]:
+    """The rows of a capture that began on a day, as they are there now.
+
+    `together` keeps what files that several captures have together say, by their names. Those that are none of a
+    store's say nothing here: queries tell of them. Raises NoRowsError where a file of this capture's own is none, and
+    FramedexError where the store cannot be read.
+    """
+    rows: list[Committed] = []
+    for file in place.names(captures_in(day)):
+        owner = owner_of(file)
+        if owner == capture:
+            rows += read_committed(place, file)
+        elif owner is None:
+            if file not in together:
+                try:
+                    together[file] = read_committed(place, file)
+                except NoRowsError:
+                    together[file] = []
+            rows += together[file]
+    return [row for row in rows if row.capture == capture]
 
 
 def counted(rows: Iterable[Committed], drops: Iterable[Drop], going: Collection[str]) -> dict[str, Committed]:

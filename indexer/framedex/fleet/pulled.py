@@ -83,10 +83,10 @@ class _Pulled:
         self._metadata = Metadata.parse(row["metadata"])
         if not 0 <= row["calls"] < _MOST_CALLS:
             raise ValueError("it has more calls than there can be")
-        kinds = asking.query(
-            f"SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = '{row['capture']}'"
-            " ORDER BY first_call"
-        ).rows
+        kinds = asking.rows(
+            "SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = ? ORDER BY first_call",
+            [row["capture"]],
+        )
         self._boundaries = _numbered((boundary, function) for boundary, function, *_ in kinds)
         self._threads = _numbered(thread for _, _, thread, _, _ in kinds)
         self._stacks = _numbered(stack for _, _, _, stack, _ in kinds)
@@ -104,10 +104,11 @@ class _Pulled:
     # What calls refer to
 
     def _defined(self) -> Definitions:
-        stacks = self._asking.query(
+        stacks = self._asking.rows(
             "SELECT id, frames, python, outcome, is_truncated FROM stacks WHERE id IN"
-            f" (SELECT stack FROM call_kinds WHERE capture = '{self._row['capture']}') ORDER BY id"
-        ).rows
+            " (SELECT stack FROM call_kinds WHERE capture = ?) ORDER BY id",
+            [self._row["capture"]],
+        )
         if len(stacks) != len(self._stacks):
             raise self._lacks("stacks are missing")
         frames = _numbered(frame for _, frames, python, _, _ in stacks for frame in (*frames, *python))
@@ -139,11 +140,12 @@ class _Pulled:
         """The logical frames of each frame, as shared files have them."""
         of_id: dict[str, list[Any]] = {key: [] for key in frames}
         columns = 'id, language, role, function, symbol, path, line, how, module, "offset", first_line, is_returning'
-        query = self._asking.query(
+        rows = self._asking.rows(
             f"SELECT {columns}, depth FROM frames WHERE id IN (SELECT unnest(frames || python) FROM stacks WHERE id IN"
-            f" (SELECT stack FROM call_kinds WHERE capture = '{self._row['capture']}')) ORDER BY id, depth"
+            " (SELECT stack FROM call_kinds WHERE capture = ?)) ORDER BY id, depth",
+            [self._row["capture"]],
         )
-        for key, *row in query.rows:
+        for key, *row in rows:
             of_id[key].append(tables.frame(_record(*row)))
         if not all(of_id.values()):
             raise self._lacks("frames are missing")

@@ -103,6 +103,37 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
     assert content(store) == before
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("day", "../../../outside", "of another day"),
+        ("day", "2026-11-23", "of another day"),
+        ("capture", "' OR true --", "no id of a capture"),
+        ("part", f"day=2001-01-01/job=-/{'0' * 32}.parquet", "no part of the store"),
+    ],
+)
+def test_a_row_that_leads_elsewhere_is_set_apart_and_nothing_is_done_there(
+    column: str, value: str, said: str, store: Path, tmp_path: Path
+) -> None:
+    before = content(store)
+    folder = next((store / "captures").glob("day=*"))
+    outside = (store / "captures" / f"day={value}" if column == "day" else tmp_path / "outside").resolve()
+    outside.mkdir(exist_ok=True)
+    left = outside / "x.0123456789abcdef.part"
+    left.touch()
+    os.utime(left, (0, 0))
+    rows = parquet.read_table(next(folder.glob("*.parquet")), partitioning=None)
+    forged = [rows.to_pylist()[0] | {"part": f"{folder.name}/job=-/{'0' * 32}.parquet", column: value}]
+    parquet.write_table(pa.Table.from_pylist(forged, rows.schema), folder / f"{'0' * 32}.parquet")
+
+    compact(Place(str(store)), Silence())
+
+    assert [*outside.iterdir()] == [left]
+    assert content(store) == before
+    with Asking(Place(str(store))) as asking:
+        assert len(asking.left_out) == 1 and said in asking.left_out[0]
+
+
 def test_files_of_an_earlier_or_later_schema_are_set_apart(store: Path) -> None:
     for place, file in enumerate(sorted((store / "captures").rglob("*.parquet"))):
         rows = parquet.read_table(file, partitioning=None)
