@@ -10,7 +10,6 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,13 @@ from framedex import words
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
 from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
-from framedex.fleet.committed import Committed, read_committed
+from framedex.fleet.committed import Committed, rows_of_capture
 from framedex.fleet.dropped import generation_of, read_drops
 from framedex.fleet.going import names_going
 from framedex.fleet.identities import id_of
 from framedex.fleet.naming import Names
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_in, own_name, owner_of, part_of
+from framedex.fleet.partitions import captures_in, own_name, part_of
 from framedex.fleet.place import GRACE
 from framedex.fleet.rows import Row, StackTables
 from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, STACKS
@@ -123,18 +122,8 @@ class Adding:
 
     def _committed(self, origin: Origin, generation: int) -> list[Committed]:
         """What the store has of a capture, as it is there now: of this state, of others, and together with others."""
-        place, folder = self._place, captures_in(origin.day)
-        rows: list[Committed] = []
-        for file in place.names(folder):
-            owner = owner_of(file)
-            if owner == origin.capture:
-                rows += read_committed(place, file)
-            elif owner is None and file not in self._together:
-                self._together[file] = []
-                with suppress(FramedexError):  # it is none of a store's: queries say so
-                    self._together[file] = read_committed(place, file)
-            rows += self._together.get(file, ())
-        return [row for row in rows if row.capture == origin.capture and row.generation == generation]
+        rows = rows_of_capture(self._place, origin.capture, origin.day, self._together)
+        return [row for row in rows if row.generation == generation]
 
     def _write(
         self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[Committed]

@@ -19,9 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from pyarrow import parquet
 
+from framedex.captures import read_metadata
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
@@ -29,6 +32,8 @@ from framedex.fleet.cluster.adding import Cluster, add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.cluster.local import local_cluster
 from framedex.fleet.cluster.sizes import processes_that_pay
+from framedex.fleet.origin import Origin
+from framedex.fleet.partitions import captures_in
 from framedex.fleet.place import Place
 from framedex.progress import Silence
 from framedex.version import VERSION
@@ -345,6 +350,20 @@ def test_clients_that_have_one_cluster_add_the_same_at_once(
         latest = time.monotonic() + 60
         while any(list(Path(folder).glob("framedex-fleet-*")) for folder in client.run(os.getcwd).values()):
             assert time.monotonic() < latest
+
+
+def test_a_file_of_others_among_the_rows_keeps_no_capture_out(
+    scheduler: str, clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "store" / captures_in(Origin.of(read_metadata(job()[0])).day)
+    Place(str(tmp_path / "store")).begin()
+    folder.mkdir(parents=True)
+    parquet.write_table(pa.table({"x": [1]}), folder / "foreign.parquet")
+
+    done = by_cluster(scheduler, tmp_path / "store", *job())
+
+    assert are_added(done) == [True, True]
+    assert content(tmp_path / "store") == clean
 
 
 def test_a_worker_that_does_not_see_a_capture_tells_it(scheduler: str, tmp_path: Path) -> None:

@@ -19,9 +19,8 @@ from framedex.fleet.adding import Added
 from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.cluster.sizes import capture_size
 from framedex.fleet.cluster.worker import Adder, Outcome, add
-from framedex.fleet.committed import read_committed
+from framedex.fleet.committed import Committed, rows_of_capture
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_in, owner_of
 from framedex.plaintext import printable
 from framedex.version import VERSION
 
@@ -95,6 +94,7 @@ class _Adding:
         self._ids = ids
         self._adder = cluster.client.submit(Adder, place.address, VERSION, pure=False)
         self._seeing: set[str] = set()  # workers that write where this process reads
+        self._together: dict[str, list[Committed]] = {}
 
     def each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, Added | FramedexError]]:
         """What comes of captures, each when it is done; what is left with the reason when nothing more will come."""
@@ -133,7 +133,7 @@ class _Adding:
         done, worker = outcome.done, outcome.worker
         if isinstance(done, Added) and worker not in self._seeing:
             try:
-                if not _has(self._place, done.origin):
+                if not rows_of_capture(self._place, done.origin.capture, done.origin.day, self._together):
                     return _elsewhere(self._place, worker)
             except FramedexError as error:
                 return error
@@ -159,12 +159,6 @@ def _outcome(future: Any) -> Outcome | FramedexError:
     except Exception as error:
         said = printable(f"{type(error).__name__}: {error}")
         return FramedexError(f"A worker failed on it: {said}", "Add it with `--workers 0`, in one process.")
-
-
-def _has(place: Place, origin: Origin) -> bool:
-    """Whether a capture is in the store, as this process sees it."""
-    files = [file for file in place.names(captures_in(origin.day)) if owner_of(file) in (origin.capture, None)]
-    return any(row.capture == origin.capture for file in files for row in read_committed(place, file))
 
 
 def _elsewhere(place: Place, worker: str) -> FramedexError:

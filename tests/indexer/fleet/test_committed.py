@@ -1,0 +1,38 @@
+"""The rows of one capture, which may be in a file of its own and in files that several captures have together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.fleet.committed import Committed, rows_of_capture
+from framedex.fleet.compacting import compact
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+from tests.indexer.fleet.fleets import added, asked, job
+
+
+def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
+    """Given a file of several captures that cannot be read for a while, and one that is none of a store's."""
+    store = tmp_path / "store"
+    added(store, *job())
+    compact(Place(str(store)), Silence())
+    capture, day = asked(store, "SELECT capture, day::VARCHAR FROM captures WHERE rank = 0")[0]
+    folder = store / "captures" / f"day={day}"
+    (folder / "foreign.parquet").write_bytes(b"PAR1")
+    (together,) = (file for file in folder.iterdir() if len(file.stem) == 32)
+    content = together.read_bytes()
+    together.unlink()
+    together.mkdir()
+    known: dict[str, list[Committed]] = {}
+
+    with pytest.raises(FramedexError, match="cannot be read"):
+        rows_of_capture(Place(str(store)), capture, day, known)
+    together.rmdir()
+    together.write_bytes(content)
+
+    rows = rows_of_capture(Place(str(store)), capture, day, known)
+    assert sorted(row.is_own for row in rows) == [False, True]
+    assert {row.capture for row in rows} == {capture}
