@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from framedex.fleet.place import Place
 
 FOLDER = "drops"
+_MOST = 1 << 31  # generations; rows have them in 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,11 @@ def read_drops(place: Place) -> dict[str, Drop]:
         try:
             told = json.loads(content)
             drop = Drop(told["before"], told["job"], told["generation"])
-            if not isinstance(drop.generation, int) or not all(
-                each is None or isinstance(each, str) for each in (drop.before, drop.job)
-            ):
+            if not all(each is None or isinstance(each, str) for each in (drop.before, drop.job)):
                 raise TypeError("it is told otherwise")
-        except (ValueError, TypeError, KeyError) as error:
+            if type(drop.generation) is not int or not 0 <= drop.generation < _MOST:
+                raise ValueError("so often nobody drops")
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise FramedexError(
                 f"{place.url(name)} does not say what was dropped.", "Remove it, and drop again what is to go."
             ) from error

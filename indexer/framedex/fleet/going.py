@@ -36,7 +36,7 @@ def marks(place: Place) -> dict[str, tuple[datetime, list[str]]]:
             continue
         try:
             told = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             told = []
         found[name] = when, [each for each in told if isinstance(each, str)] if isinstance(told, list) else []
     return found

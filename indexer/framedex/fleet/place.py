@@ -81,7 +81,7 @@ class Place:
         if told is None:
             return False
         version = None
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             marker = json.loads(told)
             if isinstance(marker, dict) and marker.get("format") == _FORMAT:
                 version = marker.get("version")

@@ -15,6 +15,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
 from framedex.fleet.dropping import drop
 from framedex.fleet.place import Place
+from framedex.fleet.schema import MARKER
 from tests.indexer.fleet.fleets import added, asked, content, copied, files, job
 from tests.indexer.fleet.test_compacting import age, together
 from tests.once import made_once
@@ -187,8 +188,37 @@ def test_the_verb_shows_what_would_go_and_drops_it_when_told_to(store: Path) -> 
     assert "is no day" in framedex("--before", "yesterday", status=1).stderr
 
 
-def test_a_drop_that_is_not_understood_is_told(store: Path) -> None:
+DEEP = "[" * 200_000
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "{",
+        DEEP,
+        json.dumps({"before": None, "job": None, "generation": 1 << 70}),
+        json.dumps({"before": None, "job": None, "generation": True}),
+    ],
+)
+def test_a_drop_that_is_not_understood_is_told(told: str, store: Path) -> None:
     (store / "drops").mkdir()
-    (store / "drops" / "x.json").write_text("{")
+    (store / "drops" / "x.json").write_text(told)
     with pytest.raises(FramedexError, match="does not say what was dropped"):
         asked(store, "SELECT 1")
+    (refused, *_) = added(store, *captures().values())
+    assert isinstance(refused, FramedexError)
+
+
+def test_a_mark_that_is_not_understood_marks_nothing(store: Path) -> None:
+    (store / "going").mkdir()
+    (store / "going" / "x.json").write_text(DEEP)
+
+    together(store)
+
+    assert of(store) == set(captures())
+
+
+def test_a_store_that_says_what_nobody_understands_is_told(tmp_path: Path) -> None:
+    (tmp_path / MARKER).write_text(DEEP)
+    with pytest.raises(FramedexError, match="no version"):
+        asked(tmp_path, "SELECT 1")
