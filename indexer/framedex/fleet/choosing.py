@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex import words
 from framedex.errors import FramedexError
+from framedex.index.file.values import storable
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -44,11 +45,12 @@ class Chosen:
         found = asking.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
         rows = [dict(zip(columns, row, strict=True)) for row in found]
         ids = {_id(told, [row["capture"] for row in rows], asking) for told in self.captures}
+        job = None if self.job is None else storable(self.job)
         chosen = [
             row
             for row in rows
             if (not ids or row["capture"] in ids)
-            and (self.job is None or row["job"] == self.job)
+            and (job is None or row["job"] == job)
             and (self.rank is None or row["rank"] == self.rank)
             and (self.day is None or row["day"] == self.day)
             and (self.since is None or row["day"] >= self.since)

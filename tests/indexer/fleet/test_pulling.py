@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import CallFilter
-from tests.indexer.fleet.fleets import JOB, added, job
+from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.once import made_once
 from tests.pythons import ROOT
 from tests.running import run
@@ -160,6 +161,21 @@ def test_captures_are_chosen_by_what_they_are_of(store: Path, tmp_path: Path) ->
     ):
         status, _, stderr = pull(*wrong)
         assert status == 1 and said in stderr
+
+
+def test_a_job_whose_name_is_no_text_is_pulled_and_dropped_by_what_it_is_called(tmp_path: Path) -> None:
+    store, name = tmp_path / "store", os.fsdecode(b"train \xff")
+    capture = copied(job()[0], tmp_path)
+    told = json.loads((capture / "capture.json").read_text())
+    (capture / "capture.json").write_text(json.dumps(told | {"job": {"FRAMEDEX_JOB": name}}))
+    added(store, capture)
+
+    pulled = framedex("fleet", "pull", "--store", store, "--job", name, "-o", tmp_path / "index.db")
+    dropped = framedex("fleet", "drop", "--store", store, "--job", name, "--yes")
+
+    assert pulled.exit_code == 0, pulled.output
+    assert "1 capture of 1 job" in dropped.stdout
+    assert asked(store, "SELECT * FROM captures") == []
 
 
 KILLED = """

@@ -34,9 +34,11 @@ def drop_of_fleet(store: str, before: str | None, job: str | None, is_meant: boo
     from framedex.fleet.choosing import check_day
     from framedex.fleet.dropping import drop, to_drop
     from framedex.fleet.place import Place
+    from framedex.index.file.values import storable
 
     if before is not None:
         check_day(before)
+    job = None if job is None else storable(job)
     place = Place(store)
     found = to_drop(place, before, job)
     swept = drop(place, before, job) if is_meant else None
