@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
@@ -53,6 +54,12 @@ def begun_later(calls: pa.Table, by: int) -> pa.Table:
     return with_column(calls, "start", pc.add(calls["start"], by))
 
 
+def at_another_speed(calls: pa.Table, by: float) -> pa.Table:
+    """The calls so many times as far apart."""
+    start = calls["start"].to_numpy()
+    return with_column(calls, "start", pa.array(start[0] + ((start - start[0]) * by).astype(np.int64)))
+
+
 def without_transfer(calls: pa.Table, step: int, steps: int = 60) -> pa.Table:
     """The calls of `training_rank.py` without the first transfer of a step."""
     rows = transfers(calls)
@@ -87,6 +94,20 @@ def with_slow_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
             shift += by
             held = False
     return with_column(with_column(calls, "start", pa.array(start)), "duration", pa.array(duration))
+
+
+def with_a_pause(calls: pa.Table, step: int, by: int, is_own: bool, steps: int = 60) -> pa.Table:
+    """The calls of `training_rank.py` where one rank pauses before it loads what a step takes, and the others wait for
+    it in the program that they run then."""
+    functions, start, duration = (calls[name].to_pylist() for name in ("function", "start", "duration"))
+    rows = transfers(calls)
+    first = rows[len(rows) - 2 * (steps - step)]
+    if not is_own:
+        first = next(row for row in range(first, len(functions)) if functions[row] == EXECUTE)
+        duration[first] += by
+        first += 1
+    moved = [moment + by * (row >= first) for row, moment in enumerate(start)]
+    return with_column(with_column(calls, "start", pa.array(moved)), "duration", pa.array(duration))
 
 
 def from_a_cache(calls: pa.Table) -> pa.Table:

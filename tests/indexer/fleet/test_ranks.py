@@ -26,11 +26,13 @@ from framedex.fleet.ranks.model import Comparison, Finding, Kind
 from framedex.model import Severity
 from tests.indexer.fleet.changing import (
     at_another_line,
+    at_another_speed,
     begun_later,
     change_calls,
     change_row,
     copy_earlier,
     from_a_cache,
+    with_a_pause,
     with_arguments,
     with_column,
     with_slow_reads,
@@ -110,6 +112,59 @@ def test_a_clock_that_is_off_makes_no_straggler_and_is_told_as_far_as_it_is(heal
     clocks = {clock.rank: clock.offset for clock in comparison.clocks}
     assert abs(clocks[3] - clocks[4] - 3_600_000_000_000) < 1_000_000
     assert abs(clocks[8] - clocks[4] + 500_000_000) < 1_000_000
+
+
+def test_ranks_of_one_machine_have_one_clock(healthy: Path, tmp_path: Path) -> None:
+    """Given two ranks of one machine whose clock is an hour ahead, and two of another that is right."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank, host in ((3, "node-1"), (4, "node-1"), (7, "node-2"), (8, "node-2")):
+        change_row(store, rank, host=host)
+    for rank in (3, 4):
+        change_calls(store, rank, partial(begun_later, by=3_600_000_000_000))
+
+    comparison = compared(store)
+
+    (clock,) = alarms(comparison)
+    assert (clock.kind, clock.ranks) == (Kind.CLOCK, (3, 4))
+    assert clock.tells == "Their machine's clock is 3600 s ahead of the others'."
+    assert not comparison.notes
+
+
+@pytest.mark.parametrize("host", ["node-1", "localhost"])
+def test_ranks_that_ran_one_after_the_other_have_no_clock_that_is_off(host: str, healthy: Path, tmp_path: Path) -> None:
+    """Given that each rank ran by itself, as the same program is tried with one configuration after the other."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    for rank in range(12):
+        change_row(store, rank, host=host)
+        change_calls(store, rank, partial(begun_later, by=rank * 1_000_000_000_000))
+        change_calls(store, rank, partial(at_another_speed, by=1 + rank / 100))
+
+    comparison = compared(store)
+
+    assert not alarms(comparison) and not comparison.clocks
+    *before, unknown = comparison.notes
+    assert unknown.startswith("Nothing shows that ranks wait for one another in the loop")
+    if host == "localhost":  # which tells no machine
+        assert not before and unknown.endswith("How far clocks are apart cannot be told.")
+    else:
+        assert before == ["Ranks of node-1 did not run at the same time: 0, then 1, then 2 and so on."]
+
+
+def test_a_slow_step_is_told_also_where_another_rank_is_late_by_what_it_does_otherwise(tmp_path: Path) -> None:
+    """Given a rank of four that is late in a step in which it departs, and another that is as late in another step."""
+    store = generated(tmp_path, 4, 0)
+    for rank in range(4):
+        change_calls(store, rank, partial(with_a_pause, step=20, by=8_000_000_000, is_own=rank == 1))
+        change_calls(store, rank, partial(with_a_pause, step=40, by=10_000_000_000, is_own=rank == 2))
+    change_calls(store, 1, partial(without_transfer, step=20))
+
+    comparison = compared(store)
+
+    found = {each.kind: (each.ranks, each.step, each.line) for each in alarms(comparison)}
+    assert found[Kind.SLOW_STEP][:2] == ((2,), 40)
+    assert found[Kind.MISSING_CALL][:2] == ((1,), 20) and len(found) == 2
+    (late,) = (each for each in alarms(comparison) if each.kind is Kind.MISSING_CALL)
+    assert late.delay > 7_000_000_000
 
 
 def test_a_rank_that_is_late_now_and_then_is_told_once_with_its_steps(healthy: Path, tmp_path: Path) -> None:

@@ -8,7 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from framedex.fleet.ranks.sequences import MOST_DEPARTURES, Alignment, Departure, aligned
+from framedex.fleet.ranks.departures import Comparing
+from framedex.fleet.ranks.model import Kind
+from framedex.fleet.ranks.reading import EXECUTE, Token
+from framedex.fleet.ranks.sequences import MOST_DEPARTURES, Alignment, Departure, aligned, closely_aligned
 
 # A loop of two calls a step, and a third in every tenth.
 LOOP = [0, 1, 2, *(call for step in range(50) for call in ((5, 7, 8) if step % 10 == 0 else (5, 7)))]
@@ -88,3 +91,28 @@ def test_whatever_sequences_are_held_against_one_another_all_of_both_is_accounte
         sequence[place : place + chance.randrange(4)] = [chance.randrange(8) for _ in range(chance.randrange(4))]
 
     held(sequence, reference)
+    closely = closely_aligned(np.array(sequence, np.int64), np.array(reference, np.int64))
+    assert_covers(closely, sequence, reference)
+
+
+def test_another_type_is_told_once_and_not_what_is_compiled_for_it_and_comes_of_it() -> None:
+    """Given a rank whose batches have another type from the fifth step on, which compiles before it transfers them."""
+    put, read = "PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_ToHostBuffer"
+    tokens = [
+        *(_token(2, put, "F32[8,32]"), _token(2, EXECUTE, "", "augment-F32"), _token(2, read, "1024 bytes")),
+        *(_token(3, put, "F32[8,32]"), _token(3, put, "F32[8,4]"), _token(4, EXECUTE, "", "train-F32")),
+        *(_token(2, put, "F16[8,32]"), _token(2, EXECUTE, "", "augment-F16"), _token(2, read, "512 bytes")),
+        *(_token(3, put, "F16[8,32]"), _token(4, EXECUTE, "", "train-F16")),
+        *(_token(2, "PJRT_Client_Compile", "", "augment-F16"), _token(4, "PJRT_Client_Compile", "", "train-F16")),
+    ]
+    usual, other = [0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 4, 10]
+    sequence = [*usual * 5, 11, *other[:-1], 12, other[-1], *other * 14]
+
+    compared = Comparing(tokens).compared(np.array(sequence, np.int64), np.array(usual * 20, np.int64))
+
+    assert {(each.kind, each.token) for each in compared.differences} == {(Kind.SHAPE, 6)}
+    assert [each.other_at for each in compared.differences] == [6 * step for step in range(5, 20)]
+
+
+def _token(line: int, function: str, shape: str, program: str = "") -> Token:
+    return Token("/train.py", line, f"train.py:{line}", function, shape, program)

@@ -22,6 +22,9 @@ _GREATEST_DRIFT = (
 _PASSES = 2
 _SEEN = 8.0  # how much greater than what is apart anyway is what a drift comes to, to be one
 _WANDERING = 3.0  # how often farther apart than from one step to the next ranks are that wait for nobody
+_FEWEST = 3  # times that an event happens
+_CERTAIN = 16  # times: of fewer, ranks that wait for nobody may look as if they did
+_SAME_CLOCK = 50e6  # ns: how far apart ranks of one machine come to where they wait for one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,14 @@ class Alignment:
     """What is to be subtracted from each rank's times in `Times`: `offset` in ns, and `drift` of the time itself.
 
     `apart` is how far ranks still are from one another in ns, where they are nearest. `waits`: they do wait for one
-    another.
+    another; where that is not certain, only ranks that share a clock can show it.
     """
 
     offset: Floats
     drift: Floats
     apart: float
     waits: bool
+    is_certain: bool = True
 
     def aligned(self, times: Floats) -> Floats:
         """The times by one clock."""
@@ -46,8 +50,8 @@ class Alignment:
         return np.asarray(times - self.offset[row] - self.drift[row] * times)
 
 
-def alignment_of(times: Times, reference: Integers, steps: Steps) -> Alignment:
-    """How the clocks of ranks are to be set to one another."""
+def alignment_of(times: Times, reference: Integers, steps: Steps, machines: Integers) -> Alignment:
+    """How the clocks of ranks are to be set to one another. Ranks of a machine (`machines`, by rows) have one clock."""
     ranks = len(times.places)
     found = []
     first, last = int(steps.begins[0]), int(steps.begins[-1])
@@ -58,24 +62,54 @@ def alignment_of(times: Times, reference: Integers, steps: Steps) -> Alignment:
         both = times.at(sampled)
         next_start = times.at(np.minimum(sampled + 1, last - 1))[:, ::2]
         found += [_by_event(event) for event in (both[:, ::2], both[:, 1::2], next_start)]
-    best = min(
-        (each for each in found if each is not None), key=lambda each: (not each.waits, each.apart), default=None
-    )
-    if best is None or not best.waits:
-        return Alignment(np.zeros(ranks), np.zeros(ranks), 0.0 if best is None else best.apart, waits=False)
-    return best
+    known = [each for each in found if each is not None]
+    waited = [each for each in known if each.waits and _is_by_clocks(each, times, machines)]
+    if not waited:
+        apart = min((each.apart for each in known), default=0.0)
+        return Alignment(np.zeros(ranks), np.zeros(ranks), apart, waits=False)
+    return _by_machine(min(waited, key=lambda each: each.apart), times, machines)
+
+
+def _is_by_clocks(alignment: Alignment, times: Times, machines: Integers) -> bool:
+    """Whether the clocks that ranks of a machine share allow for it, and show it where it is not certain.
+
+    Most of these ranks come at one moment by such a clock. Those that do not, wait for nobody.
+    """
+    shared = [clocks for clocks in _of_machines(alignment, times, machines) if len(clocks) > 1]
+    if not shared:
+        return alignment.is_certain
+    apart = np.concatenate([np.abs(clocks - np.median(clocks)) for clocks in shared])
+    shows = alignment.is_certain or 2 * len(apart) > len(machines)
+    return shows and bool(np.mean(apart <= _SAME_CLOCK) > 0.5)
+
+
+def _of_machines(alignment: Alignment, times: Times, machines: Integers) -> list[Floats]:
+    """What clocks showed at one moment: those of the ranks of each machine."""
+    clocks = times.base.astype(np.float64) + alignment.offset
+    return [clocks[machines == machine] for machine in np.unique(machines)]
+
+
+def _by_machine(alignment: Alignment, times: Times, machines: Integers) -> Alignment:
+    """The alignment with one clock for all ranks of a machine."""
+    offset, drift = alignment.offset.copy(), alignment.drift.copy()
+    for machine, clocks in zip(np.unique(machines), _of_machines(alignment, times, machines), strict=True):
+        if len(clocks) > 1:
+            rows = machines == machine
+            offset[rows] += np.median(clocks) - clocks
+            drift[rows] = np.median(drift[rows])
+    return Alignment(offset, drift, alignment.apart, alignment.waits)
 
 
 def _by_event(event: Floats) -> Alignment | None:
-    """The alignment by one event, of which there is a column for each time that it happens; None where too few ranks
-    have it."""
+    """The alignment by one event, of which there is a column for each time that it happens; None where it happens too
+    seldom, or too few ranks have it."""
+    if event.shape[1] < _FEWEST:
+        return None
     rough = np.zeros(len(event))
     for _ in range(_PASSES):  # ranks that end, or whose clocks drift, would else move the middle of clocks far apart
         rough = np.nan_to_num(_median(event - middle(event - rough[:, np.newaxis])))
     apart = event - middle(event - rough[:, np.newaxis])
-    third = event.shape[1] // 3
-    if third == 0:
-        return None
+    third, half = event.shape[1] // 3, event.shape[1] // 2
     with np.errstate(invalid="ignore"):
         early, late = _median(apart[:, :third]), _median(apart[:, -third:])
         begun, ended = _median(event[:, :third]), _median(event[:, -third:])
@@ -83,7 +117,8 @@ def _by_event(event: Floats) -> Alignment | None:
         offset = _median(apart - drift[:, np.newaxis] * event)
         left = np.abs(apart - drift[:, np.newaxis] * event - offset[:, np.newaxis])
         changes = np.abs(np.diff(apart, axis=1))
-    spread, change = _median(left), _median(changes)
+        later = np.abs(apart[:, half:] - apart[:, :-half] - drift[:, np.newaxis] * (event[:, half:] - event[:, :-half]))
+    spread, change, wandered = _median(left), _median(changes), _median(later)
     known = ~np.isnan(spread)
     if not known.any():
         return None
@@ -93,7 +128,14 @@ def _by_event(event: Floats) -> Alignment | None:
     is_steady = float(np.mean(is_clock[known])) > 0.5
     drift = np.where(known & is_seen & (np.abs(drift) <= _GREATEST_DRIFT), drift, 0.0)
     offset = np.where(known, _median(apart - drift[:, np.newaxis] * event), 0.0)
-    return Alignment(offset, drift, nearest, waits=is_steady and nearest <= _WANDERING * jitter + 1_000)
+    steady = _WANDERING * jitter + 1_000
+    return Alignment(
+        offset,
+        drift,
+        nearest,
+        waits=is_steady and nearest <= steady,
+        is_certain=event.shape[1] >= _CERTAIN and float(np.nanmedian(wandered)) <= steady,
+    )
 
 
 def _median(values: Floats) -> npt.NDArray[np.float64]:

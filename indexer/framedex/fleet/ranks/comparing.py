@@ -17,6 +17,7 @@ from framedex.fleet.ranks.members import members_of
 from framedex.fleet.ranks.model import Clock, Comparison, Finding, Kind, Loop
 from framedex.fleet.ranks.reading import calls_of
 from framedex.fleet.ranks.timing import with_times
+from framedex.fleet.ranks.together import not_together
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -43,7 +44,13 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
     findings = [*members.findings, *_departures(families, members, calls, steps), *_beside(members, calls)]
     failures, never_returned = failures_of(asking, members)
     findings = _with_failures(findings, [_in_step(each, members, calls, largest, steps) for each in failures])
-    notes = [*members.notes, *calls.notes, *never_returned, *_other_work(families, members)]
+    notes = [
+        *members.notes,
+        *calls.notes,
+        *never_returned,
+        *_other_work(families, members),
+        *not_together(members, calls),
+    ]
     loop: Loop | None = None
     clocks: tuple[Clock, ...] = ()
     if steps is None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from framedex import words
 from framedex.fleet.ranks.model import Kind
-from framedex.fleet.ranks.sequences import Departure, aligned
+from framedex.fleet.ranks.sequences import Departure, aligned, closely_aligned
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.reading import Token
@@ -74,7 +74,7 @@ class Comparing:
         if len(mine) == len(theirs) > 1 and np.array_equal(np.sort(mine), np.sort(theirs)):
             yield self._of_order(departure, mine, theirs)
             return
-        inner = aligned(self._coarse[mine], self._coarse[theirs])
+        inner = closely_aligned(self._coarse[mine], self._coarse[theirs])
         for other_place in np.flatnonzero(inner.matched >= 0).tolist():
             place = int(inner.matched[other_place])
             matched[departure.other_at + other_place] = departure.at + place
@@ -88,9 +88,9 @@ class Comparing:
             whole = Departure(departure.at + each.at, each.count, departure.other_at + each.other_at, each.other_count)
             found.append(self._told(whole, sequence, reference, is_same_call=each in places))
         # A shape is why something is compiled, be it that what has it comes to the device only then.
-        if len(found) <= _FEW:
-            found.sort(key=lambda each: each.kind is not Kind.SHAPE)
-        yield from found
+        at_once = [each for each in found[:_FEW] if each.other_at - departure.other_at <= _SOON]
+        at_once.sort(key=lambda each: each.kind is not Kind.SHAPE)
+        yield from (*at_once, *found[len(at_once) :])
 
     def _told(self, place: Departure, sequence: Integers, reference: Integers, is_same_call: bool) -> Difference:
         mine = [self._tokens[token] for token in sequence[place.at : place.at + place.count].tolist()]
@@ -165,8 +165,8 @@ def _first_causes(found: Sequence[Difference], tokens: Sequence[Token], sequence
         programs = {tokens[token].program for token in sequence[each.at : each.at + each.count].tolist()} - {""}
         follows = each.kind is Kind.PROGRAM and not tokens[each.token].obtains and programs <= known
         if shaped is not None and each.kind in _FOLLOWING and each.other_at - shaped.other_at <= _SOON:
-            is_elsewhere = tokens[each.token].place != tokens[shaped.token].place
-            follows |= each.kind is not Kind.SHAPE or is_elsewhere
+            is_other_call = tokens[each.token].at != tokens[shaped.token].at
+            follows |= each.kind is not Kind.SHAPE or is_other_call
         if each.kind is Kind.SHAPE and not follows:
             shaped = each
         if each.kind in (Kind.PROGRAM, Kind.RECOMPILED):

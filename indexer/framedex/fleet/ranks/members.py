@@ -26,13 +26,19 @@ _MOST_SIZE = 1 << 31
 _BY_CHANCE = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
 _MOST_LISTED = 10_000  # missing ranks, one by one
 _FEWEST = 2
+_SAME_BOOT = 1_000_000_000  # ns: what a clock that is set right gains within a job, with what it took to read it
+_OF_MANY_MACHINES = frozenset({"", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The ranks of a job in their order, and what was found."""
+    """The ranks of a job in their order, and what was found.
+
+    `machines` has a number for each: ranks of the same one share a clock.
+    """
 
     members: tuple[Member, ...]
+    machines: tuple[int, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -43,6 +49,7 @@ class _Claim:
 
     member: Member
     started: int
+    booted: int | None
     packages: tuple[tuple[str, str], ...]
     size: int | None
     left_out: tuple[str, ...]
@@ -81,7 +88,8 @@ def members_of(asking: Asking, job: str) -> Members:
         findings += _claimed_twice(by_rank, chosen)
     kept = [chosen[rank] for rank in sorted(chosen)]
     findings += [*_missing(kept), *_versions(kept)]
-    members = tuple(each.member for each in kept if not each.left_out)
+    whole = [each for each in kept if not each.left_out]
+    members = tuple(each.member for each in whole)
     if partly := [each for each in kept if each.left_out]:
         variables = ", ".join(sorted({name for each in partly for name in each.left_out}))
         said = f"{words.count(len(partly), 'rank')} recorded some of their calls ({variables})"
@@ -96,7 +104,7 @@ def members_of(asking: Asking, job: str) -> Members:
             f"The captures of {words.count(len(damaged), 'rank')} lack something ({words.few_of(damaged, 'rank')})"
         )
         notes.append(f"{lacking}: they may depart by that. The question `problems` tells what it is.")
-    return Members(members, tuple(findings), tuple(notes))
+    return Members(members, _machines(whole), tuple(findings), tuple(notes))
 
 
 def _claim(
@@ -105,18 +113,39 @@ def _claim(
     versions: dict[str, str] = {}
     sizes: list[int] = []
     left_out: tuple[str, ...] = ()
+    booted: int | None = None
     try:
         told = json.loads(packages)
         versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
         recorded = Metadata.parse(metadata)
         sizes = [int(size) for name in _SIZES if _is_size(size := recorded.job.get(name, ""))]
+        if recorded.started_unix_ns is not None and recorded.started_clock_ns is not None:
+            booted = recorded.started_unix_ns - recorded.started_clock_ns
         left_out = tuple(name for name in recorded.selected_by if name in _BY_CHANCE)
     except ValueError:  # somebody else wrote it
         pass
     member = Member(rank, capture, path, host, calls)
-    return _Claim(
-        member, started, tuple(sorted(versions.items())), sizes[0] if sizes else None, left_out, problems != "[]"
-    )
+    of_job = sizes[0] if sizes else None
+    return _Claim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
+
+
+def _machines(claims: Sequence[_Claim]) -> tuple[int, ...]:
+    """The number of the machine of each. Containers may have one name on many machines, which did not start at one
+    moment; names that many machines have tell of none."""
+    numbers = list(range(len(claims)))
+    before: int | None = None
+    for place in sorted(numbers, key=lambda place: (claims[place].member.host, claims[place].booted or 0)):
+        one = claims[place]
+        if before is not None and one.member.host not in _OF_MANY_MACHINES:
+            other = claims[before]
+            if one.member.host == other.member.host and _is_near(one.booted, other.booted):
+                numbers[place] = numbers[before]
+        before = place
+    return tuple(numbers)
+
+
+def _is_near(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and abs(one - other) <= _SAME_BOOT
 
 
 def _is_size(text: str) -> bool:

@@ -66,6 +66,23 @@ def aligned(sequence: Integers, reference: Integers) -> Alignment:
     return Alignment(tuple(departures), matched)
 
 
+def closely_aligned(sequence: Integers, reference: Integers) -> Alignment:
+    """As `aligned`, with what is alike within the departures, too."""
+    rough = aligned(sequence, reference)
+    matched = rough.matched.copy()
+    departures: list[Departure] = []
+    for each in rough.departures:
+        mine = sequence[each.at : each.at + each.count]
+        within = aligned(mine, reference[each.other_at : each.other_at + each.other_count])
+        alike = np.flatnonzero(within.matched >= 0)
+        matched[each.other_at + alike] = each.at + within.matched[alike]
+        departures += [
+            Departure(each.at + part.at, part.count, each.other_at + part.other_at, part.other_count)
+            for part in within.departures
+        ]
+    return Alignment(tuple(departures), matched)
+
+
 def _alike(one: Integers, other: Integers) -> int:
     """How many calls at the beginning are the same."""
     most = min(len(one), len(other))
@@ -98,7 +115,8 @@ def _gap(
 ) -> tuple[int, int]:
     """How many calls of either are to be left out until they go on alike, where they differ at once."""
     near = _meeting(mine[0], theirs[0], at, other_at, _NEAR)
-    if near is not None and max(near) <= _LONG:
+    is_end = near is not None and at + near[0] == len(sequence)  # which all have in common
+    if near is not None and max(near) <= _LONG and not is_end:
         return near
     for short in (1, 2):
         found = _meeting(mine[short], theirs[short], at, other_at, _NEAR)

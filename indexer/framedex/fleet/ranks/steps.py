@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ _MOST_OF = 0.5  # of the steps: who is late in so many is slow
 _SLOWER = 0.1  # of a step
 _BESIDE_NOISE = 8.0  # times what ranks differ in anyway
 _OF_STEP = 0.5
-_BESIDE_OTHERS = 4.0  # times what other ranks lose in their worst step
+_BESIDE_OTHERS = 4.0  # times what other ranks lose in their worst step of those that nothing explains
 _MOST_RANKS = 0.75  # of the others: as the worst steps of so many are, ranks differ anyway
 
 
@@ -97,8 +97,19 @@ def _lost(late: Floats) -> Floats:
     return np.asarray(np.max(np.where(np.isnan(late), 0.0, late - best), axis=1))
 
 
-def delays_of(times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, floor: int) -> Iterator[Delay]:
-    """The ranks that make others wait: in most steps, and by far the most in some. Less than `floor` ns is none."""
+def delays_of(
+    times: Times,
+    alignment: Alignment,
+    steps: Steps,
+    lateness: Lateness,
+    departs: Mapping[int, Collection[int]],
+    floor: int,
+) -> Iterator[Delay]:
+    """The ranks that make others wait: in most steps, and by far the most in some. Less than `floor` ns is none.
+
+    What a rank loses in steps in which it does something else (`departs`, by rows) tells nothing of how much ranks
+    differ anyway.
+    """
     losses = np.nan_to_num(lateness.losses)
     told = ~np.isnan(lateness.losses).all(axis=0)
     if not told.any():
@@ -113,13 +124,21 @@ def delays_of(times: Times, alignment: Alignment, steps: Steps, lateness: Latene
         if np.count_nonzero(late) > _MOST_OF * np.count_nonzero(told) and losses[row, late].sum() >= floor:
             is_slow[row] = True
             yield _delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
-    worst = losses[:, told].max(axis=1)
+    unexplained = losses.copy()
+    for row, own in departs.items():
+        unexplained[row, [step for step in own if step < steps.count]] = 0
+    worst = unexplained[:, told].max(axis=1)
     for row in np.flatnonzero(~is_slow).tolist():
         others = np.sort(np.delete(worst, np.flatnonzero(is_slow | (np.arange(len(worst)) == row))))
         ordinary = float(others[int(_MOST_RANKS * len(others))]) if len(others) else 0.0
-        limit = max(_OF_STEP * lateness.step, _BESIDE_OTHERS * ordinary, floor)
+        limit = max(least_of(lateness, floor), _BESIDE_OTHERS * ordinary)
         if (late := np.flatnonzero(told & (losses[row] >= limit))).size:
             yield _delay(times, alignment, steps, lateness, row, late, is_steady=False)
+
+
+def least_of(lateness: Lateness, floor: int) -> float:
+    """What a rank loses in a step at least to be late in it, in ns."""
+    return max(_OF_STEP * lateness.step, floor)
 
 
 def _delay(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from framedex import words
 from framedex.fleet.ranks.clocks import Alignment, alignment_of
 from framedex.fleet.ranks.loops import Floats, Steps, Times
 from framedex.fleet.ranks.model import Clock, Finding, Kind, Loop
-from framedex.fleet.ranks.steps import Delay, delays_of, lateness_of
+from framedex.fleet.ranks.steps import Delay, delays_of, lateness_of, least_of
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.reading import Calls
 
 _CLOCK_IS_OFF = 500_000_000  # ns
-_IS_OFF_OR_LATE = 60_000_000_000  # ns, where nothing tells one from the other
 _DRIFT_IS_SEEN = 20_000_000  # ns, over the whole loop
 
 
@@ -40,19 +39,59 @@ def with_times(
 ) -> tuple[list[Finding], Timing]:
     """The findings with what times tell of the ranks of a family. Delays of less than `floor` ns are left out."""
     times = Times(family, calls.sequences, steps)
-    alignment = alignment_of(times, family.reference, steps)
+    machines = np.array([members.machines[place] for place in times.places], np.int64)
+    alignment = alignment_of(times, family.reference, steps, machines)
     lateness = lateness_of(times, alignment, family.reference, steps, calls.tokens)
-    delays = list(delays_of(times, alignment, steps, lateness, floor))
-    clocks = _clocks(times, alignment, members)
-    told = _with_delays(findings, delays, lateness.losses, times, family, steps, members, calls)
-    told += _clock_findings(clocks, alignment, lateness.step * steps.count)
+    departs = _departs(findings, times, members)
+    delays = list(delays_of(times, alignment, steps, lateness, departs, floor))
+    told = list(_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
+    clocks: tuple[Clock, ...] = ()
+    if alignment.waits:
+        waited = np.where(lateness.losses >= least_of(lateness, floor), lateness.losses, 0.0)
+        waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
+        findings = _with_waiting(findings, waited, times, members)
+        clocks = _clocks(times, alignment, members)
+        told += _clock_findings(clocks, machines.tolist(), lateness.step * steps.count)
     anchor = calls.tokens[steps.anchor]
     loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step))
-    unknown = "Nothing shows that ranks wait for one another in the loop: how far clocks are apart cannot be told."
-    return told, Timing(loop, clocks, () if alignment.waits else (unknown,))
+    unknown = "Nothing shows that ranks wait for one another in the loop: delays are told from the first step on."
+    if len(set(machines.tolist())) > 1:
+        unknown += " How far clocks are apart cannot be told."
+    return [*findings, *told], Timing(loop, clocks, () if alignment.waits else (unknown,))
 
 
-def _with_delays(
+def _departs(findings: Sequence[Finding], times: Times, members: Members) -> dict[int, set[int]]:
+    """The steps in which each rank, by its row, does something else than the others, be it that it is meant to."""
+    rows = _rows(times, members)
+    departs: dict[int, set[int]] = defaultdict(set)
+    for each in findings:
+        for rank in each.ranks:
+            if rank in rows:
+                departs[rows[rank]] |= _with_next(each)
+    return departs
+
+
+def _rows(times: Times, members: Members) -> dict[int, int]:
+    return {members.members[place].rank: row for row, place in enumerate(times.places)}
+
+
+def _with_next(finding: Finding) -> set[int]:
+    """The steps of a finding and those behind them: what comes last in a step makes the next one late."""
+    return {later for step in finding.steps for later in (step, step + 1)}
+
+
+def _with_waiting(findings: Sequence[Finding], waited: Floats, times: Times, members: Members) -> list[Finding]:
+    """The findings with how long the others waited for that, by how long they `waited` for each rank in each step."""
+    rows = _rows(times, members)
+    told = []
+    for each in findings:
+        own = [step for step in _with_next(each) if step < waited.shape[1]]
+        of_ranks = [rows[rank] for rank in each.ranks if rank in rows and each.severity is not Severity.NOTE]
+        told.append(replace(each, delay=max((int(waited[row, own].sum()) for row in of_ranks), default=0)))
+    return told
+
+
+def _delay_findings(
     findings: Sequence[Finding],
     delays: Sequence[Delay],
     losses: Floats,
@@ -61,55 +100,44 @@ def _with_delays(
     steps: Steps,
     members: Members,
     calls: Calls,
-) -> list[Finding]:
-    """The findings with those of ranks that make others wait. What is wrong with a rank in a step is why it is late
-    there."""
-    rows = {members.members[place].rank: row for row, place in enumerate(times.places)}
-    told = []
-    departs: dict[int, set[int]] = defaultdict(set)
-    late = {(delay.row, step) for delay in delays if not delay.is_steady for step in delay.steps.tolist()}
-    for each in findings:
-        waited = 0
-        with_next = {later for step in each.steps for later in (step, step + 1)}  # what comes last makes that late
-        for row in (rows[rank] for rank in each.ranks if rank in rows and each.severity is not Severity.NOTE):
-            departs[row] |= with_next
-            waited = max(waited, sum(int(losses[row, step]) for step in with_next if (row, step) in late))
-        told.append(replace(each, delay=waited))
+) -> Iterator[Finding]:
+    """Ranks that make others wait. What is wrong with a rank in a step is why it is late there."""
+    departs = _departs([each for each in findings if each.severity is not Severity.NOTE], times, members)
     for delay in delays:
-        own = set() if delay.is_steady else departs[delay.row]
+        own = set() if delay.is_steady else departs.get(delay.row, set())
         left = [step for step in delay.steps.tolist() if step not in own]
         if not left:
             continue
         member = members.members[times.places[delay.row]]
         token = calls.tokens[int(family.reference[delay.place])]
         lost = sum(int(losses[delay.row, step]) for step in left)
+        place = _place_in(delay, left[0], steps)
         if delay.in_call:
             where = f"in {token.function}"
         else:
-            where = f"before {token.function}"
-            if delay.place:
-                where += f", after {calls.tokens[int(family.reference[delay.place - 1])].place}"
+            before = Counter(family.reference[max(_place_in(delay, step, steps) - 1, 0)] for step in left)
+            after = calls.tokens[int(before.most_common(1)[0][0])]
+            where = f"between calls of {token.place}"
+            if after.place != token.place:
+                where = f"between the calls of {after.place} and {token.place}"
         many = f"in {len(left):,} of {steps.count:,} steps" if len(left) > 1 else f"in step {left[0]}"
         each_time = f"{words.duration(delay.by)} each time, " if len(left) > 1 else ""
-        told.append(
-            Finding(
-                Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
-                Severity.WARNING,
-                (member.rank,),
-                f"It comes later than the others {many}: {each_time}{words.duration(lost)} together, {where}."
-                if len(left) > 1
-                else f"It comes {words.duration(lost)} later than the others {many}, {where}.",
-                step=left[0],
-                steps=tuple(left),
-                times=len(left),
-                path=token.path,
-                line=token.line,
-                capture=member.capture,
-                call=times.call(delay.row, _place_in(delay, left[0], steps)),
-                delay=lost,
-            )
+        yield Finding(
+            Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
+            Severity.WARNING,
+            (member.rank,),
+            f"It comes later than the others {many}: {each_time}{words.duration(lost)} together, {where}."
+            if len(left) > 1
+            else f"It comes {words.duration(lost)} later than the others {many}, {where}.",
+            step=left[0],
+            steps=tuple(left),
+            times=len(left),
+            path=token.path,
+            line=token.line,
+            capture=member.capture,
+            call=times.call(delay.row, place),
+            delay=lost,
         )
-    return told
 
 
 def _place_in(delay: Delay, step: int, steps: Steps) -> int:
@@ -130,17 +158,20 @@ def _clocks(times: Times, alignment: Alignment, members: Members) -> tuple[Clock
     )
 
 
-def _clock_findings(clocks: Sequence[Clock], alignment: Alignment, span: float) -> Iterator[Finding]:
-    for each in clocks:
-        said = f"{words.duration(abs(each.offset))} {'ahead of' if each.offset > 0 else 'behind'} the others'"
-        gained = each.drift * span / 1e9
-        if not alignment.waits:
-            if abs(each.offset) >= _IS_OFF_OR_LATE:
-                late = "began so much later" if each.offset > 0 else "began so much earlier"
-                yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock is {said}, or it {late}.")
-        elif abs(each.offset) >= _CLOCK_IS_OFF:
-            yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock is {said}.")
+def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: float) -> Iterator[Finding]:
+    """Clocks that are off, each machine's once."""
+    by_machine: dict[int, list[Clock]] = defaultdict(list)
+    for each, machine in zip(clocks, machines, strict=True):
+        by_machine[machine].append(each)
+    for of_machine in by_machine.values():
+        first = of_machine[0]
+        ranks = tuple(each.rank for each in of_machine)
+        gained = first.drift * span / 1e9
+        whose = "Its clock" if len(ranks) == 1 else "Their machine's clock"
+        if abs(first.offset) >= _CLOCK_IS_OFF:
+            said = f"is {words.duration(abs(first.offset))} {'ahead of' if first.offset > 0 else 'behind'} the others'"
         elif abs(gained) >= _DRIFT_IS_SEEN:
-            verb = "gains" if gained > 0 else "loses"
-            each_second = words.duration(round(abs(each.drift)))
-            yield Finding(Kind.CLOCK, Severity.WARNING, (each.rank,), f"Its clock {verb} {each_second} a second.")
+            said = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} a second"
+        else:
+            continue
+        yield Finding(Kind.CLOCK, Severity.WARNING, ranks, f"{whose} {said}.")
