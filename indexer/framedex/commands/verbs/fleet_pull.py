@@ -51,9 +51,10 @@ def pull_from_fleet(
 ) -> None:
     """Make an index of chosen captures, for editors and verbs.
 
-    Their own folders need not be here. What was pulled before stays as it is, unless the store has more of it now. Each
-    capture is in the index whole or not at all. A store has calls, stacks and lines, but no objects of the runtime and
-    no compiled programs: that is told wherever such a capture is shown.
+    Captures that fit all of --job, --rank, --capture, --day and --since that are given are chosen: without one all
+    that the store has, however many. Their own folders need not be here. What was pulled before stays as it is, unless
+    the store has more of it now. Each capture is in the index whole or not at all. A store has calls, stacks and lines,
+    but no objects of the runtime and no compiled programs: that is told wherever such a capture is shown.
     """
     from framedex.fleet.choosing import Chosen
 

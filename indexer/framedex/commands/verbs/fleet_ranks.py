@@ -22,7 +22,7 @@ _MILLISECOND = 1_000_000  # ns
     default=100,
     show_default=True,
     metavar="MS",
-    help="Ranks are slow where the others lose so many milliseconds by it: in one step, or where it is slow in most.",
+    help="Leave out delays of less than MS milliseconds: in one step, or over all for a rank that is late in most.",
 )
 @click.option("--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes.")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N findings; 0: all.")
