@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import socket
 import subprocess
@@ -361,6 +362,16 @@ def test_hostile_names_are_shown_and_not_obeyed(healthy: Path, tmp_path: Path) -
 
     assert done.exit_code == 0 and "rank 2" in done.stdout
     assert "\x1b" not in done.stdout and "it's \\x1b[31m\\x0a" in done.stdout
+
+
+@pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
+@pytest.mark.parametrize("options", ["", "--json"])
+def test_output_that_cannot_be_written_is_told(healthy: Path, redirected: str, options: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m framedex fleet ranks {JOB} {options} --store {healthy} {redirected}"
+
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+
+    assert done.returncode == 1 and "stdout cannot be written" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_real_job_whose_ranks_do_the_same_has_no_finding(tmp_path: Path) -> None:
