@@ -25,6 +25,7 @@ _PART = ".part"
 _LEFT = re.compile(r"\.[0-9a-f]{16}\.part$")  # others have files that end so, too: browsers those that still come
 GRACE = timedelta(hours=1)
 """How long what is needed no more stays for those who are at it: reading a store, or adding a capture."""
+_CLOCK = "going/clock"  # what files are named for that are there for a moment, to tell the time
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"})
 _LIBRARIES = {"s3": "framedex[fleet-s3]", "s3a": "framedex[fleet-s3]", "gs": "framedex[fleet-gcs]"}
 
@@ -115,6 +116,21 @@ class Place:
             except FileNotFoundError:
                 return None
 
+    def now(self) -> datetime:
+        """The time by the clock of the store, by which its files say when they were written: this host's may differ."""
+        name = f"{_CLOCK}.{secrets.token_hex(8)}{_PART}"
+        with self._told("written"):
+            if not self._is_object_store:
+                self.files.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
+            self.files.pipe_file(self.path(name), b"\n")
+        when = self.modified(name)
+        self.remove(name)
+        if when is None:
+            raise FramedexError(
+                f"What is written to the store {self.address} is not there.", "Run the same command again."
+            )
+        return when
+
     def size(self, name: str) -> int:
         """Bytes of a file, 0 where there is none."""
         with self._told("read"):
@@ -157,16 +173,15 @@ class Place:
 
     def clean(self, folder: str) -> None:
         """Remove what processes that were killed have left in a folder."""
-        if self._is_object_store:
-            return
-        latest = datetime.now(UTC) - GRACE
         with self._told("cleaned"):
-            for name in self._listed(folder):
-                path = self.path(f"{folder}/{name}".lstrip("/"))
-                if _LEFT.search(name):
-                    with suppress(FileNotFoundError):
-                        if _utc(self.files.modified(path)) < latest:
-                            self.files.rm_file(path)
+            left = [f"{folder}/{name}".lstrip("/") for name in self._listed(folder) if _LEFT.search(name)]
+        if not left:
+            return
+        latest = self.now() - GRACE
+        for name in left:
+            when = self.modified(name)
+            if when is not None and when < latest:
+                self.remove(name)
 
     def path(self, name: str) -> str:
         """The path of a file in its file system."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from framedex.fleet.committed import Committed, NoRowsError, counted, is_dropped, read_committed
@@ -80,22 +80,25 @@ def sweep(place: Place) -> Swept:
     for folder in (DROPS, GOING):
         place.clean(folder)
     known = marks(place)  # first of all: what is marked later is not due
+    latest = place.now() - GRACE  # before the rows are read: who relies on what is due then has put his row by now
     state = State.of(place)
     at_once, later = _unneeded_of_captures(place, state)
     later |= _unneeded_stacks(place, state)
-    latest = datetime.now(UTC) - GRACE
     due = {name: when for when, names in known.values() if when < latest for name in names}
     later = {name for name in later if not state.is_unread(name)}
-    gone = at_once | {name for name in later & due.keys() if not _is_newer(place, name, due[name])}
+    gone = set()
     size = 0
-    for name in sorted(gone, key=_order):
-        size += place.size(name)
-        place.remove(name)
-    young = {name for when, names in known.values() if when >= latest for name in names}
-    mark(place, later - gone - young)
+    for name in sorted(at_once | (later & due.keys()), key=_order):
+        if name in at_once or not _is_newer(place, name, due[name]):
+            size += place.size(name)
+            place.remove(name)
+            gone.add(name)
     for name, (when, _) in known.items():
         if when < latest:
             place.remove(name)
+    # Only now: a mark that says the same as one that was removed has its name.
+    young = {name for when, names in known.values() if when >= latest for name in names}
+    mark(place, later - gone - young)
     return Swept(len(gone), size, len(later - gone))
 
 

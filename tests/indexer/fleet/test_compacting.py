@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
@@ -19,6 +20,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
 from framedex.fleet.compacting import Compacted, compact
 from framedex.fleet.place import Place
+from framedex.fleet.sweeping import Swept
 from framedex.progress import Silence
 from tests.indexer.fleet.fleets import added, adding_process, asked, content, copied, files, job
 from tests.once import made_once
@@ -185,6 +187,7 @@ import os, sys
 from pathlib import Path
 from framedex.fleet.compacting import compact
 from framedex.fleet.place import Place
+from framedex.fleet.sweeping import Swept
 from framedex.progress import Silence
 left = [int(sys.argv[3])]
 whole = getattr(Place, sys.argv[2])
@@ -280,6 +283,48 @@ def test_who_reads_without_framedex_finds_each_call_once(clean: Path, store: Pat
 
     assert len(parts) == 2 and len(calls) == captures["calls"].sum() == asked(clean, "SELECT count(*) FROM calls")[0][0]
     assert not calls.duplicated(["capture", "call"]).any()
+
+
+def test_the_hour_is_one_of_the_stores_clock(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a store whose clock is two hours behind that of who puts together."""
+    modified = Place.modified
+
+    def by_the_store(place: Place, name: str) -> datetime | None:
+        when = modified(place, name)
+        return when and when - timedelta(hours=2)
+
+    monkeypatch.setattr(Place, "modified", by_the_store)
+    writing = store / "captures" / "x.0123456789abcdef.part"
+    waiting = together(store).swept.waiting
+    writing.touch()
+
+    Place(str(store)).clean("captures")
+    swept = together(store).swept
+
+    assert waiting > 0 and swept.files == 0 and swept.waiting == waiting
+    assert writing.exists()
+    age(store)
+    os.utime(writing, (0, 0))
+    Place(str(store)).clean("captures")
+    assert together(store).swept.files == waiting and not writing.exists()
+
+
+def test_what_is_marked_again_while_it_stays_is_marked(store: Path) -> None:
+    """Given files that were written again after they were marked: the new mark says the same and has the same name."""
+
+    def swept_later() -> Swept:
+        for mark in (store / "going").glob("*"):
+            os.utime(mark, (0, 0))
+        return together(store).swept
+
+    waiting = together(store).swept.waiting
+    swept_later()
+    (mark,) = (store / "going").glob("*")
+
+    swept = swept_later()
+
+    assert (swept.files, swept.waiting) == (0, waiting)
+    assert [*(store / "going").glob("*")] == [mark] and mark.stat().st_mtime > 0
 
 
 def test_what_is_marked_is_not_relied_on_by_who_adds_then(tmp_path: Path) -> None:
