@@ -18,7 +18,7 @@ from framedex import words
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
 from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
-from framedex.fleet.committed import Committed, rows_of_capture
+from framedex.fleet.committed import Committed, remedy, rows_of_capture
 from framedex.fleet.dropped import generation_of, read_drops
 from framedex.fleet.going import names_going
 from framedex.fleet.identities import id_of
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _DAY = 86_400 * 10**9  # ns
 _LOOK_AGAIN = GRACE.total_seconds() / 6  # what others do meanwhile has to be seen long before the rest is over
+_IN_TIME = GRACE.total_seconds() / 2  # who takes longer cannot rely on what was there, or was put, when it began
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +116,31 @@ class Adding:
         name = own_name(origin, state.signature, generation)
         known = self._committed(origin, generation)
         most = max((row.calls for row in known), default=0)
-        for row in known:
-            if row.signature == state.signature and row.calls == most:
-                return Added(path, origin, row.calls, row.stacks, is_new=False)
+        same = [row for row in known if row.signature == state.signature and row.calls == most]
+        if (row := self._whole(same)) is not None:
+            return Added(path, origin, row.calls, row.stacks, is_new=False)
         return self._write(path, origin, state.signature, generation, name, known)
 
     def _committed(self, origin: Origin, generation: int) -> list[Committed]:
         """What the store has of a capture, as it is there now: of this state, of others, and together with others."""
         rows = rows_of_capture(self._place, origin.capture, origin.day, self._together)
         return [row for row in rows if row.generation == generation]
+
+    def _whole(self, same: Sequence[Committed]) -> Committed | None:
+        """Of the rows of one state of a capture one that has its calls, if it is of those that count.
+
+        Raises FramedexError where only such rows have none as others' do not count beside: see `counted`.
+        """
+        together = [row for row in same if not row.is_own]
+        for row in together or same:
+            if all(self._place.modified(f"{table}/{row.part}") is not None for table in ("call_kinds", "calls")):
+                return row
+        if together:
+            raise FramedexError(
+                f"The store has a row of this capture, {together[0].capture}, and lacks its calls.",
+                remedy(self._place, together[0]),
+            )
+        return None
 
     def _write(
         self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[Committed]
@@ -143,11 +160,19 @@ class Adding:
         _read_all(stream, file)
         write_rows(kinds, CALL_KINDS, file.kinds())
         used = {kind["stack"] for kind in file.kinds()}
-        self._put_new(f"frames/{partition}", FRAMES, tables.frames(used))
-        self._put_new(f"stacks/{partition}", STACKS, {key: [row] for key, row in tables.stacks(used).items()})
         part = f"{partition}/{name}"
-        place.put(f"call_kinds/{part}", kinds)
-        place.put(f"calls/{part}", calls)
+
+        def put() -> float:
+            """Have all there that the row refers to; since when it is relied on, in s since 1970."""
+            began = time.time()
+            frames = self._put_new(f"frames/{partition}", FRAMES, tables.frames(used))
+            rows = {key: [row] for key, row in tables.stacks(used).items()}
+            stacks = self._put_new(f"stacks/{partition}", STACKS, rows)
+            place.put(f"call_kinds/{part}", kinds)
+            place.put(f"calls/{part}", calls)
+            return min(began, frames, stacks)
+
+        since = put()
         problems = all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
         problems = (*problems, *_doubts(origin))
         row = _capture_row(stream, origin, file.misuse, problems)
@@ -155,40 +180,43 @@ class Adding:
         committed = self._folder / "capture.parquet"
         write_rows(committed, CAPTURES, [row])
         place.put(f"{captures_in(origin.day)}/{name}", committed)
-        for other in others:
-            if other.is_own and other.calls < stream.row:
-                for each in (other.file, f"calls/{other.part}", f"call_kinds/{other.part}"):
-                    place.remove(each)
+        if not 0 <= time.time() - since < _IN_TIME:
+            # What no row refers to may have been removed meanwhile. From now on it is kept.
+            self._known.clear()
+            put()
         for folder in {captures_in(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
             place.clean(folder)
             self._cleaned.add(folder)
         return Added(path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *unnamed))
 
-    def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> None:
-        """Put the rows that the store does not have into a file whose name is a hash of what it holds."""
-        known = self._known_in(folder)
-        new = sorted(rows.keys() - known)
-        if not new:
-            return
-        file = self._folder / "rows.parquet"
-        write_rows(file, schema, [row for each in new for row in rows[each]])
-        self._place.put(f"{folder}/{id_of(*new)}.parquet", file)
-        known.update(new)
+    def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
+        """Put the rows that the store does not have into a file whose name is a hash of what it holds.
 
-    def _known_in(self, folder: str) -> set[str]:
-        """The keys of the rows that a folder had when it was looked at, and of those put there since.
+        Gives when was looked what it has, in s since 1970.
+        """
+        looked, known = self._known_in(folder)
+        if new := sorted(rows.keys() - known):
+            file = self._folder / "rows.parquet"
+            write_rows(file, schema, [row for each in new for row in rows[each]])
+            self._place.put(f"{folder}/{id_of(*new)}.parquet", file)
+            known.update(new)
+        return looked
+
+    def _known_in(self, folder: str) -> tuple[float, set[str]]:
+        """When a folder was looked at, and the keys of the rows that it had then and of those put there since.
 
         What may soon be gone does not count: for a capture that is added now, others may need it in an hour.
         """
         looked, found = self._known.get(folder, (0.0, set()))
-        if not looked or time.monotonic() - looked > _LOOK_AGAIN:
-            looked, found = time.monotonic(), set()
+        # Not by `monotonic`, which stands still while a computer sleeps: others do not.
+        if not 0 <= time.time() - looked < _LOOK_AGAIN:
+            looked, found = time.time(), set()
             going = names_going(self._place)
             for name in self._place.names(folder):
                 if name not in going:
                     found |= set(column_of(self._place, name, KEYS[folder.partition("/")[0]]))
             self._known[folder] = looked, found
-        return found
+        return looked, found
 
 
 def _read_all(stream: CaptureStream, file: CallsFile) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet import schema
-from framedex.fleet.committed import COLUMNS, Committed, counted, whole_parts
+from framedex.fleet.committed import COLUMNS, Committed, counted, remedy, whole_parts
 from framedex.fleet.dropped import read_drops
 from framedex.fleet.going import names_going
 from framedex.fleet.libraries import duckdb, pa
@@ -99,18 +99,22 @@ class Asking:
 
         Raises FramedexError where the store cannot be read.
         """
-        with self._told(f"{self._place.address} does not have what a store has", _REMOVE):
+        with self._told(f"{self._place.address} does not have what a store has", _AGAIN):
             return self._connection.execute(text, list(parameters)).fetchall()
 
     def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
         """The same by columns, as arrays. Raises FramedexError where the store cannot be read."""
-        with self._told(f"{self._place.address} does not have what a store has", _REMOVE):
+        with self._told(f"{self._place.address} does not have what a store has", _AGAIN):
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
     def rows_of(self, table: str, captures: Sequence[str]) -> str:
         """SQL for the rows of `calls` or `call_kinds` that these captures have, and others that share their files."""
         return self._selected(table, [self._counted[capture] for capture in captures])
+
+    def remedy(self, capture: str) -> str:
+        """How a capture of which the store lacks something gets there again, in a sentence."""
+        return remedy(self._place, self._counted[capture])
 
     def _check(self, text: str) -> None:
         with self._told("The query is not understood"):
@@ -130,7 +134,9 @@ class Asking:
             with self._place.opened(f"calls/{self._counted[capture].part}") as file:
                 yield from calls_in(file, {capture})
         except (pa.ArrowException, OSError) as error:
-            raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _REMOVE) from error
+            raise FramedexError(
+                f"The store {self._place.address} cannot be read: {error}.", self.remedy(capture)
+            ) from error
 
     def _open(self) -> None:
         """Read the small tables, make the views, and have queries reach nothing but the store."""
@@ -235,12 +241,15 @@ class Asking:
         try:
             yield
         except duckdb.IOException as error:
-            raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _REMOVE) from error
+            raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _AGAIN) from error
         except duckdb.Error as error:
             raise FramedexError(f"{what}: {error}.", remedy) from error
 
 
-_REMOVE = "Add the capture again; where that does not help, remove its file below captures/."
+_AGAIN = (
+    "Ask again: something may have been dropped meanwhile. Where that does not help, remove the file that is named, and"
+    " add the captures again."
+)
 
 
 def _columns(table: str) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa, parquet
 from framedex.fleet.partitions import captures_in, is_part, owner_of
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.dropped import Drop
@@ -89,9 +90,8 @@ def read_committed(place: Place, name: str) -> list[Committed]:
         rows = parquet.read_table(pa.BufferReader(content), columns=list(COLUMNS), partitioning=None).to_pylist()
         return [Committed.of(name, row) for row in rows]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
-        raise NoRowsError(
-            f"{place.url(name)} is no file of a store's.", "Remove it, and add the capture again."
-        ) from error
+        had = "the capture" if owner_of(name) else "the captures of its day"
+        raise NoRowsError(f"{place.url(name)} is no file of a store's.", f"Remove it, and add {had} again.") from error
 
 
 def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, list[Committed]]) -> list[Committed]:
@@ -114,6 +114,14 @@ def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, li
                     together[file] = []
             rows += together[file]
     return [row for row in rows if row.capture == capture]
+
+
+def remedy(place: Place, row: Committed) -> str:
+    """How a capture of which a store lacks something gets there again; a file that others share is not to be removed."""
+    if row.is_own:
+        return f"Remove {place.url(row.file)}, and add the capture again."
+    drop = f"`framedex fleet drop --job {shell_word(row.job)} --store {shell_word(place.address)} --yes`"
+    return f"It is together with others: drop its job ({drop}), and add the captures of that again."
 
 
 def counted(rows: Iterable[Committed], drops: Iterable[Drop], going: Collection[str]) -> dict[str, Committed]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
-from framedex.fleet.committed import Committed, whole_parts
+from framedex.fleet.committed import Committed, remedy, whole_parts
 from framedex.fleet.going import mark
 from framedex.fleet.identities import id_of
 from framedex.fleet.libraries import pa
@@ -169,7 +169,7 @@ class _Compacting:
                 raise FramedexError(
                     f"The calls of capture {row.capture} are not what its row says: it stays as it is, and so do the"
                     f" others of {self._partition}.",
-                    f"Remove {row.file} and add the capture again, or drop it.",
+                    remedy(self._place, row),
                 )
         self._place.put(f"calls/{name}", self._file)
         write_rows(self._file, CALL_KINDS, kinds)

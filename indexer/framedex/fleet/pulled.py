@@ -98,7 +98,7 @@ class _Pulled:
     def _lacks(self, what: str) -> FramedexError:
         return FramedexError(
             f"The store does not have all of capture {self._row['capture']}: {what}.",
-            "Remove its file below captures/, and add the capture again.",
+            self._asking.remedy(self._row["capture"]),
         )
 
     # What calls refer to

@@ -45,7 +45,7 @@ def pull_captures(
                     done = import_file(store, Path(file.name), *how)
             except UNSOUND as error:
                 said = f"What the store has of capture {row['capture']} does not hold together: {error}."
-                done = FramedexError(said, "Remove its file below captures/, and add the capture again.")
+                done = FramedexError(said, asking.remedy(row["capture"]))
             except FramedexError as error:
                 done = FramedexError(f"Capture {row['capture']} is not pulled. {error.message}", error.remedy)
             except OSError as error:

@@ -9,6 +9,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +25,7 @@ from framedex.fleet.asking import Asking
 from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.schema import MARKER
+from framedex.fleet.sweeping import sweep
 from framedex.index import Store
 from framedex.ingest import Silence, ingest_captures
 from tests.indexer.fleet.fleets import JOB, added, adding_process, asked, content, copied, files, job, names
@@ -236,10 +238,46 @@ def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the
     (grown, _) = added(store, *job())
     assert isinstance(grown, Added) and grown.is_new and grown.calls > part.calls
     assert content(store) == content(clean)
-    assert sum(name.startswith("calls/") for name in files(store)) == 2
+    assert sum(name.startswith("calls/") for name in files(store)) == 3  # whoever asks at this moment may be at it
 
     (refused,) = added(store, cut)
     assert isinstance(refused, FramedexError) and "What the store has stays" in refused.remedy
+    assert content(store) == content(clean)
+
+
+def test_a_capture_whose_calls_are_gone_is_there_again_when_it_is_added_again(clean: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    added(store, *job())
+    for table in ("calls", "call_kinds"):
+        next((store / table).rglob("*.parquet")).unlink()
+
+        again = added(store, *job())
+
+        assert sorted(isinstance(done, Added) and done.is_new for done in again) == [False, True]
+        assert content(store) == content(clean)
+
+
+def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given others who mark, and an hour later remove, what no row refers to before the row comes."""
+    store = tmp_path / "store"
+    put, now = Place.put, time.time
+    hours = []
+
+    def put_and_sleep(place: Place, name: str, file: Path) -> None:
+        put(place, name, file)
+        if name.startswith("calls/") and not hours:
+            sweep(place)
+            for each in (*store.glob("going/*"), *store.rglob("*.parquet")):
+                os.utime(each, (0, 0))
+            hours.append(sweep(place).files)
+
+    monkeypatch.setattr(Place, "put", put_and_sleep)
+    monkeypatch.setattr(time, "time", lambda: now() + 3600 * 2 * len(hours))
+    added(store, *job())
+
+    assert hours[0] >= 4
     assert content(store) == content(clean)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
+from click.testing import CliRunner
 from pyarrow import parquet
 
+from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
 from framedex.fleet.compacting import Compacted, compact
@@ -163,6 +166,22 @@ def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together
     added(tmp_path / "whole", *ranks())
     settle(tmp_path / "whole", 10**6)
     assert files(store) == files(tmp_path / "whole")
+
+
+def test_a_capture_whose_calls_are_gone_and_are_together_with_others_is_told(clean: Path, store: Path) -> None:
+    """Removing its row would remove those of the others: what is proposed has all of them again."""
+    settle(store, 10**6)
+    next((store / "calls").rglob("*.parquet")).unlink()
+
+    (refused, *_) = added(store, *ranks())
+
+    assert isinstance(refused, FramedexError) and "lacks its calls" in refused.message
+    command = shlex.split(refused.remedy.partition("`")[2].partition("`")[0])
+    assert command[:3] == ["framedex", "fleet", "drop"]
+    dropped = CliRunner().invoke(cli, command[1:])
+    assert dropped.exit_code == 0, dropped.output
+    assert all(isinstance(done, Added) and done.is_new for done in added(store, *ranks()))
+    assert content(store) == content(clean)
 
 
 def test_rows_count_once_where_old_and_new_files_are_there(clean: Path, store: Path, tmp_path: Path) -> None:
