@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import pyarrow as pa
 import pytest
@@ -65,8 +66,6 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No wait for a scheduler or for workers is longer than some seconds."""
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__NO_WORKERS_TIMEOUT", "2s")
-    import dask
-
     with dask.config.set({"distributed.comm.timeouts.connect": "2s", "distributed.scheduler.no-workers-timeout": "2s"}):
         yield
 
@@ -502,6 +501,33 @@ def test_a_scheduler_that_ends_in_the_midst_is_told(
     assert told and all("is lost" in each.message and "Run the same command again" in each.remedy for each in told)
     assert all(isinstance(each, Added) for each in added(store, *job()))
     assert content(store) == clean
+
+
+def test_a_connection_that_is_lost_while_it_is_found_out_which_capture_ends_workers_is_told(
+    bucket: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a scheduler that suspects all that a worker had as soon as one has ended."""
+
+    def met(method: str, path: str) -> int | None:
+        if not writes_calls(method, path):
+            return None
+        kill_workers(cluster.client)
+        return servers.DROPPED
+
+    done = {}
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        s3(bucket, monkeypatch, met),
+        clusters.scheduler() as address,
+        clusters.worker(address, tmp_path / "worker", "--nanny", "--nthreads", "2"),
+        existing_cluster(address) as cluster,
+    ):
+        for path, came in add_by_cluster(cluster, Place(f"{STORE}/suspects"), job(), Silence()):
+            done[path] = came
+            cluster.client.close()
+
+    killing, lost = done.values()
+    assert "1 worker ended" in str(killing) and "is lost" in str(lost)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])

@@ -95,9 +95,13 @@ class _Adding:
         self._adder = cluster.client.submit(Adder, place.address, VERSION, pure=False)
         self._seeing: set[str] = set()  # workers that write where this process reads
         self._together: dict[str, list[Committed]] = {}
+        self._end: FramedexError | None = None
 
     def each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, Added | FramedexError]]:
         """What comes of captures, each when it is done; what is left with the reason when nothing more will come."""
+        if (end := self._ended()) is not None:
+            yield from ((path, end) for path in captures)
+            return
         ids = [self._ids[path] for path in captures]
         texts = list(map(str, captures))
         futures = self._cluster.client.map(add, texts, ids, adder=self._adder, pure=False)
@@ -119,12 +123,19 @@ class _Adding:
                 yield left.pop(future), done
             if time.monotonic() - looked < _LOOK:
                 continue
+            if (end := self._ended()) is not None:
+                yield from ((path, end) for path in left.values())
+                return
+            looked = time.monotonic()
+
+    def _ended(self) -> FramedexError | None:
+        """Why nothing more will come; None while something may."""
+        if self._end is None:
             try:
                 self._cluster.tend()
             except FramedexError as error:
-                yield from ((path, error) for path in left.values())
-                return
-            looked = time.monotonic()
+                self._end = error
+        return self._end
 
     def _checked(self, outcome: Outcome | FramedexError) -> Added | FramedexError:
         """What came of a capture, if the worker writes into the store that this process means."""
