@@ -117,7 +117,7 @@ def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, li
 
 
 def remedy(place: Place, row: Committed) -> str:
-    """How a capture of which a store lacks something gets there again; a file that others share is not to be removed."""
+    """How a capture of which a store lacks something gets there again: a file that others share is to stay."""
     if row.is_own:
         return f"Remove {place.url(row.file)}, and add the capture again."
     drop = f"`framedex fleet drop --job {shell_word(row.job)} --store {shell_word(place.address)} --yes`"

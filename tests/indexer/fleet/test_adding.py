@@ -263,7 +263,7 @@ def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to
     """Given others who mark, and an hour later remove, what no row refers to before the row comes."""
     store = tmp_path / "store"
     put, now = Place.put, time.time
-    hours = []
+    hours: list[int] = []
 
     def put_and_sleep(place: Place, name: str, file: Path) -> None:
         put(place, name, file)
