@@ -33,6 +33,7 @@ from tests.indexer.fleet.changing import (
     change_row,
     copy_earlier,
     from_a_cache,
+    row_of,
     with_a_pause,
     with_arguments,
     with_column,
@@ -232,13 +233,27 @@ def test_ranks_without_a_capture_are_told_whatever_numbers_the_others_have(healt
 def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path: Path) -> None:
     """Given each rank twice, the earlier time only until the third step."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    latest = row_of(store, 5)
     for rank in range(12):
         copy_earlier(store, rank)
 
     comparison = compared(store)
 
     assert not alarms(comparison)
-    assert comparison.notes == ("The job ran 2 times: the latest captures of its ranks are compared.",)
+    assert comparison.notes == ("The job ran 2 times: the captures of its latest run are compared.",)
+
+    latest.unlink()
+    comparison = compared(store)
+
+    assert [(each.kind, each.ranks) for each in alarms(comparison)] == [(Kind.MISSING, (5,))]
+    assert comparison.notes[1] == "An earlier run had 1 rank more: 5."
+
+
+def test_a_rank_that_two_captures_of_one_run_claim_is_told(healthy: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    copy_earlier(store, 5)
+
+    assert [(each.kind, each.ranks) for each in alarms(compared(store))] == [(Kind.CLAIMED, (5,))]
 
 
 def test_ranks_that_recorded_a_part_are_not_compared(healthy: Path, tmp_path: Path) -> None:

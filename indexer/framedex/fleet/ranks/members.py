@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -77,10 +78,13 @@ def members_of(asking: Asking, job: str) -> Members:
     if left_out:
         notes.append(f"{words.count(left_out, 'capture')} of the job {'is' if left_out == 1 else 'are'} of no rank.")
     findings: list[Finding] = []
-    runs = min(map(len, by_rank.values()))
-    if runs > 1:
-        notes.append(f"The job ran {runs} times: the latest captures of its ranks are compared.")
-        chosen = {rank: of_rank[-1] for rank, of_rank in by_rank.items()}
+    runs = _runs(by_rank)
+    if len(runs) > 1:
+        notes.append(f"The job ran {len(runs)} times: the captures of its latest run are compared.")
+        chosen = runs[-1]
+        if gone := sorted(by_rank.keys() - chosen.keys()):
+            had = words.few_of([str(rank) for rank in gone], "rank")
+            notes.append(f"An earlier run had {words.count(len(gone), 'rank')} more: {had}.")
     else:
         chosen = {
             rank: max(of_rank, key=lambda each: (each.member.calls, each.started)) for rank, of_rank in by_rank.items()
@@ -127,6 +131,26 @@ def _claim(
     member = Member(rank, capture, path, host, calls)
     of_job = sizes[0] if sizes else None
     return _Claim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
+
+
+def _runs(by_rank: dict[int, list[_Claim]]) -> list[dict[int, _Claim]]:
+    """The runs of a job in their order, each with a rank once; one where nothing tells that there are more.
+
+    Where all ranks have as many captures, these are the runs, whatever clocks say. Else a rank that begins again begins
+    a run if that is longer after the others than these were apart: two captures of one run come with the others.
+    """
+    times = {len(of_rank) for of_rank in by_rank.values()}
+    if len(times) == 1:
+        return [{rank: of_rank[time] for rank, of_rank in by_rank.items()} for time in range(times.pop())]
+    runs: list[dict[int, _Claim]] = [{}]
+    for claim in sorted((each for of_rank in by_rank.values() for each in of_rank), key=lambda each: each.started):
+        if claim.member.rank in runs[-1]:
+            runs.append({})
+        runs[-1][claim.member.rank] = claim
+    spans = [(min(started), max(started)) for started in ([each.started for each in run.values()] for run in runs)]
+    longest = max(last - first for first, last in spans)
+    are_apart = all(first - last > longest for (_, last), (first, _) in pairwise(spans))
+    return runs if are_apart and len(runs[-1]) >= max(_FEWEST, len(by_rank) / 2) else [{}]
 
 
 def _machines(claims: Sequence[_Claim]) -> tuple[int, ...]:
