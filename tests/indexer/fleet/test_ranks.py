@@ -290,7 +290,7 @@ def test_calls_that_are_none_are_told_with_a_remedy(healthy: Path, tmp_path: Pat
 
     done = invoked(store)
 
-    assert done.exit_code == 1 and "Add the capture again" in done.stderr and "Traceback" not in done.stderr
+    assert done.exit_code == 1 and "add the captures again" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_damaged_capture_is_told_beside_what_it_departs_in(healthy: Path, tmp_path: Path) -> None:
