@@ -78,6 +78,10 @@ class NoRowsError(FramedexError):
     """A file that stands where rows of captures do, and is none of a store's."""
 
 
+class LacksError(FramedexError):
+    """A store does not have of a capture what its row says."""
+
+
 def read_committed(place: Place, name: str) -> list[Committed]:
     """What a file of captures says, nothing where there is none.
 

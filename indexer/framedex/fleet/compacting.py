@@ -8,7 +8,7 @@ what it is. Only then their rows are, in one file, and from that moment on it co
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
-from framedex.fleet.committed import Committed, remedy, whole_parts
+from framedex.fleet.committed import Committed, LacksError, remedy, whole_parts
 from framedex.fleet.going import mark
 from framedex.fleet.identities import id_of
 from framedex.fleet.libraries import pa
@@ -36,49 +36,62 @@ CALLS_IN_A_PART = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """How many captures count, how many parts their calls were in and are in now, and what was removed."""
+    """How many captures count, how many parts their calls were in and are in now, and what was removed.
+
+    `left` says why captures of some days and jobs were left as they are.
+    """
 
     captures: int
     parts_before: int
     parts: int
     swept: Swept
+    left: tuple[FramedexError, ...] = ()
 
 
 def compact(place: Place, progress: Progress, most: int = CALLS_IN_A_PART) -> Compacted:
     """Put together what is in small files, up to so many calls; then remove what is needed no more.
 
-    Raises FramedexError where the store fails, or lacks something that was written: all counts that did before.
+    Where the store lacks something of a capture, all of its day and job stays as it is. Raises FramedexError where the
+    store fails: all counts that did before.
     """
     place.check()
     before = State.of(place)
+    left: list[FramedexError] = []
     with (
         tempfile.TemporaryDirectory(prefix="framedex-fleet-") as folder,
         progress.task("Putting calls together", sum(row.calls for row in before.counted.values())) as advance,
     ):
         for partition, rows in before.partitions().items():
-            _settled(place, partition, rows, lambda rows: _Compacting(place, Path(folder), rows, most).run())
+            try:
+                _settled(place, partition, rows, lambda rows: _Compacting(place, Path(folder), rows, most).run())
+            except LacksError as error:
+                left.append(error)
+            except OSError as error:
+                kept = f"What is kept in {tempfile.gettempdir()} meanwhile"
+                said = error.strerror or str(error)
+                raise FramedexError(
+                    f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room."
+                ) from error
             calls = sum(row.calls for row in rows)
             advance(calls, calls=calls)
     swept = sweep(place)
     after = State.of(place).counted.values()
     parts = {row.part for row in before.counted.values()}
-    return Compacted(len(after), len(parts), len({row.part for row in after}), swept)
+    return Compacted(len(after), len(parts), len({row.part for row in after}), swept, tuple(left))
 
 
 def _settled(place: Place, partition: str, rows: list[Committed], work: Callable[[list[Committed]], None]) -> None:
-    """Do a work on the captures of a folder; where it fails as they are others meanwhile, do it on these."""
+    """Do a work on the captures of a folder; where it fails as their files went meanwhile, on those that are there."""
     while True:
         try:
             return work(rows)
-        except (FramedexError, pa.ArrowException, OSError) as error:
+        except FramedexError:
             now = State.of(place).partitions().get(partition, [])
-            if now == rows or not now:
-                if isinstance(error, FramedexError):
-                    raise
-                raise FramedexError(
-                    f"What {place.address} has of {partition} cannot be put together: {error}.",
-                    "Nothing is lost. Add the captures of that day and job again.",
-                ) from error
+            if not now:  # all of them were dropped
+                return
+            files = {name for row in rows for name in (row.file, f"calls/{row.part}", f"call_kinds/{row.part}")}
+            if now == rows or all(place.modified(name) is not None for name in files):
+                raise
             rows = now
 
 
@@ -118,13 +131,15 @@ class _Compacting:
         large = {part for part in whole if calls[part] >= self._most // 2}
         groups = [[row for row in self._rows if row.part == part] for part in sorted(large)]
         group: list[Committed] = []
+        held = 0
         for row in self._rows:
             if row.part in large:
                 continue
-            if group and sum(each.calls for each in group) + row.calls > self._most:
+            if group and held + row.calls > self._most:
                 groups.append(group)
-                group = []
+                group, held = [], 0
             group.append(row)
+            held += row.calls
         return [*groups, group] if group else groups
 
     def _name(self, group: Sequence[Committed]) -> str:
@@ -147,26 +162,22 @@ class _Compacting:
     def _write_calls(self, group: Sequence[Committed], name: str) -> None:
         """Write the calls of captures, each in its order, and their kinds."""
         kinds = kinds_of(self._place, group)
-        held: dict[str, int] = {}
-        for kind in kinds:
-            held[kind["capture"]] = held.get(kind["capture"], 0) + kind["calls"]
         written: dict[str, int] = {}
         with calls_writer(self._file) as writer:
             waiting = CALLS.empty_table()
             for part, rows in groupby(group, lambda row: row.part):
-                with self._place.opened(f"calls/{part}") as file:
-                    for table in calls_in(file, {row.capture for row in rows}):
-                        for each in table.column("capture").value_counts().to_pylist():
-                            written[each["values"]] = written.get(each["values"], 0) + each["counts"]
-                        waiting = pa.concat_tables([waiting, table])
-                        while len(waiting) >= CALLS_AT_ONCE:
-                            _write_group(writer, waiting.slice(0, CALLS_AT_ONCE))
-                            waiting = waiting.slice(CALLS_AT_ONCE)
+                for table in self._calls(part, list(rows)):
+                    for each in table.column("capture").value_counts().to_pylist():
+                        written[each["values"]] = written.get(each["values"], 0) + each["counts"]
+                    waiting = pa.concat_tables([waiting, table])
+                    while len(waiting) >= CALLS_AT_ONCE:
+                        _write_group(writer, waiting.slice(0, CALLS_AT_ONCE))
+                        waiting = waiting.slice(CALLS_AT_ONCE)
             if len(waiting):
                 _write_group(writer, waiting)
         for row in group:
-            if not row.calls == written.get(row.capture, 0) == held.get(row.capture, 0):
-                raise FramedexError(
+            if row.calls != written.get(row.capture, 0):
+                raise LacksError(
                     f"The calls of capture {row.capture} are not what its row says: it stays as it is, and so do the"
                     f" others of {self._partition}.",
                     remedy(self._place, row),
@@ -174,6 +185,18 @@ class _Compacting:
         self._place.put(f"calls/{name}", self._file)
         write_rows(self._file, CALL_KINDS, kinds)
         self._place.put(f"call_kinds/{name}", self._file)
+
+    def _calls(self, part: str, rows: Sequence[Committed]) -> Iterator[Any]:
+        """The calls of captures that are in a part. Raises LacksError where they cannot be read there."""
+        name = f"calls/{part}"
+        if self._place.modified(name) is None:
+            raise LacksError(f"{self._place.url(name)} is missing.", remedy(self._place, rows[0]))
+        try:
+            with self._place.opened(name) as file:
+                yield from calls_in(file, {row.capture for row in rows})
+        except (pa.ArrowException, OSError) as error:
+            said = f"{self._place.url(name)} cannot be read, so all of {self._partition} stays as it is: {error}."
+            raise LacksError(said, remedy(self._place, rows[0])) from error
 
     def _write_stacks(self) -> None:
         """Write the stacks and frames that the captures need, where no file has just these."""
@@ -190,10 +213,15 @@ class _Compacting:
         """Write the rows of the captures into one file, by which all else counts; one that is alone has its own."""
         if len(settled) == 1 and settled[0].part == self._rows[0].part:
             return
-        of_file = {row.file: rows_of(self._place, row.file, CAPTURES) for row in self._rows}
+        told = {
+            (file, row["capture"]): row
+            for file in {row.file for row in self._rows}
+            for row in rows_of(self._place, file, CAPTURES)
+        }
         rows: list[dict[str, Any]] = []
         for old, new in zip(sorted(self._rows, key=_key), sorted(settled, key=_key), strict=True):
-            (row, *_) = [each for each in of_file[old.file] if each["capture"] == old.capture]
+            if (row := told.get((old.file, old.capture))) is None:
+                raise LacksError(f"{self._place.url(old.file)} says no more what it did.", remedy(self._place, old))
             rows.append(row | {"part": new.part, "shared_by": new.shared_by})
         name = id_of("together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows))
         write_rows(self._file, CAPTURES, rows)

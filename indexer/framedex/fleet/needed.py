@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from framedex.fleet.committed import Committed
+from framedex.fleet.committed import Committed, LacksError, remedy
 from framedex.fleet.identities import id_of
 from framedex.fleet.schema import CALL_KINDS, FRAMES, STACKS
 from framedex.fleet.tables import rows_of
@@ -27,7 +27,10 @@ class Needed:
 
 
 def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
-    """What these captures need, which are of one day and job."""
+    """What these captures need, which are of one day and job.
+
+    Raises LacksError where the store does not have the kinds of their calls: nobody knows what those need.
+    """
     partition = captures[0].partition
     wanted = {kind["stack"] for kind in kinds_of(place, captures)}
     stacks: dict[str, Row] = {}
@@ -55,7 +58,10 @@ def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
 
 
 def kinds_of(place: Place, captures: Iterable[Committed]) -> list[Row]:
-    """The kinds of calls of captures, capture after capture as they are given."""
+    """The kinds of calls of captures, capture after capture as they are given.
+
+    Raises LacksError where they do not come to the calls of a capture.
+    """
     found = []
     for part, group in groupby(captures, lambda row: row.part):
         rows = rows_of(place, f"call_kinds/{part}", CALL_KINDS)
@@ -63,7 +69,13 @@ def kinds_of(place: Place, captures: Iterable[Committed]) -> list[Row]:
         for row in rows:
             of_capture[row["capture"]].append(row)
         for capture in group:
-            found += of_capture[capture.capture]
+            kinds = of_capture[capture.capture]
+            if sum(kind["calls"] for kind in kinds) != capture.calls:
+                said = f"The kinds of calls of capture {capture.capture} do not come to what its row says"
+                raise LacksError(
+                    f"{said}: it stays as it is, and so do the others of {capture.partition}.", remedy(place, capture)
+                )
+            found += kinds
     return found
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from framedex.fleet.committed import Committed, NoRowsError, counted, is_dropped, read_committed
+from framedex.fleet.committed import Committed, LacksError, NoRowsError, counted, is_dropped, read_committed
 from framedex.fleet.dropped import FOLDER as DROPS
 from framedex.fleet.dropped import read_drops
 from framedex.fleet.going import FOLDER as GOING
@@ -144,7 +144,10 @@ def _unneeded_stacks(place: Place, state: State) -> set[str]:
         if partition not in partitions:
             found.update(name for names in tables.values() for name in names)
         elif any(len(names) > 1 for names in tables.values()):
-            needed = needed_rows(place, partitions[partition])
+            try:
+                needed = needed_rows(place, partitions[partition])
+            except LacksError:  # what its captures need is not known
+                continue
             for table, keys in (("stacks", needed.stacks), ("frames", needed.frames)):
                 whole = f"{table}/{partition}/{id_of(*sorted(keys))}.parquet"
                 if whole in tables[table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -22,10 +23,11 @@ from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
 from framedex.fleet.compacting import Compacted, compact
+from framedex.fleet.dropping import drop
 from framedex.fleet.place import Place
 from framedex.fleet.sweeping import Swept
 from framedex.progress import Silence
-from tests.indexer.fleet.fleets import added, adding_process, asked, content, copied, files, job
+from tests.indexer.fleet.fleets import JOB, TABLES, added, adding_process, asked, content, copied, files, job
 from tests.once import made_once
 from tests.pythons import ROOT
 
@@ -366,18 +368,77 @@ def _alone(folder: Path, *captures: Path) -> Path:
     return folder / "alone"
 
 
-@pytest.mark.parametrize("damage", [lambda rows: rows.slice(3), lambda rows: rows.slice(0, 0)])
+@pytest.mark.parametrize("table", ["calls", "call_kinds"])
+@pytest.mark.parametrize("damage", [lambda rows: rows.slice(3), lambda rows: rows.slice(0, 0), None])
 def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
-    damage: Callable[[parquet.ParquetFile], object], store: Path
+    damage: Callable[[parquet.ParquetFile], object] | None, table: str, store: Path, tmp_path: Path
 ) -> None:
-    file = sorted((store / "calls").rglob("*.parquet"))[3]
-    parquet.write_table(damage(parquet.read_table(file, partitioning=None)), file)
-    before = content(store)
+    """Given a capture of another day, too: that is put together with what is of its day."""
+    others = [copied(ranks()[each], tmp_path / str(each)) for each in (0, 2)]
+    for number, capture in enumerate(others):
+        told = json.loads((capture / "capture.json").read_text())
+        told |= {"identity": f"{number + 8:016}", "started_unix_ns": told["started_unix_ns"] + 9 * 86400 * 10**9}
+        (capture / "capture.json").write_text(json.dumps(told))
+    added(store, *others)
+    file = sorted((store / table).rglob("*.parquet"))[3]
+    if damage is None:
+        file.unlink()
+    else:
+        parquet.write_table(damage(parquet.read_table(file, partitioning=None)), file)
+    before = {name: told for name, told in files(store).items() if name.startswith(("captures", "stacks", "frames"))}
 
-    with pytest.raises(FramedexError, match="are not what its row says"):
+    for _ in range(2):
+        done = CliRunner().invoke(cli, ["fleet", "compact", "--store", str(store)])
+        assert done.exit_code == 1 and f"Remove {store}/captures/" in done.stderr, done.output
+        assert done.stdout == "10 captures in 9 parts, which were in 10\n" or done.stdout == "10 captures in 9 parts\n"
+        age(store)
+
+    day = next(name for name in before if name.startswith("captures")).split("/")[1]
+    after = files(store)
+    assert all(after[name] == told for name, told in before.items() if name.split("/")[1] == day)
+    (left,) = json.loads(CliRunner().invoke(cli, ["fleet", "compact", "--store", str(store), "--json"]).stdout)["left"]
+    assert left["problem"] and left["remedy"]
+
+
+@pytest.mark.parametrize("is_all", [True, False])
+@pytest.mark.parametrize("moment", ["calls", "captures"])
+def test_what_is_dropped_while_it_is_put_together_is_dropped(
+    moment: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_all: bool
+) -> None:
+    """Given others that drop all of a day and job, or have dropped it and added some of it again."""
+    kept = ranks()[:2]
+    added(tmp_path / "kept", *kept)
+    put = Place.put
+    dropped: list[int] = []
+
+    def put_when_dropped(place: Place, name: str, file: Path) -> None:
+        if name.startswith(moment) and not dropped:
+            dropped.append(drop(place, None, JOB).files)
+            if not is_all:
+                added(store, *kept)
+        put(place, name, file)
+
+    monkeypatch.setattr(Place, "put", put_when_dropped)
+    done = together(store)
+
+    assert dropped[0] > 0 and not done.left
+    assert content(store) == (content(tmp_path / "kept") if not is_all else {table: [] for table in TABLES})
+
+
+def test_a_folder_without_room_is_told_and_not_tried_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def full(*_: object) -> None:
+        added(store, ranks()[0])
+        tried.append(1)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("framedex.fleet.compacting.calls_writer", full)
+
+    with pytest.raises(FramedexError, match="No space left") as caught:
         together(store)
 
-    assert content(store) == before
+    assert tried == [1] and "TMPDIR" in caught.value.remedy
 
 
 def test_what_a_row_refers_to_that_is_not_understood_stays(clean: Path, store: Path) -> None:

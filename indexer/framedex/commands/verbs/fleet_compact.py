@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from framedex import words
-from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.terminal import text_line
 from framedex.commands.reading.fleet import store_option
+
+if TYPE_CHECKING:
+    from framedex.fleet.compacting import Compacted
 
 
 @click.command("compact")
 @store_option
 @json_option
-def compact_fleet(store: str, as_json: bool) -> None:
+@click.pass_context
+def compact_fleet(ctx: click.Context, store: str, as_json: bool) -> None:
     """Put the small files of each day and job together.
 
     No answer of the store changes, at no moment, and captures may be added meanwhile. What is needed no more is removed
     an hour later, by the next that compacts or drops: who reads may be at it until then. Where this is interrupted,
-    run it again.
+    run it again. A day and job of which the store lacks something stays as it is, which is told.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fleet.compacting import compact
@@ -28,9 +33,18 @@ def compact_fleet(store: str, as_json: bool) -> None:
 
     with progress_on_terminal() as progress:
         done = compact(Place(store), progress)
+    for error in done.left:
+        print_error(error)
     if as_json:
-        print_json({"store": store, **asdict(done)})
-        return
+        left = [{"problem": error.message, "remedy": error.remedy} for error in done.left]
+        print_json({"store": store, **asdict(done), "left": left})
+    else:
+        _tell(done)
+    if done.left:
+        ctx.exit(1)
+
+
+def _tell(done: Compacted) -> None:
     were = "" if done.parts == done.parts_before else f", which were in {done.parts_before:,}"
     print_lines(
         [text_line(f"{words.count(done.captures, 'capture')} in {words.count(done.parts, 'part')}{were}", "head")]
