@@ -1,7 +1,7 @@
-"""Where a store lies: a folder, or what fsspec has an address for. Files come there whole, and are never changed.
+"""Where a store lies: a folder, or a bucket of S3 or GCS. Files come there whole, and are never changed.
 
-A file of an object store is there once all of it has come. Elsewhere it is written beside its place, under a name that
-no reader takes for data, and renamed: who is killed leaves a `.part`, which others remove when it is an hour old.
+A file of an object store is there once all of it has come. In a folder it is written beside its place, under a name
+that no reader takes for data, and renamed: who is killed leaves a `.part`, which others remove when it is an hour old.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import fsspec
 from framedex.fleet.schema import MARKER, VERSION
+from framedex.plaintext import printable
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"
@@ -26,8 +27,10 @@ _LEFT = re.compile(r"\.[0-9a-f]{16}\.part$")  # others have files that end so, t
 GRACE = timedelta(hours=1)
 """How long what is needed no more stays for those who are at it: reading a store, or adding a capture."""
 _CLOCK = "going/clock"  # what files are named for that are there for a moment, to tell the time
-_OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"})
-_LIBRARIES = {"s3": "framedex[fleet-s3]", "s3a": "framedex[fleet-s3]", "gs": "framedex[fleet-gcs]"}
+_S3, _GCS = "framedex[fleet-s3]", "framedex[fleet-gcs]"
+_LIBRARIES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
+_OBJECT_STORES = frozenset({*_LIBRARIES, "memory"})
+_FOLDERS = frozenset({"file", "local"})
 
 
 class Place:
@@ -35,24 +38,22 @@ class Place:
 
     def __init__(self, address: str) -> None:
         """Raises FramedexError where the address is none, or of a kind whose library is not installed."""
-        protocol = address.partition("://")[0]
+        protocol = fsspec.utils.get_protocol(address)
+        self.is_local = protocol in _FOLDERS
+        if not self.is_local and protocol not in _OBJECT_STORES:
+            # Elsewhere a file may be seen before all of it is there, as where renaming is copying.
+            raise FramedexError(
+                f"{printable(address)} is no address that a store can have.",
+                "Name a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER; what is mounted as a folder is one.",
+            )
         try:
             self.files, self._root = fsspec.core.url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
         except ImportError as error:
-            library = _LIBRARIES.get(protocol, "")
-            remedy = f"Install it: `pip install '{library}'`" if library else f"{error}"
             raise FramedexError(
-                f"Stores at {protocol}:// need a library that is not installed here.", remedy
-            ) from error
-        except ValueError as error:
-            raise FramedexError(
-                f"{protocol}:// is no kind of address: {error}.",
-                "Name a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER.",
+                f"Stores at {protocol}:// need a library that is not installed here.",
+                f"Install it: `pip install '{_LIBRARIES[protocol]}'`",
             ) from error
         self._root = self._root.rstrip("/")
-        protocols = {self.files.protocol} if isinstance(self.files.protocol, str) else {*self.files.protocol}
-        self.is_local = "file" in protocols
-        self._is_object_store = bool(protocols & _OBJECT_STORES)
         self.address: str = self._root if self.is_local else self.files.unstrip_protocol(self._root)
 
     def begin(self) -> None:
@@ -120,7 +121,7 @@ class Place:
         """The time by the clock of the store, by which its files say when they were written: this host's may differ."""
         name = f"{_CLOCK}.{secrets.token_hex(8)}{_PART}"
         with self._told("written"):
-            if not self._is_object_store:
+            if self.is_local:
                 self.files.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
             self.files.pipe_file(self.path(name), b"\n")
         when = self.modified(name)
@@ -199,14 +200,14 @@ class Place:
         return sorted(os.fspath(entry).rstrip("/").rpartition("/")[2] for entry in entries)
 
     def _put_bytes(self, name: str, content: bytes) -> None:
-        if self._is_object_store:
+        if not self.is_local:
             self.files.pipe_file(self.path(name), content)
             return
         with self._in_place_of(name) as part:
             self.files.pipe_file(part, content)
 
     def _put(self, name: str, file: Path) -> None:
-        if self._is_object_store:
+        if not self.is_local:
             self.files.put_file(str(file), self.path(name))
             return
         with self._in_place_of(name) as part:
@@ -227,9 +228,6 @@ class Place:
             raise
 
     def _rename(self, part: str, path: str) -> None:
-        if not self.is_local:
-            self.files.mv(part, path)
-            return
         with open(part, "rb") as file:  # noqa: PTH123 - a path of the file system's, as text
             os.fsync(file.fileno())  # its name is not to be there before its content
         os.replace(part, path)  # noqa: PTH105

@@ -206,3 +206,18 @@ def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
             assert f"cannot be {told}" in line or "cannot be cleaned" in line
             assert "Permission denied" in line
         assert content(store) == before
+
+
+@pytest.mark.parametrize(
+    "address", ["sftp://host/store", "simplecache::memory://x", "abfs://x@y/z", "nowhere://x", "zip://x"]
+)
+def test_addresses_where_files_do_not_come_whole_are_refused(address: str) -> None:
+    with pytest.raises(FramedexError, match="is no address that a store can have") as caught:
+        Place(address)
+    assert "s3://BUCKET/FOLDER" in caught.value.remedy
+
+
+def test_memory_and_folders_by_their_address_hold_stores(tmp_path: Path) -> None:
+    for address in ("memory://of/mine", f"file://{tmp_path}/store"):
+        added(address, *job())
+        assert len(asked(address, "SELECT * FROM captures")) == 2
