@@ -1,0 +1,46 @@
+"""The examples of docs/fleet.md that read a store without framedex find each call that counts, once."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.fleet.adding import Added
+from framedex.fleet.compacting import compact
+from framedex.fleet.dropped import write_drop
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
+from tests.pythons import ROOT
+
+
+def test_examples_count_what_queries_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given captures that were put together, one of which has grown since, and a job whose drop has not ended."""
+    place = Place(str(tmp_path / "store"))
+    grown, dropped = copied(job()[0], tmp_path / "grown"), copied(job()[1], tmp_path / "dropped")
+    (stream,) = grown.glob("thread-0.fdx")
+    whole = stream.read_bytes()
+    stream.write_bytes(whole[: len(whole) // 2])
+    told = json.loads((dropped / "capture.json").read_text())
+    told |= {"identity": "3" * 16, "job": {"FRAMEDEX_JOB": "dropped"}}
+    (dropped / "capture.json").write_text(json.dumps(told))
+    assert all(isinstance(each, Added) for each in added(place.address, grown, job()[1], dropped))
+    compact(place, Silence())
+    stream.write_bytes(whole)
+    assert all(isinstance(each, Added) for each in added(place.address, grown))
+    write_drop(place, None, "dropped")
+    expected = dict(asked(place.address, "SELECT function, count(*) FROM calls GROUP BY 1"))
+    example = re.search(r"```python\n(import json\n.*?)```", (ROOT / "docs/fleet.md").read_text(), re.DOTALL)
+    assert example is not None
+    monkeypatch.chdir(tmp_path)
+
+    names: dict[str, Any] = {}
+    exec(example[1], names)
+
+    assert names["calls"]["function"].value_counts().to_dict() == expected
+    assert dict(names["functions"].rows()) == expected
+    assert names["jobs"] == [(JOB, sum(expected.values()))]
