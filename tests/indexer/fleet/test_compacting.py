@@ -9,9 +9,12 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
@@ -287,6 +290,86 @@ def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Pat
         assert all(work.result() for work in working)
         seen = reading.result()
     assert seen == sorted(seen)
+    assert content(store) == content(clean)
+    settle(store)
+    assert content(store) == content(clean)
+
+
+class Hours:
+    """Time for a store of which an hour passes for what was marked before all began who are at it now."""
+
+    def __init__(self, store: Path) -> None:
+        self._store = store
+        self._began: dict[int, int] = {}
+        self.done = threading.Condition()
+
+    @contextmanager
+    def at_it(self) -> Iterator[None]:
+        """Somebody is at it: a context manager."""
+        self._began[threading.get_ident()] = time.time_ns()
+        try:
+            yield
+        finally:
+            del self._began[threading.get_ident()]
+            with self.done:
+                self.done.notify_all()
+
+    def pass_by(self) -> None:
+        """Have an hour pass, for files that were not written again since they were marked, too."""
+        before = min([*self._began.values(), time.time_ns()]) - 5 * 10**7  # files tell the time by a coarse clock
+        for mark in self._store.glob("going/*.json"):
+            with suppress(FileNotFoundError):
+                marked = mark.stat().st_mtime_ns
+                if marked >= before:
+                    continue
+                for name in json.loads(mark.read_bytes()):
+                    with suppress(FileNotFoundError), (self._store / name).open("rb") as file:
+                        if os.fstat(file.fileno()).st_mtime_ns <= marked:
+                            os.utime(file.fileno(), (0, 0))
+                os.utime(mark, (1, 1))
+
+
+def test_who_reads_and_adds_while_files_are_removed_misses_nothing(clean: Path, tmp_path: Path) -> None:
+    """Given two that put together and remove over and over, one that reads, and captures that are added one by one."""
+    store = tmp_path / "store"
+    added(store, *ranks()[:2])
+    hours = Hours(store)
+    over = threading.Event()
+    removed: list[int] = []
+    seen: list[int] = []
+
+    def over_and_over() -> None:
+        while not over.is_set():
+            hours.pass_by()
+            with hours.at_it():
+                removed.append(together(store).swept.files)
+
+    def read() -> None:
+        while not over.is_set():
+            with hours.at_it():
+                query = "SELECT count(*), (SELECT count(*) FROM calls), sum(calls) FROM captures"
+                ((captures, calls, told),) = asked(store, query)
+                assert calls == told
+                seen.append(captures)
+
+    with ThreadPoolExecutor() as pool:
+        working = [pool.submit(over_and_over), pool.submit(over_and_over), pool.submit(read)]
+
+        def have_come(files: int, reads: int) -> bool:
+            return any(work.done() for work in working) or (sum(removed) >= files and len(seen) >= reads)
+
+        try:
+            for capture in ranks()[2:]:
+                with hours.at_it():
+                    assert isinstance(added(store, capture)[0], Added)
+                until = sum(removed) + 1, len(seen) + 2
+                with hours.done:
+                    assert hours.done.wait_for(partial(have_come, *until), timeout=60)
+        finally:
+            over.set()
+        for work in working:
+            work.result()
+    assert seen == sorted(seen) and {*seen} >= {3, 4, 5, 6, 7, 8}
     assert content(store) == content(clean)
     settle(store)
     assert content(store) == content(clean)
