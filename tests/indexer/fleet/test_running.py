@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import select
 import signal
 import socket
@@ -15,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -299,36 +299,40 @@ def test_a_worker_of_a_cluster_that_is_killed_in_the_midst(
     assert content(store) == clean
 
 
-def test_a_store_that_is_slow_and_fails_at_random_ends_as_one_that_does_not(
+def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_not(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the library's own retries do not get through is told, and the same command goes on."""
-    chance = random.Random(5)
-    failures: list[int] = []
+    """What the library's own retries do not get through is told, and the same command goes on.
+
+    Given three runs in which no calls can be written, for another reason each, and one in which each fifth request
+    fails, whatever it is.
+    """
+    kinds = (500, 503, servers.DROPPED)
     store = f"{STORE}/slow"
+    requests = count(1)
+    ran: list[Done] = []
+    told: list[FramedexError] = []
 
     def met(method: str, path: str) -> int | None:
-        time.sleep(chance.random() / 20)
-        if chance.random() < 0.15:
-            failures.append(chance.choice((500, 503, servers.DROPPED)))
-            return failures[-1]
-        return None
+        time.sleep(0.01)
+        if len(ran) < 3:
+            return kinds[len(ran)] if writes_calls(method, path) else None
+        number = next(requests)
+        return kinds[number // 5 % 3] if len(ran) == 3 and number % 5 == 0 else None
 
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    told = []
     with s3(bucket, monkeypatch, met), local_cluster(2, Silence()) as cluster:
-        for _ in range(100):
+        for _ in range(5):
             try:
-                done = by(cluster, store, job())
+                ran.append(by(cluster, store, job()))
             except FramedexError as error:  # of the client itself
+                ran.append({})
                 told.append(error)
-                continue
-            told += [each for each in done.values() if isinstance(each, FramedexError)]
-            if all(are_added(done)):
-                break
+            told += [each for each in ran[-1].values() if isinstance(each, FramedexError)]
 
-    assert {*failures} == {500, 503, servers.DROPPED}
+    assert [are_added(done) for done in ran[:3]] == [[False, False]] * 3
     assert all(error.message.startswith(f"The store {store} cannot be") and error.remedy for error in told), told
+    assert are_added(ran[-1]) == [True, True]
     assert content(store) == clean
 
 
