@@ -68,11 +68,15 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many files were removed with how many bytes, and how many are to go in an hour."""
+    """How many files were removed with how many bytes, and how many are to go in an hour.
+
+    `left_out` are sentences: of which days nothing goes but what was dropped.
+    """
 
     files: int
     size: int
     waiting: int
+    left_out: tuple[str, ...]
 
 
 def sweep(place: Place) -> Swept:
@@ -84,7 +88,9 @@ def sweep(place: Place) -> Swept:
     state = State.of(place)
     at_once, later = _unneeded_of_captures(place, state)
     later |= _unneeded_stacks(place, state)
-    due = {name: when for when, names in known.values() if when < latest for name in names}
+    # Read again: who had something take a file's place since has marked that before.
+    young = {name for when, names in (*known.values(), *marks(place).values()) if when >= latest for name in names}
+    due = {name: when for when, names in known.values() if when < latest for name in names if name not in young}
     later = {name for name in later if not state.is_unread(name)}
     gone = set()
     size = 0
@@ -97,9 +103,12 @@ def sweep(place: Place) -> Swept:
         if when < latest:
             place.remove(name)
     # Only now: a mark that says the same as one that was removed has its name.
-    young = {name for when, names in known.values() if when >= latest for name in names}
     mark(place, later - gone - young)
-    return Swept(len(gone), size, len(later - gone))
+    left_out = (
+        f"What is not needed of {day} stays: {place.url(f'captures/{day}')} has a file that is none of a store's."
+        for day in sorted(state.unread)
+    )
+    return Swept(len(gone), size, len(later - gone), tuple(left_out))
 
 
 def _order(name: str) -> tuple[bool, str]:

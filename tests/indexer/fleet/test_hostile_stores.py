@@ -13,8 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from pyarrow import parquet
 
+from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
 from framedex.fleet.asking import Asking
@@ -221,3 +223,14 @@ def test_memory_and_folders_by_their_address_hold_stores(tmp_path: Path) -> None
     for address in ("memory://of/mine", f"file://{tmp_path}/store"):
         added(address, *job())
         assert len(asked(address, "SELECT * FROM captures")) == 2
+
+
+def test_days_of_which_nothing_is_removed_are_told(store: Path) -> None:
+    (day,) = (store / "captures").iterdir()
+    (day / "foreign.parquet").write_bytes(b"PAR1")
+
+    for verb in ("compact", "drop"):
+        choice = ["--before", "2000-01-01", "--yes"] if verb == "drop" else []
+        done = CliRunner().invoke(cli, ["fleet", verb, "--store", str(store), *choice])
+        assert done.exit_code == 0, done.output
+        assert f"What is not needed of {day.name} stays" in " ".join(done.stderr.split())

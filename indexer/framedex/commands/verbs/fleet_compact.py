@@ -54,3 +54,5 @@ def _tell(done: Compacted) -> None:
         note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
     if swept.waiting:
         note(f"{words.count(swept.waiting, 'file')} may go in an hour: compact again then.")
+    for said in swept.left_out:
+        note(said)

@@ -54,6 +54,8 @@ def drop_of_fleet(store: str, before: str | None, job: str | None, is_meant: boo
         note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
     if swept is not None and swept.waiting:
         note(f"{words.count(swept.waiting, 'file')} may go in an hour: drop or compact again then.")
+    for said in () if swept is None else swept.left_out:
+        note(said)
     if found is not None and not is_meant:
         note("Nothing was dropped: --yes drops them.")
 
