@@ -205,7 +205,9 @@ class _Compacting:
         for table, schema in (("stacks", STACKS), ("frames", FRAMES)):
             keys = sorted(rows[table])
             name = f"{table}/{self._partition}/{id_of(*keys)}.parquet"
-            if keys and name not in self._place.names(f"{table}/{self._partition}"):
+            present = self._place.names(f"{table}/{self._partition}")
+            if keys and name not in present:
+                mark(self._place, present)
                 write_rows(self._file, schema, [row for key in keys for row in rows[table][key]])
                 self._place.put(name, self._file)
 
@@ -226,8 +228,14 @@ class _Compacting:
         name = id_of("together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows))
         write_rows(self._file, CAPTURES, rows)
         file = f"{captures_in(self._rows[0].day)}/{name}.parquet"
+        # First: a mark from before they were needed would have them removed at once.
+        kept = {row.part for row in settled}
+        parts = {row.part for row in self._rows} - kept
+        going = {row.file for row in self._rows} | {
+            f"{table}/{part}" for table in ("calls", "call_kinds") for part in parts
+        }
+        mark(self._place, going - {file})
         self._place.put(file, self._file)
-        mark(self._place, {row.file for row in self._rows} - {file})
 
 
 def _key(row: Committed) -> tuple[int, str]:
