@@ -1,7 +1,7 @@
 """A process of a job that trains together: `training_job.py STEPS COUNT PORT [FAULTS]`, its rank in FRAMEDEX_RANK.
 
-Rank 0 alone keeps weights. Of the faults, "shape" has rank 2 look at a batch of fewer rows in step 20, "slow" has rank 1
-load each batch for 50 ms.
+Rank 0 alone keeps weights. Of the faults, "shape" has rank 2 look at a batch of fewer rows in step 20, "slow" has rank
+1 load each batch for 50 ms.
 """
 
 import os
