@@ -18,12 +18,24 @@ array = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec
 replicated = NamedSharding(mesh, PartitionSpec())
 total = jax.jit(jnp.sum, out_shardings=replicated)(array)
 doubled = jax.jit(lambda x: x + x, out_shardings=array.sharding)(array)
+told = []
+
+
+@jax.jit
+def call_back(value):
+    jax.debug.callback(lambda seen: told.append(np.asarray(seen).tolist()), value)
+
+
+for device in jax.local_devices():
+    call_back(jax.device_put(np.int32(device.id), device))
+jax.effects_barrier()
 print(
     json.dumps(
         {
             "process": [jax.process_index(), jax.process_count()],
             "devices": [[device.id, device.process_index, list(device.coords)] for device in devices],
             "local": [device.id for device in jax.local_devices()],
+            "told": sorted(told),
             "shape": array.shape,
             "sum": int(total.addressable_data(0)),
             "doubled": {shard.device.id: np.asarray(shard.data).tolist() for shard in doubled.addressable_shards},

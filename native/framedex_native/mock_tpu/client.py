@@ -75,15 +75,14 @@ class Client:
         return self._default_order[:count]
 
     def cpu_ids(self, device_ids: Sequence[int]) -> list[int]:
-        """The ids of the CPU devices that stand in for these. Raises ValueError for a device that is not there."""
+        """The ids of the CPU devices that stand in for these, by which FFI handlers know them, too.
+
+        Raises ValueError for a device that is not there.
+        """
         unknown = [number for number in device_ids if number not in self._devices]
         if unknown:
             raise ValueError(f"INVALID_ARGUMENT: the mock TPU has no device {unknown[0]} (framedex run --device)")
         return [self._devices[number].id for number in device_ids]
-
-    def cpu_ordinals(self, device_ids: Sequence[int]) -> list[int]:
-        """The numbers by which FFI handlers know those CPU devices."""
-        return [self._devices[number].local_hardware_id or 0 for number in device_ids]
 
     def compile(self, code: bytes, code_format: str, options: bytes, key: int) -> Program:
         """Compile a program as PJRT_Client_Compile gets it. `key` names it in its transfers to and from the host."""

@@ -132,7 +132,7 @@ def _program(
         replicas=shape[0],
         partitions=shape[1],
         device_ids=device_ids,
-        cpu_ordinals=client.cpu_ordinals(device_ids),
+        cpu_ordinals=client.cpu_ids(device_ids),
         device_assignment=assignment.serialize(),
         parameters=parameter_values,
         results=result_values,

@@ -61,3 +61,7 @@ def test_they_run_programs_together(seen: list[dict[str, Any]]) -> None:
     assert [process["sum"] for process in seen] == [412, 412]
     doubled = [sorted(value for (value,) in process["doubled"].values()) for process in seen]
     assert doubled == [[0, 2, 4, 6], [200, 202, 204, 206]]
+
+
+def test_each_is_called_back_by_programs_on_its_own_devices(seen: list[dict[str, Any]]) -> None:
+    assert [process["told"] for process in seen] == [process["local"] for process in seen]
