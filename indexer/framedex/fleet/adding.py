@@ -20,7 +20,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import Committed, remedy, rows_of_capture
 from framedex.fleet.dropped import generation_of, read_drops
-from framedex.fleet.going import names_going
+from framedex.fleet.going import mark, names_going
 from framedex.fleet.identities import id_of
 from framedex.fleet.naming import Names
 from framedex.fleet.origin import Origin
@@ -179,6 +179,9 @@ class Adding:
         row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
         committed = self._folder / "capture.parquet"
         write_rows(committed, CAPTURES, [row])
+        # First: a mark from before they were needed would have them removed while others go by them.
+        old = [each for each in others if each.is_own and each.calls < stream.row]
+        mark(place, (name for each in old for name in (each.file, f"calls/{each.part}", f"call_kinds/{each.part}")))
         place.put(f"{captures_in(origin.day)}/{name}", committed)
         if not 0 <= time.time() - since < _IN_TIME:
             # What no row refers to may have been removed meanwhile. From now on it is kept.

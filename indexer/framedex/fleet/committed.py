@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
-from framedex.fleet.libraries import pa, parquet
+from framedex.fleet.libraries import pa
 from framedex.fleet.partitions import captures_in, is_part, owner_of
+from framedex.fleet.tables import table_of
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ def read_committed(place: Place, name: str) -> list[Committed]:
     if content is None:
         return []
     try:
-        rows = parquet.read_table(pa.BufferReader(content), columns=list(COLUMNS), partitioning=None).to_pylist()
-        return [Committed.of(name, row) for row in rows]
+        return [Committed.of(name, row) for row in table_of(content, COLUMNS).to_pylist()]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
         had = "the capture" if owner_of(name) else "the captures of its day"
         raise NoRowsError(f"{place.url(name)} is no file of a store's.", f"Remove it, and add {had} again.") from error

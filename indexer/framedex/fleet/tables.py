@@ -21,12 +21,19 @@ def write_rows(path: Path, schema: Any, rows: Sequence[dict[str, Any]]) -> None:
     parquet.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
 
 
+def table_of(content: bytes, columns: Sequence[str]) -> Any:
+    """Those of these columns that the content of a file has, as a table. Raises ArrowException and OSError for none.
+
+    All is read in this thread: one of Arrow's that lets go of the bytes while Python ends would abort the process.
+    """
+    return parquet.ParquetFile(pa.BufferReader(content)).read(columns=list(columns), use_threads=False)
+
+
 def column_of(place: Place, name: str, key: str) -> list[str]:
     """A column of texts of a file; nothing where it is none of a store's: queries say so."""
     content = place.read(name)
     try:
-        table = parquet.read_table(pa.BufferReader(content or b""), columns=[key], partitioning=None)
-        return [str(value) for value in table.column(key).to_pylist()]
+        return [str(value) for value in table_of(content or b"", [key]).column(key).to_pylist()]
     except (pa.ArrowException, KeyError, OSError):
         return []
 
@@ -35,8 +42,7 @@ def rows_of(place: Place, name: str, schema: Any) -> list[dict[str, Any]]:
     """The rows of a file; nothing where it is none of a store's."""
     content = place.read(name)
     try:
-        table = parquet.read_table(pa.BufferReader(content or b""), columns=schema.names, partitioning=None)
-        return list(table.cast(schema).to_pylist())
+        return list(table_of(content or b"", schema.names).cast(schema).to_pylist())
     except (pa.ArrowException, KeyError, ValueError, OSError):
         return []
 
@@ -52,5 +58,5 @@ def calls_in(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
         told = reader.metadata.row_group(group).column(place).statistics
         if told is not None and told.has_min_max and not any(told.min <= each <= told.max for each in captures):
             continue
-        table = reader.read_row_group(group, columns=CALLS.names).cast(CALLS)
+        table = reader.read_row_group(group, columns=CALLS.names, use_threads=False).cast(CALLS)
         yield table.filter(compute.is_in(table.column("capture"), pa.array(sorted(captures))))

@@ -22,6 +22,7 @@ from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added, add_captures
 from framedex.fleet.asking import Asking
+from framedex.fleet.going import names_going
 from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.schema import MARKER
@@ -239,6 +240,7 @@ def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the
     assert isinstance(grown, Added) and grown.is_new and grown.calls > part.calls
     assert content(store) == content(clean)
     assert sum(name.startswith("calls/") for name in files(store)) == 3  # whoever asks at this moment may be at it
+    assert {name.partition("/")[0] for name in names_going(Place(str(store)))} == {"captures", "calls", "call_kinds"}
 
     (refused,) = added(store, cut)
     assert isinstance(refused, FramedexError) and "What the store has stays" in refused.remedy
