@@ -40,10 +40,10 @@ class Place:
         """Raises FramedexError where the address is none, or of a kind whose library is not installed."""
         protocol = fsspec.utils.get_protocol(address)
         self.is_local = protocol in _FOLDERS
-        if not self.is_local and protocol not in _OBJECT_STORES:
+        if not address or (not self.is_local and protocol not in _OBJECT_STORES):
             # Elsewhere a file may be seen before all of it is there, as where renaming is copying.
             raise FramedexError(
-                f"{printable(address)} is no address that a store can have.",
+                f"{printable(address)!r} is no address that a store can have.",
                 "Name a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER; what is mounted as a folder is one.",
             )
         try:

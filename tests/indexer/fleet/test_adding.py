@@ -360,7 +360,12 @@ def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "told"),
-    [("nowhere://x", "nowhere"), ("gs://bucket/x", "framedex[fleet-gcs]"), ("/proc/framedex/x", "cannot be made")],
+    [
+        ("", "'' is no address"),
+        ("nowhere://x", "nowhere"),
+        ("gs://bucket/x", "framedex[fleet-gcs]"),
+        ("/proc/framedex/x", "cannot be made"),
+    ],
 )
 def test_addresses_that_lead_nowhere_are_told_with_a_remedy(
     address: str, told: str, monkeypatch: pytest.MonkeyPatch
