@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -471,6 +472,8 @@ def test_schedulers_that_are_not_there_are_told(
     with pytest.raises(FramedexError, match=told) as caught:
         by_cluster(address, tmp_path / "store", *job())
     assert caught.value.remedy
+    clients = [each for each in gc.get_objects() if issubclass(type(each), distributed.Client)]
+    assert {client.status for client in clients} <= {"closed"}  # the collector closes what is open, at any moment
 
 
 def test_a_scheduler_without_workers_is_told(tmp_path: Path, patience: None) -> None:

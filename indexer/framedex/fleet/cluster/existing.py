@@ -71,6 +71,20 @@ class ExistingCluster:
         return FramedexError(f"The cluster at {self._address} has had no workers for {waited}.", _AGAIN)
 
 
+class _Client(distributed.Client):
+    """One that is closed at once where it cannot start.
+
+    The library leaves that to the collector of garbage, which may come while another client starts: both wait for ever.
+    """
+
+    def start(self, **options: object) -> None:
+        try:
+            super().start(**options)  # type: ignore[no-untyped-call]
+        except BaseException:
+            self.close()  # type: ignore[no-untyped-call]
+            raise
+
+
 @contextmanager
 def existing_cluster(scheduler: str) -> Iterator[ExistingCluster]:
     """The cluster whose scheduler is at an address, or at that in a file as Dask's `--scheduler-file` writes it.
@@ -82,7 +96,7 @@ def existing_cluster(scheduler: str) -> Iterator[ExistingCluster]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of versions that differ: what matters is looked at
         try:
-            client = distributed.Client(address, set_as_default=False)
+            client = _Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except Exception as error:  # of kinds that depend on the kind of address
             said = printable(str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
             raise FramedexError(
