@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import select
+import selectors
 import signal
 import subprocess
 from collections import deque
@@ -97,19 +97,21 @@ def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told
     source = command.stderr.fileno()
     said: deque[str] = deque(maxlen=_LINES)
     rest = b""
-    while True:
-        if not select.select([source], [], [], patience)[0]:
-            raise GitFailedError(f"nothing came for {patience:.0f} s")
-        piece = os.read(source, 1 << 16)
-        *lines, rest = re.split(rb"[\r\n]", rest + piece)
-        for line in [*lines, rest] if not piece else lines:
-            text = line.decode(errors="replace").strip()
-            if match := _PROGRESS.search(text):
-                told(int(match[1]), int(match[2]))
-            elif text and not _OF_NO_USE.match(text):
-                said.append(text)
-        if not piece:
-            return " ".join(dict.fromkeys(said))
+    with selectors.DefaultSelector() as ready:  # `select` takes no number above 1,023
+        ready.register(source, selectors.EVENT_READ)
+        while True:
+            if not ready.select(patience):
+                raise GitFailedError(f"nothing came for {patience:.0f} s")
+            piece = os.read(source, 1 << 16)
+            *lines, rest = re.split(rb"[\r\n]", rest + piece)
+            for line in [*lines, rest] if not piece else lines:
+                text = line.decode(errors="replace").strip()
+                if match := _PROGRESS.search(text):
+                    told(int(match[1]), int(match[2]))
+                elif text and not _OF_NO_USE.match(text):
+                    said.append(text)
+            if not piece:
+                return " ".join(dict.fromkeys(said))
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:

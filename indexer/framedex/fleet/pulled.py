@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa
 from framedex.imports.columns import samples_of, spans_of
@@ -160,7 +161,7 @@ class _Pulled:
             yield self._batch(first, table)
             first += len(table)
         if first != self._row["calls"]:
-            raise self._lacks(f"it has {first:,} of {self._row['calls']:,} calls")
+            raise self._lacks(f"it has {first:,} of {words.count(self._row['calls'], 'call')}")
         if not first:
             yield self._batch(0, pa.table({name: [] for name in _COLUMNS}, _COLUMNS))
 

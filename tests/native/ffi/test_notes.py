@@ -158,4 +158,4 @@ def test_what_is_noted_leaves_no_frame_on_a_stack(tmp_path: Path) -> None:
     )
     done = ran(tmp_path, program, JAX_TRACEBACK_FILTERING="off", **NOTED)
     assert done.status == 0, done.stderr
-    assert "framedex" not in done.stdout
+    assert "framedex" not in done.stdout.replace(str(pythons.ROOT), "")  # a checkout may be called so

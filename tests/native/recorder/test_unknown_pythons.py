@@ -12,7 +12,7 @@ from framedex.captures import read_capture
 from framedex.model import MergeOutcome
 from tests import pythons
 from tests.reading import calls_of
-from tests.running import PROGRAMS, run
+from tests.running import PROGRAMS, Run, run
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
 FREE_THREADED = "3.14.4 free-threading build (main, Apr  8 2026) [GCC 12.2.0]"
@@ -28,8 +28,16 @@ def other_version(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(library)
 
 
+def says(version: str, folder: Path, other_version: str) -> Run:
+    """A run under a Python that says to be another, without the library of JAX's that asks it which: cloudpickle."""
+    (folder / "hidden").mkdir()
+    (folder / "hidden" / "cloudpickle.py").write_text("raise ImportError\n")
+    told = {"LD_PRELOAD": other_version, "PYTHON_SAYS": version, "PYTHONPATH": str(folder / "hidden")}
+    return run("endings.py", "returns", folder=folder, **told)
+
+
 def test_a_newer_version_is_recorded_without_its_python_frames(tmp_path: Path, other_version: str) -> None:
-    done = run("endings.py", "returns", folder=tmp_path, LD_PRELOAD=other_version, PYTHON_SAYS="3.99.0 (main)")
+    done = says("3.99.0 (main)", tmp_path, other_version)
     assert done.status == 0, done.stderr
     calls = calls_of(done.capture, PUT)
     assert len(calls) > 0
@@ -40,7 +48,7 @@ def test_a_newer_version_is_recorded_without_its_python_frames(tmp_path: Path, o
 
 
 def test_the_mock_does_not_open_without_the_gil_and_says_so(tmp_path: Path, other_version: str) -> None:
-    done = run("endings.py", "returns", folder=tmp_path, LD_PRELOAD=other_version, PYTHON_SAYS=FREE_THREADED)
+    done = says(FREE_THREADED, tmp_path, other_version)
     assert done.status == 0  # JAX goes on with the CPU, as it does wherever a plug-in does not open
     assert f"framedex: the mock TPU does not run under free-threaded Python: this is {FREE_THREADED}\n" in done.stderr
     assert not done.captures

@@ -54,7 +54,7 @@ def _finding(finding: Finding) -> Iterator[Line]:
 
 
 def _when(finding: Finding) -> str:
-    times = f"{finding.times:,} times" * (finding.times > 1)
+    times = words.count(finding.times, "time") if finding.times > 1 else ""
     step = "" if finding.step is None else f"{'first ' * bool(times)}in step {finding.step}"
     return "".join(f"  {told}" for told in (step, times) if told)
 

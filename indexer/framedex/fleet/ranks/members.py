@@ -80,7 +80,7 @@ def members_of(asking: Asking, job: str) -> Members:
     findings: list[Finding] = []
     runs = _runs(by_rank)
     if len(runs) > 1:
-        notes.append(f"The job ran {len(runs)} times: the captures of its latest run are compared.")
+        notes.append(f"The job ran {words.count(len(runs), 'time')}: the captures of its latest run are compared.")
         chosen = runs[-1]
         if gone := sorted(by_rank.keys() - chosen.keys()):
             had = words.few_of([str(rank) for rank in gone], "rank")

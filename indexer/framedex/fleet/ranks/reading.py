@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from framedex import words
 from framedex.objects.table import functions_of_the_c_api
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def calls_of(asking: Asking, members: Members) -> Calls:
     if every > MOST_CALLS:
         most = MOST_CALLS // len(captures)
         asking.rows("DELETE FROM works WHERE nth > ?", [most])
-        notes.append(f"Of each rank the first {most:,} calls that do work are compared: there are {every:,}.")
+        many = words.count(most, "call")
+        notes.append(f"Of each rank {many} of those that do work are compared, its first: there are {every:,} in all.")
     programs, said = _what_programs_are(asking)
     notes += said
     asking.rows(_KNOWN.format(program=programs), [sorted(OBTAINS)])
