@@ -14,7 +14,7 @@ import numpy.typing as npt
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa
-from framedex.imports.columns import samples_of, spans_of
+from framedex.imports.columns import WITHOUT_OBJECTS, samples_of, spans_of
 from framedex.index.file.durations import bucket_of
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.model import (
@@ -27,7 +27,6 @@ from framedex.model import (
     Location,
     MergeOutcome,
     Metadata,
-    ObjectColumns,
     Role,
     Stack,
     Stops,
@@ -52,8 +51,6 @@ LACKING = (
 """What is told wherever a pulled capture is shown."""
 
 _MOST_CALLS = 1 << 32  # 4 bytes of memory each, once they have come
-_NONE = np.zeros(0, np.int64)
-_NO_OBJECTS = ObjectColumns(*([_NONE] * 14))
 _THREAD = re.compile(r"(?:(.*) \()?(\d{1,18})\)?", re.DOTALL)
 
 
@@ -194,13 +191,7 @@ class _Pulled:
             samples=samples_of(kind, argument),
             spans=spans_of(first, kind),
             durations=_durations(function, thread, duration),
-            changed=_NONE.reshape(0, 4),
-            types=(),
-            objects=_NO_OBJECTS,
-            numbers=_NONE.reshape(0, 2),
-            violations=_NONE.reshape(0, 4),
-            chains=(),
-            links=_NONE.reshape(0, 4),
+            **WITHOUT_OBJECTS,
         )
 
     def _numbers_of_kinds(self, table: Any) -> tuple[Integers, Sequence[tuple[str, str, str, str, int]]]:

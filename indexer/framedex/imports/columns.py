@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import SAMPLES, SPAN
+from framedex.model import ObjectColumns
 
 Integers = npt.NDArray[np.int64]
+
+_NONE = np.zeros(0, np.int64)
+WITHOUT_OBJECTS: dict[str, Any] = {
+    "changed": _NONE.reshape(0, 4),
+    "types": (),
+    "objects": ObjectColumns(*([_NONE] * 14)),
+    "numbers": _NONE.reshape(0, 2),
+    "violations": _NONE.reshape(0, 4),
+    "chains": (),
+    "links": _NONE.reshape(0, 4),
+}
+"""The parts of a batch of calls of whose objects, causes and FFI runs nothing is known."""
 
 
 def samples_of(kind: Integers, argument: Integers) -> Integers:

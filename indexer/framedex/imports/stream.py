@@ -11,15 +11,12 @@ import numpy.typing as npt
 
 from framedex.captures import foreign_file, read_metadata
 from framedex.imports.building import Builder
-from framedex.imports.columns import samples_of, spans_of
+from framedex.imports.columns import WITHOUT_OBJECTS, samples_of, spans_of
 from framedex.imports.reading import read_profile
 from framedex.index.file.durations import bucket_of
-from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, ObjectColumns, Stops
+from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, Stops
 
 Integers = npt.NDArray[np.int64]
-
-_NONE = np.zeros(0, np.int64)
-_NO_OBJECTS = ObjectColumns(*([_NONE] * 14))
 
 
 class ForeignStream:
@@ -81,13 +78,7 @@ class ForeignStream:
             samples=samples_of(kind, argument),
             spans=spans_of(first, kind),
             durations=self._durations(kind, duration),
-            changed=_NONE.reshape(0, 4),
-            types=(),
-            objects=_NO_OBJECTS,
-            numbers=_NONE.reshape(0, 2),
-            violations=_NONE.reshape(0, 4),
-            chains=(),
-            links=_NONE.reshape(0, 4),
+            **WITHOUT_OBJECTS,
         )
 
     def _durations(self, kind: Integers, duration: Integers) -> Integers:
