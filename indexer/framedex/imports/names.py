@@ -8,8 +8,8 @@ from functools import lru_cache
 from framedex.model import Language, ToldFrame
 from framedex.patterns import compiled_on_use
 
-# py-spy: `f (path/to/file.py:12)`, and without a line for native code `f (libfoo.so)`.
-_IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>[^()]*?)(?::(?P<line>\d{1,9}))?\)$")
+# py-spy: `f (path/to/file.py:12)`, and without a line for native code `f (libfoo.so)`. Folders may have brackets.
+_IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>(?:[^()]|\([^()]*\))*?)(?::(?P<line>\d{1,9}))?\)$")
 # austin's collapsed stacks: `path/to/file.py:f:12`.
 _WITH_COLONS = compiled_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*):(?P<line>\d{1,9})$")
 # CPython's Python/perf_trampoline.c.

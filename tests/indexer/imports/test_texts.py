@@ -53,3 +53,15 @@ def test_threads_of_py_spy_are_no_frames_of_speedscope(tmp_path: Path) -> None:
     builder = read(tmp_path, json.dumps({"shared": {"frames": frames}, "profiles": [profile]}))
     assert names(builder) == {"f"}
     assert [(thread.tid, thread.name) for thread in builder.threads] == [(7, "worker")]
+
+
+def test_a_folder_with_brackets_is_part_of_the_file(tmp_path: Path) -> None:
+    stack = "f (/tmp/copy (2)/a.py:3);(anonymous namespace)::g(int) (/opt/x (y)/libg.so);operator() (b (1) c.cc:7)"
+    builder = read(tmp_path, f"main (a.py:1);{stack} 1\n")
+    told = [frame for frame in builder.frames if isinstance(frame, ToldFrame)]
+    assert [(frame.function, frame.file or frame.module, frame.line) for frame in told] == [
+        ("main", "a.py", 1),
+        ("f", "/tmp/copy (2)/a.py", 3),
+        ("(anonymous namespace)::g(int)", "/opt/x (y)/libg.so", 0),
+        ("operator()", "b (1) c.cc", 7),
+    ]
