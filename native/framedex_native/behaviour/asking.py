@@ -9,7 +9,7 @@ from . import layer
 from .abi import Struct, functions
 from .errors import Failed, code_name
 from .memory import ADDRESS, Keeper, packed, put
-from .reading import Kept, kept
+from .reading import Kept
 from .views import Outputs
 from .writing import write
 
@@ -27,7 +27,7 @@ def ask(name: str, **inputs: Any) -> Kept:
     failure = layer.layer().ask(function.number, address)
     if failure is not None:
         raise Failed(code_name(failure.code), failure.text)
-    outputs = Kept(kept(Outputs(struct, address, lambda: None)))
+    outputs = Kept(Outputs(struct, address, lambda: None))
     del block  # what C reads and writes is there until here
     return outputs
 

@@ -115,7 +115,7 @@ def checked(function: Any) -> Implementation:
     name = getattr(function, "__qualname__", repr(function))
     if not callable(function):
         raise TypeError(f"{name} cannot be called: @on(...) stands above a function")
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+    if _only_begins(function) or _only_begins(type(function).__call__):
         raise TypeError(f"{name} is a coroutine or a generator: a behaviour has to be a plain function")
     try:
         inspect.signature(function).bind(None)
@@ -125,3 +125,9 @@ def checked(function: Any) -> Implementation:
         pass
     implementation: Implementation = function
     return implementation
+
+
+def _only_begins(function: object) -> bool:
+    """Whether a call gives a coroutine or a generator, and nothing has run yet."""
+    kinds = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
+    return any(is_kind(function) for is_kind in kinds)

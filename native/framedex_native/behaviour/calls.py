@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import lines, memory
-from .errors import Failed, code_number
+from . import lines
+from .errors import Failed
 from .memory import FOR_GOOD
 from .views import Arguments, Outputs
 from .writing import clear_outputs, output_names, write
@@ -32,6 +32,8 @@ class Call:
         self._has_ended = False
         self._has_run = False
         self._is_answered = False
+        self.failure: Failed | None = None
+        """What came of running it, if it failed."""
 
     @property
     def function(self) -> str:
@@ -62,17 +64,20 @@ class Call:
         if self.is_over:
             raise RuntimeError(f"{self.function} was run or answered before")
         self._has_run = True
-        self._dispatched.run(self._depth + 1)
+        try:
+            self._dispatched.run(self._depth + 1)
+        except Failed as failed:
+            self.failure = failed
+            raise
         return self._outputs()
 
     def fail(self, code: str, text: str) -> NoReturn:
         """Have the call fail with a code such as "RESOURCE_EXHAUSTED" and a message: raises Failed.
 
-        What a run before has made is released. Raises ValueError for a code that there is not, and TypeError where the
-        function cannot fail.
+        What a run before has made is released. Raises ValueError for a code that there is not, and TypeError for what
+        is no text, and where the function cannot fail.
         """
         self._must_last()
-        code_number(code)
         if not self._function.returns_error:
             raise TypeError(f"{self.function} returns no error: it cannot fail")
         raise Failed(code, text)
@@ -83,7 +88,7 @@ class Call:
 
     @property
     def result(self) -> Outputs:
-        """The outputs, by name, as attributes or items, once it was run or answered; RuntimeError before.
+        """The outputs, by name, as attributes or items, once run or answered; RuntimeError before, and if it failed.
 
         Setting it, to a dict of outputs or to the one output that there is, answers the call in place of running it;
         after `run` it replaces these outputs. Raises ValueError or TypeError for what the function does not return.
@@ -91,6 +96,8 @@ class Call:
         self._must_last()
         if not self.is_over:
             raise RuntimeError(f"{self.function} has no result yet: run it, or set one")
+        if not self.has_outputs:
+            raise RuntimeError(f"{self.function} has failed: it has no result, but one can be set")
         return self._outputs()
 
     @result.setter
@@ -98,7 +105,8 @@ class Call:
         self._must_last()
         struct, address = self._function.arguments, self._dispatched.address
         values = self._by_name(value, output_names(struct, address))
-        if not self.is_over:
+        self._dispatched.check(values)
+        if not self.has_outputs:
             values = self._dispatched.with_what_is_needed(values)
             clear_outputs(struct, address)
         write(struct, address, values, FOR_GOOD)
@@ -111,14 +119,19 @@ class Call:
         return self._has_run or self._is_answered
 
     @property
+    def has_outputs(self) -> bool:
+        """Whether there are outputs: it was answered, or run and did not fail."""
+        return self._is_answered or (self._has_run and self.failure is None)
+
+    @property
     def is_answered(self) -> bool:
         """Whether a result was set."""
         return self._is_answered
 
     def wants(self, output: str) -> bool:
         """Whether the caller has brought memory for this output, which it may leave out."""
-        field = self._function.arguments.fields[output]
-        return bool(memory.number(memory.ADDRESS, self._dispatched.address + field.offset))
+        self._must_last()
+        return self._dispatched.wants(output)
 
     def end(self) -> None:
         """Have nothing of it read or changed any more. For whoever called the behaviour."""

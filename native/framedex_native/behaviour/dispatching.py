@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import layer, lines
+from . import layer, lines, memory
 from .abi import Function
 from .calls import Call
 from .compiled import count_of_results
@@ -69,15 +69,22 @@ class Dispatched:
             call.end()
         if not call.is_over:
             self.run(depth + 1)
+        elif call.failure is not None and not call.is_answered:
+            raise call.failure  # it was caught, and nothing given in its place
 
     def outputs(self, must_last: Callable[[], None]) -> Outputs:
         """The outputs that are in the struct now; `must_last` raises once they may not be read any more."""
-        struct = self.function.arguments
+        return Outputs(self.function.arguments, self.address, must_last, self._count_of_results)
 
-        def results() -> int:
-            return count_of_results(read(struct, struct.fields["executable"], self.address))
-
-        return Outputs(struct, self.address, must_last, results)
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raises ValueError where a result has not as many buffers as the program gives: no struct tells how many."""
+        fields = self.function.arguments.fields
+        for name in values:
+            if name in fields and fields[name].kind == "rows":
+                lengths, wanted = {len(row) for row in values[name]}, self._count_of_results()
+                if lengths - {wanted}:
+                    found = ", ".join(map(str, sorted(lengths)))
+                    raise ValueError(f"{name}: the program has {wanted} results on each device, not {found}")
 
     def with_what_is_needed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """A result of which nothing was run, with events that are ready where it names none.
@@ -88,12 +95,28 @@ class Dispatched:
         fields = self.function.arguments.fields
         has_deleter = any(name.endswith("_deleter") for name in fields)
         for name in output_names(self.function.arguments, self.address):
-            if name in found or fields[name].kind != "handle" or has_deleter:
+            kind = fields[name].kind
+            if found.get(name) is not None or has_deleter:
                 continue
-            if fields[name].of != "PJRT_Event":
+            if kind == "rows" and not self._count_of_results():
+                continue
+            if kind == "rows" or (kind == "handle" and fields[name].of != "PJRT_Event"):
                 raise ValueError(f"a result of {self.function.name} needs {name}: give it, or run the call first")
-            found[name] = ready_event()
+            if kind == "handle":
+                found[name] = ready_event()
+            elif kind == "handles" and fields[name].of == "PJRT_Event" and self.wants(name):
+                devices = read(self.function.arguments, fields["num_devices"], self.address)
+                rows = found.get("output_lists") or ((),) * devices
+                found[name] = [ready_event(next(iter(row), None)) for row in rows]
         return found
+
+    def wants(self, output: str) -> bool:
+        """Whether the caller has brought memory for this output, which it may leave out."""
+        return bool(memory.number(memory.ADDRESS, self.address + self.function.arguments.fields[output].offset))
+
+    def _count_of_results(self) -> int:
+        struct = self.function.arguments
+        return count_of_results(read(struct, struct.fields["executable"], self.address))
 
     def _run_behaviour(self, behaviour: Behaviour, call: Call) -> None:
         self._native.begin(behaviour.name, behaviour.place)
@@ -132,4 +155,8 @@ def _told(behaviour: Behaviour, error: BaseException) -> str:
     while trace is not None and trace.tb_next is not None and lines.is_ours(trace.tb_frame):
         trace = trace.tb_next
     text = "".join(traceback.format_exception(type(error), error, trace)).rstrip()
-    return f"the behaviour {behaviour.name} ({behaviour.place}) raised {type(error).__name__}: {error}\n{text}"
+    try:
+        said = str(error)
+    except Exception:
+        said = "<it has no text>"
+    return f"the behaviour {behaviour.name} ({behaviour.place}) raised {type(error).__name__}: {said}\n{text}"

@@ -14,7 +14,10 @@ class Failed(Exception):  # noqa: N818 - it is what became of a call
     """
 
     def __init__(self, code: str, text: str) -> None:
-        """The code by name, or the number of one that is of a newer version."""
+        """The code by name. Raises ValueError for one that there is not, TypeError for a message that is no text."""
+        code_number(code)
+        if not isinstance(text, str):
+            raise TypeError(f"an error's message is a text, not {type(text).__name__}")
         super().__init__(f"{code}: {text}")
         self.code = code
         self.text = text
@@ -23,7 +26,7 @@ class Failed(Exception):  # noqa: N818 - it is what became of a call
 def code_number(code: str) -> int:
     """The number of a code. Raises ValueError, with the names that there are, for anything that is no error's."""
     known = {name: number for name, number in enumerators(_CODES).items() if number}
-    if code in known:
+    if isinstance(code, str) and code in known:
         return known[code]
     raise ValueError(f"{code!r} is no code of an error: there are {', '.join(known)}.")
 

@@ -111,7 +111,7 @@ class Call:
 
     def fail(self, code: int, text: str) -> None:
         """Have the call fail."""
-        data = _data(text)
+        data = _message(text)
         self._layer.fail(self._address, code, data, len(data))
 
     def answer(self) -> None:
@@ -120,11 +120,11 @@ class Call:
 
     def begin(self, name: str, place: str) -> None:
         """A behaviour begins: it is recorded."""
-        self._layer.begin(self._address, _data(name), _data(place))
+        self._layer.begin(self._address, _message(name), _data(place))
 
     def end(self, outcome: str, code: int = 0, text: str = "") -> None:
         """The behaviour that began last ends."""
-        data = _data(text)
+        data = _message(text)
         self._layer.end(self._address, _data(outcome), code, data, len(data))
 
 
@@ -190,3 +190,8 @@ def _function(library: ctypes.PyDLL, name: str, result: Any, *arguments: Any) ->
 
 def _data(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def _message(text: str) -> bytes:
+    """A text that jaxlib makes a `str` of, and reads up to a zero byte: what is neither is escaped."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace")

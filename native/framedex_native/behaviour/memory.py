@@ -83,8 +83,8 @@ class Keeper:
     def address(self, data: bytes) -> int:
         """Where these bytes lie, with a zero byte behind them."""
         block = self._blocks.get(data)
-        if block is None:
-            block = self._blocks[data] = ctypes.create_string_buffer(data, len(data) + 1)
+        if block is None:  # two threads may both find none, and one of them must not free what the other got
+            block = self._blocks.setdefault(data, ctypes.create_string_buffer(data, len(data) + 1))
         return ctypes.addressof(block)
 
 

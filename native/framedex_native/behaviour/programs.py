@@ -14,7 +14,6 @@ from .behaviours import Behaviour, Implementation, checked, stand
 from .buffers import array_of, buffer_of
 from .calls import Call
 from .compiled import Result, donated_by, name_of, results_of
-from .events import ready_event
 from .handles import Handle
 from .lines import Line
 from .objects import devices_of, memory_of, release
@@ -161,7 +160,7 @@ class Execution:
 
     def outputs_on(self, device: int) -> tuple[Array, ...]:
         """The results on the device of this index, of a program that was run."""
-        if not self.call.is_over:
+        if not self.call.has_outputs:
             raise RuntimeError(f"{self.name} has no outputs yet: run it, or set them")
         row = self.call.result.output_lists[device]
         return tuple(array_of(buffer, self._device(device)) for buffer in row)
@@ -188,7 +187,7 @@ class Execution:
         given = [shard.given for shard in self.shards]
         if not any(each is not None for each in given):
             return
-        if not self.call.is_over and None in given:
+        if not self.call.has_outputs and None in given:
             raise ValueError(f"outputs of {self.name} were set on some devices only: set them on all, or run it first")
         made: dict[int, list[Handle]] = {}
         try:
@@ -198,7 +197,7 @@ class Execution:
         except BaseException:
             release(buffer for buffers in made.values() for buffer in buffers)
             raise
-        if self.call.is_over:
+        if self.call.has_outputs:
             self._replace(made)
         else:
             self._answer(made)
@@ -234,9 +233,7 @@ class Execution:
 
     def _answer(self, made: dict[int, list[Handle]]) -> None:
         """Give the caller these buffers, and end the arguments that the program would have taken."""
-        result: dict[str, Any] = {"output_lists": [made[device] for device in range(len(self.shards))]}
-        if self.call.wants("device_complete_events"):
-            result["device_complete_events"] = [ready_event(next(iter(row), None)) for row in result["output_lists"]]
+        result = {"output_lists": [made[device] for device in range(len(self.shards))]}
         options = self.call.arguments.options
         kept = options.non_donatable_input_indices if options else ()
         donated = donated_by(self._loaded).difference(kept)

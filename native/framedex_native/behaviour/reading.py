@@ -60,20 +60,40 @@ class Fields(Mapping[str, Any]):
         return self._chosen(field) and is_known(self._struct, field, self._address)
 
 
-class Kept(dict[str, Any]):
-    """Members that were read, as a dict whose keys are attributes too: they outlive the struct."""
+class Kept(Mapping[str, Any]):
+    """Members that were read, by name or as attributes: they outlive the struct, and none of them can be set."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Mapping[str, Any]) -> None:
+        """The values of all of them."""
+        self._members = {name: kept(each) for name, each in members.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._members[name]
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
         try:
             return self[name]
         except KeyError:
             raise AttributeError(f"there is no {name!r} here: there are {', '.join(self)}") from None
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __repr__(self) -> str:
+        return repr(self._members)
+
 
 def kept(value: Any) -> Any:
     """The same value without what is only read when it is asked for."""
     if isinstance(value, Fields):
-        return Kept((name, kept(each)) for name, each in value.items())
+        return Kept(value)
     return tuple(kept(each) for each in value) if isinstance(value, tuple) else value
 
 

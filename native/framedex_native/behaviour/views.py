@@ -8,7 +8,7 @@ from typing import Any
 from . import memory
 from .abi import Field, Struct
 from .element_types import array_bytes
-from .reading import Fields, is_known, read, rows
+from .reading import Fields, is_known, kept, read, rows
 
 _BYTES = "bytes"
 _HIDDEN = ("_is_set", "_deleter")
@@ -27,6 +27,9 @@ class Arguments(Fields):
             return field.is_input
 
         super().__init__(struct, address, chosen)
+
+    def _value(self, field: Field) -> Any:
+        return kept(super()._value(field))
 
     def __getitem__(self, name: str) -> Any:
         if name == _BYTES and self._struct.array:
@@ -67,7 +70,7 @@ class Outputs(Fields):
 
     def _value(self, field: Field) -> Any:
         if field.kind != "rows":
-            return super()._value(field)
+            return kept(super()._value(field))
         target = memory.number(memory.ADDRESS, self._address + field.offset)
         count = read(self._struct, self._struct.fields[field.count[0]], self._address)
         return rows(field.of, target, count, self._results())

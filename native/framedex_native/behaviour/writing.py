@@ -78,6 +78,8 @@ def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
     elif field.kind == "enum":
         yield where, memory.packed("i", [_enumerator(field.of, value)])
     elif field.kind == "handle":
+        if value is None and field.is_output and not is_ours and memory.number(ADDRESS, where):
+            raise TypeError(f"a {field.of} is needed, not None")
         yield where, memory.packed(ADDRESS, [_object(field.of, value)])
     elif field.kind == "address":
         yield where, memory.packed(ADDRESS, [value or 0])
@@ -89,7 +91,7 @@ def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
     elif field.kind == "struct_pointer":
         yield from _pointed_to(field, where, value, keeper, is_ours=is_ours)
     elif field.kind == "rows":
-        yield from _rows(field, memory.number(ADDRESS, where), value)
+        yield from _rows(struct, field, address, value)
     elif field.is_filled and not is_ours:
         yield from _filled(struct, field, address, value, keeper)
     else:
@@ -126,24 +128,33 @@ def _block(struct: Struct, value: Any, keeper: Keeper) -> bytes:
     return block.raw
 
 
-def _rows(field: Field, target: int, value: Any) -> _Pieces:
-    """Objects into the caller's lists, one of each device."""
-    for start, row in zip(memory.numbers(ADDRESS, target, len(value)), value, strict=True):
-        yield start, memory.packed(ADDRESS, [_object(field.of, each) for each in row])
+def _rows(struct: Struct, field: Field, address: int, value: Any) -> _Pieces:
+    """Objects into the caller's lists, one of each device; how long these are is not in the struct."""
+    target = memory.number(ADDRESS, address + field.offset)
+    count = read(struct, struct.fields[field.count[0]], address)
+    every = _sequence(value)
+    if len(every) != count:
+        raise ValueError(f"there is room for {count} lists, not for {len(every)}")
+    for start, row in zip(memory.numbers(ADDRESS, target, count), every, strict=True):
+        yield start, memory.packed(ADDRESS, [_needed(field.of, each) for each in _sequence(row)])
 
 
 def _filled(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
-    """Into the caller's memory; where it brought none, it only asks how much it has to bring."""
+    """Into the caller's memory; of bytes for which it brought none it only asks how many it has to bring."""
     target = memory.number(ADDRESS, address + field.offset)
     count = struct.fields[field.count]
     data, length = _elements(field, value, keeper)
-    if not target:
-        yield address + count.offset, memory.packed(count.of, [length])
-        return
     room = read(struct, count, address)
-    if length > room:
+    if field.kind == "bytes":
+        if target and length > room:
+            raise ValueError(f"there is room for {room}, not for {length}")
+        yield address + count.offset, memory.packed(count.of, [length])
+    elif not target:
+        raise ValueError("the caller has brought no room for it")
+    elif length != room:
         raise ValueError(f"there is room for {room}, not for {length}")
-    yield target, data
+    if target:
+        yield target, data
 
 
 def _listed(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
@@ -173,7 +184,7 @@ def _elements(field: Field, value: Any, keeper: Keeper) -> tuple[bytes, int]:
     if field.kind == "enums":
         return memory.packed("i", [_enumerator(field.of, each) for each in values]), len(values)
     if field.kind == "handles":
-        return memory.packed(ADDRESS, [_object(field.of, each) for each in values]), len(values)
+        return memory.packed(ADDRESS, [_needed(field.of, each) for each in values]), len(values)
     if field.kind == "structs":
         return b"".join(_block(structs()[field.of], each, keeper) for each in values), len(values)
     if field.kind == "number_lists":
@@ -215,6 +226,13 @@ def _object(kind: str, value: Any) -> int:
     if not isinstance(value, Handle) or value.type != kind:
         raise TypeError(f"a {kind} is needed, not {value!r}")
     return value.address
+
+
+def _needed(kind: str, value: Any) -> int:
+    """The address of an object of this kind, which is not left out."""
+    if value is None:
+        raise TypeError(f"a {kind} is needed, not None")
+    return _object(kind, value)
 
 
 def _sized(value: Any) -> Sequence[Any] | bytes:

@@ -135,8 +135,19 @@ def test_outputs_lie_in_the_memory_that_the_caller_brings() -> None:
     put(made.address + made.struct.fields["default_assignment"].offset, packed("Q", [ctypes.addressof(room)]))
     made.write({"default_assignment": (4, 5)}, outputs=True)
     assert list(room) == [4, 5]
-    with pytest.raises(ValueError, match="room for 2, not for 3"):
-        made.write({"default_assignment": (1, 2, 3)}, outputs=True)
+    for wrong in (1, 2, 3), (1,):
+        with pytest.raises(ValueError, match=f"room for 2, not for {len(wrong)}"):
+            made.write({"default_assignment": wrong}, outputs=True)
+
+
+def test_where_the_caller_brings_none_they_are_refused_and_its_own_numbers_stay() -> None:
+    made = Struct("PJRT_LoadedExecutable_Execute")
+    made.write({"num_devices": 2})
+    with pytest.raises(ValueError, match="device_complete_events: the caller has brought no room for it"):
+        made.write({"device_complete_events": [Handle("PJRT_Event", 8)]}, outputs=True)
+    with pytest.raises(ValueError, match="output_lists: there is room for 2 lists, not for 3"):
+        made.write({"output_lists": [[], [], []]}, outputs=True)
+    assert made.arguments.num_devices == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,217 @@
+"""Behaviours that fail, or give what a function cannot have: the program sees an error, and goes on."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from tests.running import Run, mock_environment
+
+PROGRAM = r"""
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from framedex_native.behaviour import Failed, active, on, runs
+from framedex_native.behaviour.asking import ask
+from framedex_native.behaviour.objects import devices_of
+
+PUT, EXECUTE = "PJRT_Client_BufferFromHostBuffer", "PJRT_LoadedExecutable_Execute"
+told = {}
+
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return str(error).splitlines()[0]
+
+
+@jax.jit
+def double(x):
+    return x * 2
+
+
+def put():
+    return jax.device_put(np.ones(3))
+
+
+def failing(code, text):
+    return lambda call: call.fail(code, text)
+
+
+x = jnp.arange(3.0)
+double(x)
+with active():
+
+    @on(PUT)
+    def goes_on(call):
+        try:
+            call.run()
+        except Failed:
+            told["of what failed"] = error_of(lambda: call.result)
+
+    on(PUT)(failing("ABORTED", "inside"))
+    told["left"] = error_of(put)
+
+with active():
+
+    @on(EXECUTE)
+    def mends(call):
+        try:
+            call.run()
+        except Failed:
+            (buffer,) = call.arguments.argument_lists[0]
+            (device,) = devices_of(call.arguments.executable)
+            copy = ask("PJRT_Buffer_CopyToDevice", buffer=buffer, dst_device=device).dst_buffer
+            call.result = {"output_lists": [[copy]]}
+
+    on(EXECUTE)(failing("ABORTED", "inside"))
+    told["mended"] = double(x).tolist()
+
+with active():
+
+    @runs("jit_double")
+    def mends_program(program):
+        try:
+            program.run()
+        except Failed:
+            program.outputs = program.inputs[0] + 1
+
+    on(EXECUTE)(failing("ABORTED", "inside"))
+    told["mended program"] = double(x).tolist()
+
+results = (
+    lambda call: {},
+    lambda call: {"output_lists": [[], []]},
+    lambda call: {"output_lists": [call.run().output_lists[0] * 2]},
+    lambda call: {"output_lists": [[None]]},
+    lambda call: call.run() and {"output_lists": [[None]]},
+)
+told["no results"] = []
+for result in results:
+    with active():
+
+        @on(EXECUTE)
+        def gives(call):
+            call.result = result(call)
+
+        told["no results"].append(error_of(lambda: double(x)))
+with active():
+
+    @on(PUT)
+    def gives_none(call):
+        call.run()
+        call.result = {"buffer": None}
+
+    told["no results"].append(error_of(put))
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def raising(error):
+    def raised(call):
+        raise error
+
+    return raised
+
+
+told["odd errors"] = []
+for odd in (
+    raising(Mute()),
+    raising(ValueError("\ud800 \0 \udcff")),
+    failing("ABORTED", "\udcff"),
+    failing("ABORTED", 5),
+    lambda call: raising(Failed("NONE", "of these"))(call),
+):
+    with active():
+        on(PUT)(odd)
+        told["odd errors"].append(error_of(put))
+
+with active():
+    held = {}
+
+    @on(EXECUTE)
+    def holds(call):
+        held.update(call.arguments)
+        told["launch"] = call.arguments.options.launch_id
+
+    double(x)
+double(x)
+told["held"] = [held["options"].launch_id, error_of(lambda: setattr(held["options"], "launch_id", 1))]
+
+
+async def waits(call):
+    yield
+
+
+class Waits:
+    async def __call__(self, call):
+        pass
+
+
+told["only begin"] = [error_of(lambda: on(PUT)(each)) for each in (waits, Waits())]
+told["after"] = [double(x).tolist(), put().tolist()]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("behaviours")
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    environment = mock_environment(folder) | {"FRAMEDEX_RECORD": "0"}
+    result: dict[str, Any] = Run.of([sys.executable, str(program)], folder, environment, 120).result
+    return result
+
+
+def test_an_error_that_is_caught_and_not_answered_is_the_calls(told: dict[str, Any]) -> None:
+    assert told["left"] == "ABORTED: inside"
+    assert told["of what failed"].endswith("has failed: it has no result, but one can be set")
+
+
+def test_a_call_that_failed_can_be_answered(told: dict[str, Any]) -> None:
+    assert told["mended"] == [0, 1, 2]
+    assert told["mended program"] == [1, 2, 3]
+
+
+def test_what_a_function_cannot_give_is_an_error_and_ends_nothing(told: dict[str, Any]) -> None:
+    said = [
+        "needs output_lists: give it, or run the call first",
+        "output_lists: the program has 1 results on each device, not 0",
+        "output_lists: the program has 1 results on each device, not 2",
+        "output_lists: a PJRT_Buffer is needed, not None",
+        "output_lists: a PJRT_Buffer is needed, not None",
+        "buffer: a PJRT_Buffer is needed, not None",
+    ]
+    for found, wanted in zip(told["no results"], said, strict=True):
+        assert found.endswith(wanted)
+    assert told["after"] == [[0, 2, 4], [1, 1, 1]]
+
+
+def test_errors_of_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
+    mute, odd, no_text, number, code = told["odd errors"]
+    assert mute.startswith("INTERNAL: the behaviour raising.<locals>.raised (")
+    assert mute.endswith("raised Mute: <it has no text>")
+    assert odd.endswith(r"raised ValueError: \ud800 \0 \udcff")
+    assert no_text == r"ABORTED: \udcff"
+    assert number.endswith("raised TypeError: an error's message is a text, not int")
+    assert "raised ValueError: 'NONE' is no code of an error" in code
+
+
+def test_structs_among_the_arguments_outlive_the_call_and_cannot_be_set(told: dict[str, Any]) -> None:
+    launch, refusal = told["held"]
+    assert launch == told["launch"]
+    assert "launch_id" in refusal
+
+
+def test_what_only_begins_when_it_is_called_is_no_behaviour(told: dict[str, Any]) -> None:
+    assert all("is a coroutine or a generator" in each for each in told["only begin"])
