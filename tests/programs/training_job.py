@@ -1,7 +1,7 @@
 """A process of a job that trains together: `training_job.py STEPS COUNT PORT [FAULTS]`, its rank in FRAMEDEX_RANK.
 
 Rank 0 alone keeps weights. Of the faults, "shape" has rank 2 look at a batch of fewer rows in step 20, "slow" has rank
-1 load each batch for 50 ms.
+1 load each batch for 50 ms; with "reading" all ranks wait for the value of each step.
 """
 
 import os
@@ -53,6 +53,8 @@ def train():
     for number in range(steps):
         batch = jax.make_array_from_process_local_data(by_row, load(number))
         weights, value = step(weights, batch)
+        if "reading" in faults:
+            float(value)
         if number % 10 == 0:
             look_at(number)
             float(value)

@@ -61,10 +61,10 @@ def at_another_speed(calls: pa.Table, by: float) -> pa.Table:
 
 
 def without_transfer(calls: pa.Table, step: int, steps: int = 60) -> pa.Table:
-    """The calls of `training_rank.py` without the first transfer of a step."""
+    """The calls of `training_rank.py` without the first transfer of a step, and what came of that until the next."""
     rows = transfers(calls)
-    row = rows[len(rows) - 2 * (steps - step)]
-    return pa.concat_tables([calls.slice(0, row), calls.slice(row + 1)])
+    place = len(rows) - 2 * (steps - step)
+    return pa.concat_tables([calls.slice(0, rows[place]), calls.slice(rows[place + 1])])
 
 
 def with_arguments(calls: pa.Table, arguments: str) -> pa.Table:

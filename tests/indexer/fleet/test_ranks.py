@@ -417,6 +417,21 @@ def test_the_faults_of_a_real_job_are_named(tmp_path: Path) -> None:
     assert found[Kind.SLOW].delay >= 40 * 50_000_000
 
 
+@pytest.mark.parametrize("faults", [("slow",), ()])
+def test_who_comes_late_is_named_also_where_all_wait_in_no_call(faults: tuple[str, ...], tmp_path: Path) -> None:
+    """Given a real job that reads a value of each step: JAX waits for it between the calls."""
+    store, name = tmp_path / "store", "-".join(("reading", *faults))
+    added(store, *real_job(name, "reading", *faults))
+
+    comparison = compared(store, f"real-{name}", floor=1_000_000_000)
+
+    lines = (PROGRAMS / "training_job.py").read_text().splitlines()
+    assert [(each.kind, each.ranks) for each in alarms(comparison)] == [(Kind.SLOW, (1,))] * len(faults)
+    for late in alarms(comparison):
+        assert "load(number)" in lines[(late.line or 0) - 1]
+        assert late.delay >= 40 * 50_000_000
+
+
 def test_copies_of_a_real_capture_have_nothing_to_tell(tmp_path: Path) -> None:
     first, *_ = real_job("healthy")
     for rank in range(3):

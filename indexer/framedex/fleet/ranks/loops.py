@@ -101,11 +101,15 @@ class Times:
         self.places = tuple(place for place in family.places if matched[place].matched[first] >= 0)
         self._calls = [(sequences[place], matched[place].matched) for place in self.places]
         self.base = np.array([calls.start[where[first]] for calls, where in self._calls], np.int64)
+        self._is_awaited = np.ones(len(family.reference), np.bool_)  # what each rank that makes the call waits for
+        for calls, where in self._calls:
+            self._is_awaited &= (where < 0) | (calls.done[where] >= 0)
 
     def between(self, first: int, last: int) -> Floats:
         """The times at which calls from one place up to another began and ended, by turns: a row for each rank.
 
-        NaN where a rank did not make the call, or it never returned.
+        Where on all ranks what a call had begun was over before they went on, it ended then: ranks that wait for one
+        another do so there. NaN where a rank did not make the call, or it never returned.
         """
         return self.at(np.arange(first, last))
 
@@ -120,9 +124,11 @@ class Times:
         there = where >= 0
         start = own.start[where[there]] - self.base[row]
         duration = own.duration[where[there]]
+        done = own.done[where[there]] - self.base[row]
         times = np.full(2 * len(calls), np.nan)
         times[::2][there] = start
-        times[1::2][there] = np.where(duration >= 0, start + duration, np.nan)
+        ended = np.where(self._is_awaited[calls[there]], np.maximum(done, start + duration), start + duration)
+        times[1::2][there] = np.where(duration >= 0, ended, np.nan)
         return times
 
     def call(self, row: int, place: int) -> int | None:

@@ -8,7 +8,7 @@ programs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -33,6 +33,8 @@ OBTAINS = frozenset((*_COMPILES, *_LOADS))
 
 MOST_CALLS = 40_000_000
 """Calls that are compared at most, of all ranks together: some 3 GB of memory."""
+
+_NEVER = (1 << 63) - 1  # ns since 1970
 
 # What is read of a call: the object of a program, what that is, and the values that are the same wherever it is made.
 _PATHS = [
@@ -70,12 +72,17 @@ class Token:
 @dataclass(frozen=True, slots=True)
 class RankCalls:
     """The calls of a rank in their order: what each is (a number of `Calls.tokens`), its own number, its start since
-    1970 in ns, and its duration in ns (-1: it never returned)."""
+    1970 in ns, and its duration in ns (-1: it never returned).
+
+    `done` is when what a call had begun was over, in ns since 1970, where that was before the next call: JAX waits for
+    a result in no call of its own. -1: it was over later, or nobody knows.
+    """
 
     token: Integers
     call: Integers
     start: Integers
     duration: Integers
+    done: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +117,44 @@ def calls_of(asking: Asking, members: Members) -> Calls:
         notes.append(f"Of each rank {many} of those that do work are compared, its first: there are {every:,} in all.")
     programs, said = _what_programs_are(asking)
     notes += said
+    asking.rows(_THREADS)
     asking.rows(_KNOWN.format(program=programs), [sorted(OBTAINS)])
     tokens = [
         Token(path, line, place, function, shape, program)
         for path, line, place, function, shape, program in asking.rows(_TOKENS)
     ]
-    columns = asking.columns(_CALLS)
-    begins = np.searchsorted(columns["place"], np.arange(len(captures) + 1))
+    asking.rows(_EVENTS.format(calls=asking.rows_of("calls", captures)))
     sequences = tuple(
-        RankCalls(*(_integers(columns[name][first:last]) for name in ("token", "call", "start", "duration")))
-        for first, last in pairwise(begins.tolist())
+        RankCalls(token, call, start, duration, _done(call, start, asked, ready))
+        for (token, call, start, duration), (asked, ready) in zip(
+            _by_rank(asking, _CALLS, ("token", "call", "start", "duration"), len(captures)),
+            _by_rank(asking, _READY.format(never=_NEVER), ("call", "ready"), len(captures)),
+            strict=True,
+        )
     )
     rows = asking.columns(_BESIDE)
     beside = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
     return Calls(tokens, sequences, beside, tuple(notes))
+
+
+def _by_rank(asking: Asking, query: str, names: Sequence[str], ranks: int) -> Iterator[list[Integers]]:
+    """What a query gives in columns of these names, rank by rank."""
+    columns = asking.columns(query)
+    begins = np.searchsorted(columns["place"], np.arange(ranks + 1))
+    for first, last in pairwise(begins.tolist()):
+        yield [_integers(columns[name][first:last]) for name in names]
+
+
+def _done(call: Integers, start: Integers, asked: Integers, ready: Integers) -> Integers:
+    """When all that each call had begun was over, before the next one began: see `RankCalls`.
+
+    The calls with the numbers `asked` had the runtime tell when an event is `ready`, which is of the call before.
+    """
+    done = np.full(len(call), -1, np.int64)
+    of_call = np.searchsorted(call, asked) - 1
+    is_of_one = of_call >= 0
+    np.maximum.at(done, of_call[is_of_one], ready[is_of_one])
+    return np.where(done < np.append(start[1:], _NEVER), done, -1)
 
 
 def _integers(column: npt.NDArray[np.generic]) -> Integers:
@@ -160,6 +191,14 @@ SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread,
 FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN user_lines_readable u ON u.stack = c.stack
 WHERE c.boundary = 'pjrt' AND list_contains(?::VARCHAR[], c.function)
 """
+# The thread of each rank that runs most programs.
+_THREADS = """
+CREATE OR REPLACE TEMP TABLE threads AS
+SELECT place, arg_max(thread, (runs, many, thread)) AS thread FROM (
+    SELECT place, thread, count(*) AS many, count(*) FILTER (function = 'PJRT_LoadedExecutable_Execute') AS runs
+    FROM works GROUP BY place, thread
+) GROUP BY place
+"""
 # A program is run by the address of its object, which is the one that was made there last.
 _KNOWN = """
 CREATE OR REPLACE TEMP TABLE known AS
@@ -170,11 +209,6 @@ WITH obtained AS (
     SELECT w.place, w.call, o.program FROM works w
     ASOF JOIN obtained o ON o.place = w.place AND o.object = w.told[1] AND w.call > o.call
     WHERE w.function = 'PJRT_LoadedExecutable_Execute'
-), threads AS (
-    SELECT place, arg_max(thread, (runs, many, thread)) AS thread FROM (
-        SELECT place, thread, count(*) AS many, count(*) FILTER (function = 'PJRT_LoadedExecutable_Execute') AS runs
-        FROM works GROUP BY place, thread
-    ) GROUP BY place
 ), told AS (
     SELECT w.* REPLACE (
             if(w.function = 'PJRT_Executable_DeserializeAndLoad', 'PJRT_Client_Compile', w.function) AS function
@@ -195,6 +229,20 @@ SELECT min(path), any_value(line), any_value(at_line), any_value(function), any_
 FROM known GROUP BY token ORDER BY token
 """
 _CALLS = "SELECT place, token, call, start, duration FROM known WHERE is_main ORDER BY place, call"
+# JAX has itself called when an event is ready, and destroys it then, on whatever thread that is.
+_EVENTS = """
+CREATE OR REPLACE TEMP TABLE events AS
+SELECT r.place, c.call, c.start, c.function = 'PJRT_Event_OnReady' AS is_asked, c.thread = t.thread AS is_main,
+    hash(json_extract_string(c.arguments, '$.event')) AS event
+FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN threads t ON t.place = r.place
+WHERE c.boundary = 'pjrt' AND c.function IN ('PJRT_Event_OnReady', 'PJRT_Event_Destroy') AND json_valid(c.arguments)
+"""
+_READY = """
+SELECT o.place, o.call, coalesce(d.start, {never}) AS ready FROM (SELECT * FROM events WHERE is_asked AND is_main) o
+ASOF LEFT JOIN (SELECT * FROM events WHERE NOT is_asked) d
+    ON d.place = o.place AND d.event = o.event AND o.call < d.call
+ORDER BY o.place, o.call
+"""
 _BESIDE = """
 SELECT place, token, count(*) AS calls, min(call) AS call FROM known WHERE NOT is_main GROUP BY place, token
 ORDER BY token, place
