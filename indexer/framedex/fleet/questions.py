@@ -57,8 +57,8 @@ QUESTIONS = {
         " round(sum(k.duration) / 1e6, 3) AS milliseconds, count(DISTINCT k.capture) AS captures,"
         " max_by(k.capture, k.duration) AS capture, max_by(k.longest_call, k.longest) AS call,"
         " max_by(k.stack, k.duration) AS stack FROM call_kinds k JOIN moves m USING (function)"
-        " LEFT JOIN user_lines_readable u ON u.stack = k.stack GROUP BY u.path, u.line, u.function, m.direction"
-        " ORDER BY milliseconds DESC, u.path, u.line, m.direction",
+        " LEFT JOIN user_lines_readable u ON u.stack = k.stack WHERE k.error = 0"
+        " GROUP BY u.path, u.line, u.function, m.direction ORDER BY milliseconds DESC, u.path, u.line, m.direction",
     ),
     "waits": Question(
         "which lines wait in calls themselves: for events, for copies to the host",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -20,10 +22,14 @@ from framedex.errors import FramedexError
 from framedex.fleet.asking import Asking
 from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
+from framedex.index import Store
+from framedex.ingest import Silence, ingest_captures
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.once import made_once
 from tests.running import PROGRAMS, run
+
+FAILING = "PJRT_Client_BufferFromHostBuffer:2=INTERNAL"
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +118,26 @@ def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
     assert {"host to device", "device to host"} <= {row["direction"] for row in moves if row["path"] == program}
     assert {row["waits_in"] for row in waits if row["path"] == program} >= {"PJRT_Buffer_ToHostBuffer"}
     assert all(row["longest_milliseconds"] <= row["milliseconds"] for row in waits if row["waits"] == 1)
+
+
+def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> None:
+    capture = run("failing.py", folder=tmp_path, FRAMEDEX_DEVICES="3", FRAMEDEX_FAIL=FAILING).capture
+    added(tmp_path / "store", capture)
+    with Store(tmp_path / "index.db") as index:
+        ingest_captures(index, [capture], [], Silence())
+    with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
+        of_index = connection.execute(
+            "SELECT path, line, direction, sum(transfers) FROM transfers_readable GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        ).fetchall()
+    with Asking(Place(str(tmp_path / "store"))) as asking:
+        (failed,) = asking.query(
+            "SELECT count(*) FROM calls WHERE error <> 0 AND function = 'PJRT_Client_BufferFromHostBuffer'"
+        ).rows
+        told = asking.query(QUESTIONS["transfers"].sql)
+
+    assert failed == (1,)
+    columns = [told.columns.index(name) for name in ("path", "line", "direction", "transfers")]
+    assert sorted(tuple(row[column] for column in columns) for row in told.rows) == of_index
 
 
 @pytest.mark.parametrize(
@@ -214,6 +240,7 @@ def test_the_verb_answers_people_and_programs(store: Path) -> None:
     assert "PROGRAMS" not in run_verb("captures") and JOB in run_verb("captures")
     document = json.loads(run_verb("captures", "--json"))
     assert document["sql"] == QUESTIONS["captures"].sql and len(document["rows"]) == 4
+    assert JOB in run_verb("SELECT\n*\nFROM\tcaptures")
     assert "Did you mean 'compiles'" in run_verb("compile", status=1)
     assert "none" in run_verb("SELECT 1 WHERE false", status=1)
     assert "is no store of framedex" in CliRunner().invoke(cli, ["fleet", "query", "--store", str(store.parent)]).output

@@ -37,7 +37,7 @@ def query_fleet(question: str | None, store: str, as_json: bool) -> None:
     from framedex.fleet.questions import QUESTIONS
 
     sql = question
-    if question is not None and " " not in question.strip():
+    if question is not None and len(question.split()) < 2:
         sql = QUESTIONS[_known(question.strip(), list(QUESTIONS))].sql
     with Asking(Place(store)) as asking:
         answer = asking.query(sql)
