@@ -10,6 +10,7 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from tempfile import TemporaryFile, gettempdir
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.imports.values import Weighing
-from framedex.model import Module, NativeFrame, Stack, Thread, ToldFrame
+from framedex.model import Language, Module, NativeFrame, Stack, Thread, ToldFrame
 
 MOST_FRAMES = 4_000_000
 MOST_IN_STACKS = 20_000_000
@@ -30,6 +31,7 @@ DEEPEST = 10_000
 """Frames of a stack that are kept, from the innermost on."""
 LONGEST_NAME = 1 << 16
 
+_MODULE = "<module>"
 _COLUMNS = 5  # kind, start, duration, calls, argument
 _AT_ONCE = 1 << 16  # rows that are written together
 
@@ -183,8 +185,14 @@ class Builder:
 
     @property
     def frames(self) -> tuple[NativeFrame | ToldFrame, ...]:
-        """The frames, by their numbers."""
-        return tuple(self._frames)
+        """The frames, by their numbers. A file whose `<module>` ran is of Python, though its name does not say so."""
+        scripts = {frame.file for frame in self._frames if isinstance(frame, ToldFrame) and frame.function == _MODULE}
+        return tuple(
+            replace(frame, language=Language.PYTHON)
+            if isinstance(frame, ToldFrame) and frame.file and frame.file in scripts
+            else frame
+            for frame in self._frames
+        )
 
     @property
     def stacks(self) -> tuple[Stack, ...]:

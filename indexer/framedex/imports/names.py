@@ -12,6 +12,9 @@ from framedex.patterns import compiled_on_use
 _IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>(?:[^()]|\([^()]*\))*?)(?::(?P<line>\d{1,9}))?\)$")
 # austin's collapsed stacks: `path/to/file.py:f:12`.
 _WITH_COLONS = compiled_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*):(?P<line>\d{1,9})$")
+# The same where austin is known to have written it: of scripts without an ending, of names that it could not read
+# (`:f:12`) and of what is no function (`:GC:`), too.
+_AUSTIN = compiled_on_use(r"(?P<file>.*):(?P<function>[^:]+):(?P<line>\d{0,9})$")
 # CPython's Python/perf_trampoline.c.
 _PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<file>.+)$")
 # JAX's profiler: `$file.py:12 f`.
@@ -38,6 +41,14 @@ def frame_of_text(text: str) -> ToldFrame:
             if pattern is not _IN_BRACKETS or line or is_python(told["file"]) or _LIBRARY.search(told["file"]):
                 return told_frame(told["function"], told["file"], line)
     return told_frame(text)
+
+
+def frame_of_austin(text: str) -> ToldFrame:
+    """The frame that a text names which austin wrote."""
+    match = _AUSTIN.match(text)
+    if match is None:
+        return frame_of_text(text)
+    return told_frame(match["function"], match["file"], int(match["line"] or 0))
 
 
 def told_frame(

@@ -11,7 +11,8 @@ import numpy as np
 from framedex.imports.building import Builder
 
 MOST = 50_000_000
-"""Slices of a file, which take 48 bytes each."""
+"""Slices of a file, which take 48 bytes each, and another 64 where begin and end are told apart."""
+_END = -1  # in place of a frame
 
 
 class _Own(NamedTuple):
@@ -29,18 +30,19 @@ class Slices:
 
     def __init__(self) -> None:
         self._columns = tuple(array("q") for _ in range(6))  # start, end, frame, outer, told, begun
-        self._open: list[tuple[int, int, int, int]] = []
+        self._marks = tuple(array("q") for _ in range(4))  # of begins and ends: when, frame, outer, begun
         self._begun = 0
         self.overlapping = 0
+        self.unbegun = 0
         self._latest = 0
 
     def __len__(self) -> int:
-        return len(self._columns[0]) + len(self._open)
+        return len(self._columns[0]) + len(self._marks[0])
 
     @property
     def first(self) -> int:
         """When the first of them begins."""
-        return min(*self._columns[0], *(start for start, *_ in self._open), 1 << 62)
+        return min(*self._columns[0], *self._marks[0], 1 << 62)
 
     def add(self, start: int, end: int, frame: int, outer: int = -1, told: int = -1) -> None:
         """Add a slice in ns, with the number of its frame and, where it tells them, of the stack that it was in, and
@@ -50,18 +52,34 @@ class Slices:
         self._add(start, end, frame, outer, told, self._begun)
 
     def begin(self, start: int, frame: int, outer: int = -1) -> None:
-        """A slice begins, of which the end is still to come."""
+        """A slice begins, of which the end is told apart."""
         self._begun += 1
-        self._open.append((start, frame, outer, self._begun))
-        self._latest = max(self._latest, start)
+        self._mark(start, frame, outer, self._begun)
 
-    def end(self, at: int) -> bool:
-        """The slice that began last ends; False where none has begun."""
-        if not self._open:
-            return False
-        start, frame, outer, begun = self._open.pop()
-        self._add(start, at, frame, outer, -1, begun)
-        return True
+    def end(self, at: int) -> None:
+        """The slice ends that had begun last by then; one that never ends does with the last of them."""
+        self._mark(at, _END, -1, 0)
+
+    def _mark(self, *told: int) -> None:
+        self._latest = max(self._latest, told[0])
+        for column, value in zip(self._marks, told, strict=True):
+            column.append(value)
+
+    def _pair(self) -> None:
+        """Make slices of begins and ends, which may come in any order: those of one moment in that of the file."""
+        at, frame, outer, begun = (np.array(column, np.int64) for column in self._marks)
+        self._marks = tuple(array("q") for _ in self._marks)
+        is_open: list[int] = []
+        for place in np.argsort(at, kind="stable").tolist():
+            if frame[place] != _END:
+                is_open.append(place)
+            elif is_open:
+                begin = is_open.pop()
+                self._add(*map(int, (at[begin], at[place], frame[begin], outer[begin], -1, begun[begin])))
+            else:
+                self.unbegun += 1
+        for begin in is_open:
+            self._add(*map(int, (at[begin], self._latest, frame[begin], outer[begin], -1, begun[begin])))
 
     def _add(self, start: int, end: int, *told: int) -> None:
         self._latest = max(self._latest, end)
@@ -74,8 +92,7 @@ class Slices:
         The frames begin with the slice that tells the stack: itself, or else the nearest around it that does. One that
         lasts longer than that in which it began is cut off there, and counted as overlapping.
         """
-        while self._open:
-            self.end(self._latest)
+        self._pair()
         start, end, frame, outer, told, begun = (np.array(column, np.int64) for column in self._columns)
         order = np.lexsort((begun, -end, start))  # of equal ones the first is around the others
         stack: list[list[int]] = []  # end, start, own, frame, outer, told
@@ -119,5 +136,7 @@ def add_slices(
         frames = each.frames[::-1] + (outer[each.outer] if each.outer >= 0 else [])
         labels = told[each.told] if each.told >= 0 else None
         builder.sample(frames, thread, [1, each.own], labels, start=each.start - origin)
+    for _ in range(slices.unbegun):
+        builder.leave_out("end", "of slices that have not begun")
     for _ in range(slices.overlapping):
         builder.leave_out("slice", "in part, as it ends after the one in which it begins")

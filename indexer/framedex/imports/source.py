@@ -22,6 +22,11 @@ _UNPACKED = 16 << 20
 _RATIO = 300  # stacks pack well, to a tenth or a fiftieth; what is all one byte packs to a thousandth
 
 
+def lines_of(head: bytes) -> list[str]:
+    """The lines of the first bytes, as `Source.lines` has them: what Unicode calls a break may stand in names."""
+    return [line.rstrip("\r") for line in head.decode("utf-8", "replace").removesuffix("\n").split("\n")]
+
+
 class Source:
     """The bytes of a file. Reading it raises ValueError where it is damaged, and OSError where it cannot be read."""
 

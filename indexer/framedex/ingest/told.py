@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from framedex import words
@@ -17,6 +18,7 @@ from framedex.sources import short_name
 from framedex.sources.outline import Fit, Outlines
 
 _LONGEST_LINE = (1 << 31) - 1
+_IN_BUILD = re.compile(r"[^<:?][^:]*")  # neither `<unknown>`, `??` nor `node:fs`
 
 
 class ToldFrames:
@@ -83,7 +85,12 @@ class ToldFrames:
             first_line=0,
             location=None,
         )
-        path = self._paths.real(frame.file)
-        line = min(frame.line, _LONGEST_LINE)
+        path, line = self._compiled(frame), min(frame.line, _LONGEST_LINE)
         location = None if path is None or not line else Location(path, line, How.EXACT)
         return FrameRecord(function, None, 0, int(frame.is_inlined), location)
+
+    def _compiled(self, frame: ToldFrame) -> str | None:
+        """The file of a native frame; a relative one is of a build, as in the debug information of a binary."""
+        if frame.file.startswith("/") or not _IN_BUILD.fullmatch(frame.file):
+            return self._paths.real(frame.file)
+        return self._paths.compiled(frame.file, frame.module)

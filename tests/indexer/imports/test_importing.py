@@ -49,6 +49,24 @@ def test_again_it_is_known_and_changed_it_is_replaced(here: Path) -> None:
     assert len(list((here / ".framedex" / "captures").iterdir())) == 1
 
 
+def test_what_is_listed_is_counted_in_samples_whatever_they_weigh(here: Path) -> None:
+    (here / "a.txt").write_text("main;f 3\nmain;g 4\n")
+    framedex("import", "a.txt")
+    assert "other call" not in framedex("calls").stderr
+    assert "The latest 1 of 2 calls" in framedex("calls", "--limit", "1", "--function", "samples").stderr
+    assert json.loads(framedex("calls", "--json", "--function", "samples").stdout)["total"] == 2
+
+
+def test_lines_of_a_build_stay_where_their_folder_is_not_known(here: Path) -> None:
+    (here / "a.txt").write_text("main (a.py:1);eval (Python/ceval.c:24);eval (Python/ceval.c:31);f (node:fs:3) 1\n")
+    framedex("import", "a.txt")
+    with Index.open(here / ".framedex" / "index.db") as index:
+        trace = index.calls.trace(1)
+    assert trace is not None
+    places = [frame.location and (frame.location.path, frame.location.line) for frame in trace.frames]
+    assert places[1:] == [("/proc/self/cwd/Python/ceval.c", 24), ("/proc/self/cwd/Python/ceval.c", 31), None]
+
+
 def test_it_is_listed_marked_and_removed_and_the_file_stays(here: Path) -> None:
     file = here / "a.txt"
     file.write_text("main;f 3\n")

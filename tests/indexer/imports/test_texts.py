@@ -9,7 +9,7 @@ import pytest
 
 from framedex.imports.building import Builder
 from framedex.imports.reading import format_of, read_profile
-from framedex.model import Foreign, ToldFrame
+from framedex.model import Foreign, Language, ToldFrame
 
 
 def read(folder: Path, content: str) -> Builder:
@@ -65,3 +65,71 @@ def test_a_folder_with_brackets_is_part_of_the_file(tmp_path: Path) -> None:
         ("(anonymous namespace)::g(int)", "/opt/x (y)/libg.so", 0),
         ("operator()", "b (1) c.cc", 7),
     ]
+
+
+def test_what_austin_writes_of_scripts_and_of_names_that_it_could_not_read(tmp_path: Path) -> None:
+    heading = "# austin: 3.7.0\n# interval: 5000\n# mode: wall\n\n"
+    builder = read(tmp_path, f"{heading}P7;T0:8;/opt/bin/serve:<module>:9;/opt/bin/serve:f:3;:g:12;:GC: 40\n")
+    told = [frame for frame in builder.frames if isinstance(frame, ToldFrame)]
+    assert [(frame.function, frame.file, frame.line) for frame in told] == [
+        ("GC", "", 0),
+        ("g", "", 12),
+        ("f", "/opt/bin/serve", 3),
+        ("<module>", "/opt/bin/serve", 9),
+    ][::-1]
+    assert [thread.tid for thread in builder.threads] == [8]
+
+
+def test_what_mojo2austin_makes_of_all_metrics_is_their_time(tmp_path: Path) -> None:
+    builder = read(tmp_path, "# austin: 3.7.0\n# mode: full\n# memory: 24684084\nP7;T0:8;a.py:f:9 597\n")
+    assert builder.weighing is not None and str(builder.weighing.value) == "wall (microseconds)"
+    assert builder.table()[:, 2].tolist() == [597_000]
+
+
+def test_a_script_is_of_python_whatever_its_name(tmp_path: Path) -> None:
+    builder = read(tmp_path, "<module> (/opt/bin/serve:9);f (/opt/bin/serve:3);g (/src/g.c:4) 1\n")
+    told = {frame.function: frame.language for frame in builder.frames if isinstance(frame, ToldFrame)}
+    assert told == {"<module>": Language.PYTHON, "f": Language.PYTHON, "g": Language.NATIVE}
+
+
+def test_what_unicode_calls_a_line_break_is_part_of_a_name(tmp_path: Path) -> None:
+    builder = read(tmp_path, "main;a\u2028b\x85c 3\nmain;d 1\n")
+    assert names(builder) == {"main", "a\u2028b\x85c", "d"}
+
+
+def test_a_function_may_be_called_as_austin_calls_threads(tmp_path: Path) -> None:
+    assert names(read(tmp_path, "T1;f 3\nP2;g 1\n")) == {"T1", "f", "P2", "g"}
+
+
+FRAMES = [{"name": "main", "file": "a.py", "line": 3}, {"name": "f", "file": "a.py", "line": 7}]
+
+
+def _speedscope(folder: Path, *profiles: dict[str, object]) -> Builder:
+    return read(folder, json.dumps({"shared": {"frames": FRAMES}, "profiles": profiles}))
+
+
+def _sampled(unit: str, weights: list[float], begin: float = 0) -> dict[str, object]:
+    samples = [[0]] * len(weights)
+    return {"type": "sampled", "name": "p", "unit": unit, "startValue": begin, "samples": samples, "weights": weights}
+
+
+def test_profiles_of_a_file_keep_when_they_began_and_their_units_of_time(tmp_path: Path) -> None:
+    builder = _speedscope(tmp_path, _sampled("milliseconds", [2], 1000), _sampled("seconds", [0.5], 1.25))
+    assert builder.table()[:, 1:3].tolist() == [[0, 2_000_000], [250_000_000, 500_000_000]]
+    assert builder.problems == ()
+
+
+def test_weights_that_are_too_small_to_be_counted_are_told(tmp_path: Path) -> None:
+    builder = _speedscope(tmp_path, _sampled("none", [0.25, 3, 0.5]))
+    assert builder.table()[:, 3].tolist() == [3]
+    assert builder.problems == ("Left out: 2 samples of too little weight to be counted.",)
+
+
+def test_a_frame_that_nothing_closes_lasts_as_long_as_its_profile(tmp_path: Path) -> None:
+    events = [
+        {"type": "O", "at": 1, "frame": 0},
+        {"type": "O", "at": 2, "frame": 1},
+        {"type": "C", "at": 4, "frame": 1},
+    ]
+    profile = {"type": "evented", "name": "p", "unit": "bytes", "startValue": 0, "endValue": 10, "events": events}
+    assert sorted(_speedscope(tmp_path, profile).table()[:, 3].tolist()) == [1, 2, 6]

@@ -48,7 +48,28 @@ def test_pytorch_names_a_function_by_file_and_first_line(tmp_path: Path) -> None
     assert stacks(read(tmp_path, json.dumps({"traceEvents": [event]}))) == [[("call", "torch/nn/module.py", 0, 15)]]
 
 
+@pytest.mark.parametrize("category", ["fee", "FEE"])
+def test_viztracer_names_a_function_by_its_first_line(tmp_path: Path, category: str) -> None:
+    event = {"ph": "X", "cat": category, "name": "f (/srv/a (1)/a.py:15)", "ts": 1, "dur": 2}
+    assert stacks(read(tmp_path, json.dumps({"traceEvents": [event]}))) == [[("f", "/srv/a (1)/a.py", 0, 15)]]
+
+
 @pytest.mark.parametrize("end", ["", ",", ",\n\n", "]"])
 def test_a_list_of_events_may_lack_its_end(tmp_path: Path, end: str) -> None:
     builder = read(tmp_path, '[{"ph": "X", "name": "f", "ts": 1, "dur": 2}, {"ph": "X", "ts": 5, "dur": 1}' + end)
     assert [stack[0][0] for stack in stacks(builder)] == ["f", "slice without a name"]
+
+
+def test_begins_and_ends_come_in_any_order(tmp_path: Path) -> None:
+    marks = [("E", "a", 10), ("B", "b", 5), ("B", "a", 1), ("E", "b", 7)]
+    builder = read(tmp_path, json.dumps([{"ph": phase, "name": name, "ts": at, "tid": 7} for phase, name, at in marks]))
+    assert [[frame[0] for frame in stack] for stack in stacks(builder)] == [["a"], ["b", "a"]]
+    assert builder.table()[:, 2].tolist() == [7_000, 2_000]
+    assert builder.problems == ()
+
+
+def test_an_end_without_a_begin_is_left_out_and_what_never_ends_does_so_with_the_last(tmp_path: Path) -> None:
+    marks = [("E", "a", 1), ("B", "b", 2), ("B", "c", 3), ("E", "c", 9)]
+    builder = read(tmp_path, json.dumps([{"ph": phase, "name": name, "ts": at, "tid": 7} for phase, name, at in marks]))
+    assert builder.table()[:, 2].tolist() == [1_000, 6_000]
+    assert builder.problems == ("Left out: 1 end of slices that have not begun.",)

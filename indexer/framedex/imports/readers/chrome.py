@@ -22,7 +22,11 @@ _TRACE = re.compile(rb'"traceEvents"\s*:\s*\[')
 _EVENT = re.compile(rb'\s*\[\s*\{.*?"ph"\s*:\s*"\w"', re.DOTALL)
 
 _PY_SPY = "py-spy"
-_FIRST_LINES = ("FEE", "python_function")  # viztracer's and PyTorch's: the line is that on which the function begins
+_FIRST_LINES = (
+    "fee",
+    "FEE",
+    "python_function",
+)  # viztracer's, new and old, and PyTorch's: lines on which functions begin
 
 
 def fits(head: bytes) -> bool:
@@ -97,8 +101,7 @@ class _Trace:
             raise ValueError(f"it has more than {MOST:,} slices")
         start = _nanoseconds(event.get("ts"))
         if phase == "E":
-            if not self.slices[thread].end(start):
-                self.builder.leave_out("end", "of slices that have not begun")
+            self.slices[thread].end(start)
             return
         frame, outer = self._frame(event), self._outer(event)
         if phase == "B":

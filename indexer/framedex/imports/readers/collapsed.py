@@ -2,19 +2,23 @@
 
 `a;b;c 12`. What recorders write into a frame differs: see `framedex.imports.names`. py-spy's first frames name the
 process and the thread, austin's too. austin says in a line of its heading (`# mode: full`) what weights are: a time in
-microseconds, bytes, or of `full` the time, whether the thread was idle, and bytes.
+microseconds, bytes, or of `full` the time, whether the thread was idle, and bytes. austin-python's mojo2austin (2.4)
+writes the time alone of `full`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from framedex.imports.building import Builder
-from framedex.imports.names import frame_of_text, thread_id, thread_of_text
-from framedex.imports.source import HEAD, Source
+from framedex.imports.names import frame_of_austin, frame_of_text, thread_id, thread_of_text
+from framedex.imports.source import HEAD, Source, lines_of
 from framedex.imports.values import Value, Weighing
+from framedex.model import ToldFrame
 from framedex.patterns import compiled_on_use
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
-_AUSTIN = compiled_on_use(r"P\d+$|T(?:\d+:)?(?P<tid>\d+)$")  # its first frames: the process and the thread
+_AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # its first frames: the process and the thread
 _NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy has such a line where a thread had no frames
 _MODE = "# mode: "
 _PLAIN = (Value("samples", "count"),)
@@ -28,7 +32,7 @@ def fits(head: bytes) -> bool:
     """Whether nearly all of the first lines are stacks with their weights."""
     if b"\0" in head:
         return False
-    lines = head.decode("utf-8", "replace").splitlines()
+    lines = lines_of(head)
     if len(head) >= HEAD and len(lines) == 1:  # one deep stack, of which the weight is not seen
         return lines[0].count(";") >= _DEEP
     is_cut = len(head) >= HEAD and len(lines) > 1
@@ -58,33 +62,31 @@ def read(source: Source, builder: Builder) -> None:
         if match is None:
             builder.leave_out("line", "that no weight ends")
             continue
+        weights = [int(weight) for weight in match["weights"].split(",")]
         if not is_begun:
+            mode = "wall" if mode == "full" and len(weights) == 1 else mode
             builder.weigh(Weighing(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
             is_begun = True
-        weights = [int(weight) for weight in match["weights"].split(",")]
         if len(weights) != (3 if mode == "full" else 1):
             builder.leave_out("line", "with other weights than the rest")
             continue
         if mode == "full":
             time, is_idle, memory = weights
             weights = [time, 0 if is_idle else time, memory]
-        _add(builder, match["stack"], weights)
+        _add(builder, match["stack"], weights, frame_of_austin if mode in _VALUES else frame_of_text)
 
 
-def _add(builder: Builder, text: str, weights: list[int]) -> None:
+def _add(builder: Builder, text: str, weights: list[int], frame_of: Callable[[str], ToldFrame]) -> None:
     tid, name = 0, ""
+    if (austin := _AUSTIN.match(text)) is not None:
+        tid, text = thread_id(austin["tid"]), text[austin.end() :]
     frames: list[int] = []
     for part in text.split(";"):
         if not part:
             continue
-        if not frames and (thread := thread_of_text(part) or _austin_thread(part)) is not None:
+        if not frames and (thread := thread_of_text(part)) is not None:
             tid, name = thread
             continue
-        frames.append(builder.frame(frame_of_text(part)))
+        frames.append(builder.frame(frame_of(part)))
     frames.reverse()
     builder.sample(frames, builder.thread(tid, name), weights)
-
-
-def _austin_thread(part: str) -> tuple[int, str] | None:
-    match = _AUSTIN.match(part)
-    return None if match is None else (thread_id(match["tid"] or ""), "")

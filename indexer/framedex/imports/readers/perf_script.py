@@ -16,7 +16,7 @@ from itertools import pairwise
 from framedex.errors import FramedexError
 from framedex.imports.building import Builder
 from framedex.imports.names import frame_of_text, told_frame
-from framedex.imports.source import Source
+from framedex.imports.source import Source, lines_of
 from framedex.imports.values import Value, Weighing
 from framedex.model import Language, ToldFrame
 from framedex.patterns import compiled_on_use
@@ -43,7 +43,7 @@ _RECORD = "PERF_RECORD_"  # of what is no sample
 
 def fits(head: bytes) -> bool:
     """Whether a sample's heading and its innermost frame are among the first lines."""
-    lines = [line.rstrip() for line in head.decode("utf-8", "replace").splitlines()]
+    lines = [line.rstrip() for line in lines_of(head)]
     return any(_is_sample(line, after) for line, after in pairwise([*lines, ""]))
 
 

@@ -194,8 +194,7 @@ class _Reading:
         default = Message(sequence.defaults.content(_EVENT)).integer(_TRACK)
         slices = self._slices[event.integer(_TRACK) or default or of_sequence(number)]
         if phase == "E":
-            if not slices.end(at):
-                self._builder.leave_out("end", "of slices that have not begun")
+            slices.end(at)
             return
         self._count += 1
         if self._count > MOST:

@@ -33,19 +33,22 @@ def read(source: Source, builder: Builder) -> None:
         for key, value in members(source):
             if shared and key == "shared":
                 profiles.take_frames(value)
+            elif shared and key == "profiles":
+                profiles.take_begin(value)
             elif not shared and key == "profiles":
                 profiles.add(value)
 
 
 class _Profiles:
-    """The profiles of a file, which share their frames and have one unit."""
+    """The profiles of a file, which share their frames, and have one unit, or are all of time."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._frames: list[ToldFrame] = []
         self._numbers: dict[int, int] = {}
         self._threads: set[int] = set()  # frames that py-spy writes for threads and processes
-        self._unit: str | None = None
+        self._value: Value | None = None
+        self._begin: float | None = None  # of the profile that begins first, in ns
 
     def take_frames(self, shared: Any) -> None:
         """Learn what the frames are."""
@@ -57,22 +60,28 @@ class _Profiles:
             number = line if type(line) is int and 0 < line < 1 << 31 else 0
             self._frames.append(told_frame(name, file, number) if is_told else frame_of_text(name))
 
+    def take_begin(self, profile: Any) -> None:
+        """Learn when a profile begins, if it is of time."""
+        scale = _UNITS.get(_text(_of(profile, "unit")))
+        if scale is not None:
+            begin = _number(profile.get("startValue", 0)) * scale
+            self._begin = begin if self._begin is None else min(self._begin, begin)
+
     def add(self, profile: Any) -> None:
         """Add the samples of one profile."""
         unit = _text(_of(profile, "unit"))
-        if self._unit is None:
-            self._unit = unit
-            name, told = ("time", "nanoseconds") if unit in _UNITS else ("weight", unit)
+        value = Value("time", "nanoseconds") if unit in _UNITS else Value("weight", unit)
+        if self._value is None:
+            self._value = value
             # What weighs nothing but time was one sample each, as far as anybody knows.
-            self._builder.weigh(Weighing([Value(name, told)], self._builder.wanted))
-        if unit != self._unit:
-            self._builder.leave_out("profile", f"in another unit than {self._unit!r}")
+            self._builder.weigh(Weighing([value], self._builder.wanted))
+        if value != self._value:
+            self._builder.leave_out("profile", f"in another unit than '{self._value.unit}'")
             return
         match = _THREAD.match(str(profile.get("name", "")))
         name = (match["name"] or "") if match else str(profile.get("name", ""))
         thread = self._builder.thread(thread_id(match["tid"]) if match else 0, name)
         scale = _UNITS.get(unit, 1)
-        begin = _number(profile.get("startValue", 0))
         of_type = {"sampled": self._sampled, "evented": self._evented}.get(profile.get("type"))
         if of_type is None:
             raise ValueError(f"it has a profile of type {profile.get('type')!r}")
@@ -81,7 +90,10 @@ class _Profiles:
             while first < len(stack) and type(stack[first]) is int and stack[first] in self._threads:
                 first += 1
             frames = [self._frame(frame) for frame in reversed(stack[first:])]
-            start_ns = round((start - begin) * scale) if unit in _UNITS else 0
+            start_ns = round(start * scale - (self._begin or 0)) if unit in _UNITS else 0
+            if 0 < weight * scale <= 0.5:
+                self._builder.leave_out("sample", "of too little weight to be counted")
+                continue
             self._builder.sample(frames, thread, [round(weight * scale)], start=start_ns)
 
     def _sampled(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
@@ -110,6 +122,8 @@ class _Profiles:
                 stack.pop()
             else:
                 raise ValueError("an event closes a frame that is not the innermost one")
+        if stack and before is not None and (end := _number(profile.get("endValue", before))) > before:
+            yield stack, before, end - before
 
     def _frame(self, number: object) -> int:
         if type(number) is not int or not 0 <= number < len(self._frames):

@@ -106,10 +106,18 @@ class Calls:
         return [call_row(row) for row in found]
 
     def count(self, wanted: CallFilter) -> int:
-        """How many calls pass the filter."""
+        """How many calls pass the filter: of an imported profile its samples, whatever they weigh."""
         chosen = list(passing(self.reader, wanted))
-        count: int = sum(some.calls for some in chosen if some.is_of_kinds)
-        looked_at = [some for some in chosen if not some.is_of_kinds]
+        weighed = {
+            capture
+            for (capture,) in self.reader.rows(
+                "SELECT id FROM captures WHERE json_extract(metadata, '$.foreign') IS NOT NULL"
+            )
+        }
+        looked_at = [
+            some for some in chosen if not some.is_of_kinds or (some.kinds is not None and some.capture in weighed)
+        ]
+        count: int = sum(some.calls for some in chosen if some not in looked_at)
         with self.reader.looking.through(sum(len(some.ids) for some in looked_at)):
             for some in looked_at:
                 count += sum(passed for (passed,) in some.aggregated(self.reader, "count(*)"))
