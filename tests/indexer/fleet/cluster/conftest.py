@@ -1,0 +1,44 @@
+"""Clusters and a server of S3 that the tests of this folder share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import dask
+import pytest
+
+from tests.indexer.fleet import clusters, servers
+from tests.indexer.fleet.fleets import added, content, job
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
+    """What a store has that one process has added both ranks to."""
+    store = tmp_path_factory.mktemp("clean") / "store"
+    added(store, *job())
+    return content(store)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A cluster with one worker of two threads, by the address of its scheduler."""
+    folder = tmp_path_factory.mktemp("worker")
+    with clusters.scheduler() as address, clusters.worker(address, folder, "--no-nanny", "--nthreads", "2"):
+        yield address
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No wait for a scheduler or for workers is longer than some seconds."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__NO_WORKERS_TIMEOUT", "2s")
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s", "distributed.scheduler.no-workers-timeout": "2s"}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[tuple[str, int]]:
+    """A server of S3, by its host and port."""
+    with servers.moto() as address:
+        yield address

@@ -1,0 +1,78 @@
+"""Captures that a cluster adds, while a test sees what is asked of the store."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added
+from framedex.fleet.cluster.adding import Cluster, add_by_cluster
+from framedex.fleet.cluster.existing import existing_cluster
+from framedex.fleet.place import Place
+from framedex.progress import Silence
+from tests.indexer.fleet import servers
+
+STORE = f"s3://{servers.BUCKET}/of/mine"
+Done = dict[Path, Added | FramedexError]
+
+
+def by(cluster: Cluster, store: str | Path, captures: tuple[Path, ...]) -> Done:
+    """What came of captures that a cluster added."""
+    return dict(add_by_cluster(cluster, Place(str(store)), captures, Silence()))
+
+
+def by_cluster(address: str, store: str | Path, *captures: Path) -> Done:
+    """The same of a cluster that exists."""
+    with existing_cluster(address) as cluster:
+        return by(cluster, store, captures)
+
+
+def are_added(done: Done) -> list[bool]:
+    return [isinstance(each, Added) for each in done.values()]
+
+
+@contextmanager
+def s3(
+    bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch, met: Callable[[str, str], int | None]
+) -> Iterator[None]:
+    """Inside, S3 is at a server that a test sees the requests of; workers that are started there ask it, too."""
+    for name, value in servers.CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    with servers.before(bucket, met) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        yield
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{bucket[0]}:{bucket[1]}")
+
+
+def writes_calls(method: str, path: str) -> bool:
+    """Whether a request comes in the midst of adding a capture: frames, stacks and kinds are there, and no more."""
+    return method in ("PUT", "POST") and "/calls/" in path
+
+
+def kill_workers(client: Any) -> None:
+    """Kill the processes of all workers."""
+    for process in client.run(os.getpid).values():
+        os.kill(process, signal.SIGKILL)
+
+
+class AtFirstCalls:
+    """What `s3` can be given to do something, once, as calls are to be written: that request is not answered."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._act = act
+        self.acted = False
+
+    def __call__(self, method: str, path: str) -> int | None:
+        """What comes of a request."""
+        if self.acted or not writes_calls(method, path):
+            return None
+        self.acted = True
+        self._act()
+        return servers.DROPPED

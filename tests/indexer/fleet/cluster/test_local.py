@@ -1,0 +1,276 @@
+"""Captures that processes of this machine add: the store ends as that of one process, whatever ends meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.errors import FramedexError
+from framedex.fleet.adding import Added
+from framedex.fleet.cluster.local import local_cluster
+from framedex.fleet.cluster.sizes import processes_that_pay
+from framedex.progress import Silence
+from tests.indexer.fleet import servers
+from tests.indexer.fleet.cluster.running import STORE, AtFirstCalls, Done, are_added, by, kill_workers, s3, writes_calls
+from tests.indexer.fleet.fleets import added, content, copied, job
+
+
+class Notes(Silence):
+    """Keeps what is noted while captures are added."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Keep it."""
+        self.texts.append(text)
+
+
+def test_processes_of_this_machine_add_what_one_process_does(
+    clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
+) -> None:
+    """Given captures that cannot be added beside those that can, one cut short and one given twice.
+
+    The folder it is done in has modules of its own: none of them is imported.
+    """
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    for module in ("json", "multiprocessing", "distributed", "dask", "framedex", "runpy", "asyncio"):
+        (hostile / f"{module}.py").write_text("open('imported', 'w').close()")
+    torn = tmp_path / "torn"
+    torn.mkdir()
+    (torn / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
+    cut = copied(job()[0], tmp_path)
+    (stream,) = cut.glob("thread-0.fdx")
+    stream.write_bytes(stream.read_bytes()[:8192])
+    store = tmp_path / "store"
+    first, second = job()
+    command = ["framedex", "fleet", "add", "--workers", "2", "--store", str(store), "--json"]
+
+    partly, whole = (
+        subprocess.run([*command, *map(str, given)], capture_output=True, text=True, timeout=120, cwd=hostile)
+        for given in ((torn, cut), (second, first, second, torn))
+    )
+
+    assert partly.returncode == whole.returncode == 1, whole.stderr
+    document = json.loads(partly.stdout)
+    assert document["captures"][0]["problems"] and document["captures"][0]["is_new"]
+    document = json.loads(whole.stdout)
+    assert [each["path"] for each in document["captures"]] == [str(second), str(first)]
+    assert [each["path"] for each in document["left_out"]] == [str(torn)]
+    assert [line for line in whole.stderr.splitlines() if not line.startswith(("framedex: ", "  "))] == []
+    assert content(store) == clean
+    assert not (hostile / "imported").exists()
+
+
+def test_nobody_else_speaks_to_the_processes_of_a_cluster_here() -> None:
+    """Given who is on the same machine: each port is on loopback and wants the key, or tells nothing."""
+    with local_cluster(1, Silence()) as cluster:
+        cluster.begin()
+        processes = {os.getpid(), *cluster.client.run(os.getpid).values()}
+        ports = listening(processes)
+        assert len(ports) >= 3 and {host for host, _ in ports} == {"127.0.0.1"}
+        answers = [answer(*port) for port in ports]
+    # What Dask has for browsers has no pages; all else ends who has not the key.
+    assert sorted(answers) == [b""] * (len(ports) - 2) + [b"HTTP/1.1 404 Not Found"] * 2
+
+
+def answer(host: str, port: int) -> bytes:
+    """The first line that a port answers to who asks for a page, in TLS where it wants that."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    request = b"GET /info/main/workers.html HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection((host, port), timeout=60) as plain:
+        if told := first_line(plain, request):
+            return told
+    with (
+        socket.create_connection((host, port), timeout=60) as connection,
+        context.wrap_socket(connection) as encrypted,
+    ):
+        return first_line(encrypted, request)
+
+
+def first_line(connection: socket.socket, request: bytes) -> bytes:
+    """The first line of what comes after this was sent, empty where the other end closes the connection."""
+    try:
+        connection.sendall(request)
+        return connection.recv(1000).partition(b"\r\n")[0]
+    except (ssl.SSLError, ConnectionError):
+        return b""
+
+
+def listening(processes: set[int]) -> list[tuple[str, int]]:
+    """The addresses and ports that processes listen at."""
+    sockets = set()
+    for process in processes:
+        for descriptor in Path(f"/proc/{process}/fd").iterdir():
+            try:
+                sockets.add(str(descriptor.readlink()))
+            except OSError:
+                continue
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                host, port = fields[1].split(":")
+                found.append((socket.inet_ntoa(bytes.fromhex(host)[::-1]) if table == "tcp" else host, int(port, 16)))
+    return found
+
+
+def test_a_process_that_is_killed_in_the_midst_is_replaced(
+    clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = Notes()
+    met = AtFirstCalls(lambda: kill_workers(cluster.client))
+    with s3(bucket, monkeypatch, met), local_cluster(1, notes) as cluster:
+        done = by(cluster, f"{STORE}/killed", job())
+        while not notes.texts:  # it is told when nothing comes for a second
+            cluster.tend()
+
+    assert met.acted and are_added(done) == [True, True]
+    assert "by signal 9; another one goes on" in notes.texts[0]
+    assert content(f"{STORE}/killed") == clean
+
+
+def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
+    clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadly = next(row[0] for row in clean["captures"] if str(job()[0]) in row)
+    store = f"{STORE}/deadly"
+
+    def met(method: str, path: str) -> int | None:
+        if writes_calls(method, path) and deadly in path:
+            kill_workers(cluster.client)
+            return servers.DROPPED
+        return None
+
+    with s3(bucket, monkeypatch, met), local_cluster(1, Silence()) as cluster:
+        done = by(cluster, store, job())
+
+    refused = done[job()[0]]
+    assert isinstance(refused, FramedexError) and "4 workers ended one after the other" in refused.message
+    assert isinstance(done[job()[1]], Added)
+    assert are_added(dict(enumerate(added(store, *job())))) == [True, True]  # type: ignore[arg-type]
+    assert content(store) == clean
+
+
+def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_not(
+    clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the library's own retries do not get through is told, and the same command goes on.
+
+    Given three runs in which no calls can be written, for another reason each, and one in which each fifth request
+    fails, whatever it is.
+    """
+    kinds = (500, 503, servers.DROPPED)
+    store = f"{STORE}/slow"
+    requests = count(1)
+    ran: list[Done] = []
+    told: list[FramedexError] = []
+
+    def met(method: str, path: str) -> int | None:
+        time.sleep(0.01)
+        if len(ran) < 3:
+            return kinds[len(ran)] if writes_calls(method, path) else None
+        number = next(requests)
+        return kinds[number // 5 % 3] if len(ran) == 3 and number % 5 == 0 else None
+
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    with s3(bucket, monkeypatch, met), local_cluster(2, Silence()) as cluster:
+        for _ in range(5):
+            try:
+                ran.append(by(cluster, store, job()))
+            except FramedexError as error:  # of the client itself
+                ran.append({})
+                told.append(error)
+            told += [each for each in ran[-1].values() if isinstance(each, FramedexError)]
+
+    assert [are_added(done) for done in ran[:3]] == [[False, False]] * 3
+    assert all(error.message.startswith(f"The store {store} cannot be") and error.remedy for error in told), told
+    assert are_added(ran[-1]) == [True, True]
+    assert content(store) == clean
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_processes_go_with_the_command(
+    ending: signal.Signals,
+    clean: dict[str, list[tuple[Any, ...]]],
+    bucket: tuple[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given Ctrl-C, or a kill, in the midst of captures: running the same command again goes on."""
+    store = f"{STORE}/{ending.name}"
+    workers: list[int] = []
+
+    def met(method: str, path: str) -> int | None:
+        if not writes_calls(method, path):
+            return None
+        if not workers:
+            workers.extend(os.pidfd_open(child) for child in children(process.pid))
+            os.killpg(process.pid, ending)
+        return 503
+
+    command = [sys.executable, "-m", "framedex", "fleet", "add", "--workers", "2", "--store", store]
+    with s3(bucket, monkeypatch, met):
+        process = subprocess.Popen(
+            [*command, *map(str, job())],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        )
+        _, said = process.communicate(timeout=120)
+        assert len(workers) == 2
+        for worker in workers:
+            assert select.select([worker], [], [], 60)[0], "it has ended"
+            os.close(worker)
+
+    if ending is signal.SIGINT:
+        assert process.returncode not in (0, -signal.SIGINT), said
+        assert list(tmp_path.iterdir()) == [] and "Traceback" not in said
+    assert all(isinstance(done, Added) for done in added(store, *job()))
+    assert content(store) == clean
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has started."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def test_processes_are_started_where_that_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given captures of some size, and so many processors."""
+    for name, size in (("small", 1 << 20), ("large", 200 << 20), ("other", 200 << 20)):
+        (tmp_path / name).mkdir()
+        with (tmp_path / name / "thread-0.fdx").open("wb") as stream:
+            stream.truncate(size)
+    small, large, other, gone = (tmp_path / name for name in ("small", "large", "other", "gone"))
+
+    for processors, captures, processes in (
+        (8, [large, other], 2),
+        (8, [large, other, small, gone], 4),
+        (2, [large, other, small], 2),
+        (1, [large, other], 0),
+        (8, [small, large], 0),
+        (8, [large], 0),
+    ):
+        monkeypatch.setattr("dask.system.CPU_COUNT", processors)
+        monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 64 << 30)
+        assert processes_that_pay(captures) == processes
+    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 1 << 30)
+    assert processes_that_pay([large, other]) == 0
