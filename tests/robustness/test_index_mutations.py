@@ -6,6 +6,7 @@ import random
 import signal
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,7 @@ def test_a_word_that_no_indexer_writes_is_damage_without_a_seal_too(
 ) -> None:
     project.ingest(project.folder).close()
     monkeypatch.chdir(project.folder)
-    with sqlite3.connect(project.index) as connection:
+    with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("UPDATE frames SET how = 'e0act' WHERE how IS NOT NULL")
     connection.close()
     seal_path(project.index).write_bytes(b"")
@@ -139,7 +140,7 @@ def test_rows_that_contradict_each_other_are_told(
     """Given rows that no indexer writes, when each verb is asked, then it says that the index was changed."""
     project.ingest(project.folder).close()
     monkeypatch.chdir(project.folder)
-    with sqlite3.connect(project.index) as connection:
+    with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("PRAGMA foreign_keys = 0")
         connection.execute(damage)
     connection.close()
@@ -157,7 +158,7 @@ def test_rows_that_contradict_each_other_are_told(
 
 def test_what_a_session_asks_of_contradicting_rows_is_an_error_with_a_remedy(project: Project) -> None:
     project.ingest().close()
-    with sqlite3.connect(project.index) as connection:
+    with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("UPDATE functions SET language = 'cobol'")
     connection.close()
     with Index.open(project.index) as index:

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_copy_is_as_good_as_the_index(project: Project, keeps_times: bool) -> 
 
 def test_a_view_of_the_users_own_is_told_until_he_takes_the_seal_away(project: Project) -> None:
     project.ingest().close()
-    with sqlite3.connect(project.index) as connection:
+    with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("CREATE VIEW mine AS SELECT name FROM functions")
     connection.close()
 

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ def test_two_agents_and_another_index_in_the_place_of_theirs(asking: Agent, proj
     index = project / ".framedex" / "index.db"
     before, other_index = index.read_bytes(), index.with_name("other.db")
     shutil.copy(index, other_index)
-    with sqlite3.connect(other_index) as connection:
+    with closing(sqlite3.connect(other_index)) as connection, connection:
         connection.execute("UPDATE captures SET command = 'python made_anew.py'")
     connection.close()
     with agent(project, "--index", str(index)) as other:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -179,7 +180,7 @@ def test_a_recorded_function_without_a_definition_is_where_it_was_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = record(tmp_path)
-    with sqlite3.connect(recording.index) as connection:
+    with closing(sqlite3.connect(recording.index)) as connection, connection:
         connection.execute(
             "UPDATE functions SET file = NULL, line = NULL WHERE name = 'PJRT_Client_BufferFromHostBuffer'"
         )

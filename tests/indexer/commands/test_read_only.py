@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def ask(index: Path, *arguments: str) -> Result:
 @pytest.mark.parametrize("verb", ["captures", "explain"])
 def test_an_index_of_an_earlier_version_is_refused_and_stays(project: Project, verb: str) -> None:
     project.ingest().close()
-    with sqlite3.connect(project.index) as connection:
+    with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     before = project.index.read_bytes()

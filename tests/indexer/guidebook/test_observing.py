@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_objects_are_used_made_and_ended_as_the_calls_say(program: ObservedProgr
             if known.role is Role.USES:
                 given = any(map(address_of, elements(known, call.arguments.get(known.name))))
                 used[call.function, known.type] += given
-    with sqlite3.connect(program.index) as connection:
+    with closing(sqlite3.connect(program.index)) as connection:
         made = connection.execute(
             "SELECT t.name, count(*) FROM object_rows o JOIN object_types t ON t.id = o.type GROUP BY 1"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -180,14 +181,14 @@ def test_no_question_scans_a_table_that_grows(recording: Recording, question: st
 
 
 def _tables(path: Path) -> list[str]:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 
 
 def _scans(path: Path, query: str) -> Iterator[tuple[str, str]]:
     """The tables, by name, that a query reads from end to end, and what the plan says of it."""
     aliases: dict[str, str] = {alias or table: table for table, alias in _NAMED.findall(query)}
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {query}"):
             # The rows of a run are never put together; those of a node's stacks are.
             assert "run = " not in query or not re.search(r"MATERIALIZE (?!s\b)", detail), query

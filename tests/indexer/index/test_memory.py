@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from framedex.index.read.memory import Memory
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "index.db"
-    with sqlite3.connect(path, isolation_level=None) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection, connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE TABLE things(value)")
         connection.execute("INSERT INTO things VALUES (1)")
@@ -43,14 +44,14 @@ def test_it_is_made_anew_after_somebody_has_written(database: Path, reader: sqli
             return memory.recall("things", lambda: int(reader.execute("SELECT count(*) FROM things").fetchone()[0]))
 
     assert things() == 1
-    with sqlite3.connect(database, isolation_level=None) as writer:
+    with closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
         writer.execute("INSERT INTO things VALUES (2)")
     writer.close()
     assert things() == 2
 
 
 def test_one_answer_sees_one_state_of_the_index(database: Path, reader: sqlite3.Connection) -> None:
-    with Memory().held(reader), sqlite3.connect(database, isolation_level=None) as writer:
+    with Memory().held(reader), closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
         before = reader.execute("SELECT count(*) FROM things").fetchone()
         writer.execute("INSERT INTO things VALUES (2)")
         assert reader.execute("SELECT count(*) FROM things").fetchone() == before

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +199,5 @@ def test_names_lead_nowhere_and_show_nothing_but_text(here: Path) -> None:
 def test_what_is_here_is_not_named_by_a_stranger(here: Path) -> None:
     """Given a shared capture, then no binary here is known by it: names of own captures come from own binaries."""
     assert framedex("import", project().files["plain"]).exit_code == 0
-    import sqlite3
-
-    with sqlite3.connect(here / ".framedex" / "index.db") as connection:
+    with closing(sqlite3.connect(here / ".framedex" / "index.db")) as connection:
         assert connection.execute("SELECT count(*) FROM modules").fetchone() == (0,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(project: Project, secret: Path) -> Callable[..., tuple[str, ...]]:
     """Reads lines around a place by a stranger's index, which names the folder of the secret as one of sources."""
     project.ingest().close()
-    with sqlite3.connect(project.index) as index:
+    with closing(sqlite3.connect(project.index)) as index, index:
         index.execute("INSERT INTO source_roots (path) VALUES (?), (?)", (str(secret.parent), str(project.folder)))
     index.close()
     return lambda place, *named: excerpt(project.index, named, str(place), 1).lines
