@@ -143,6 +143,7 @@ def test_tab(shell: str, indexed: Project, home: Path) -> None:
         "framedex calls --functi\tx": ["calls", "--function", "x"],
         "framedex calls --capture 1\t": ["calls", "--capture", "1"],
         "framedex calls --capture la\t": ["calls", "--capture", "latest"],
+        "framedex fleet pull --capture la\t": ["fleet", "pull", "--capture", "la"],  # of a store, not of the index
         "framedex captures rm \t": ["captures", "rm", "1"],
         "framedex share 1\t": ["share", "1"],
         "framedex calls --through trans\t": ["calls", "--through", "transfer"],

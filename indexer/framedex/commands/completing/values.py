@@ -31,7 +31,8 @@ Items = list[CompletionItem[Any]]
 
 def values_of(context: click.Context, asked: click.Command | click.Parameter, incomplete: str) -> Items | None:
     """What framedex knows to fit a parameter; None where click knows better."""
-    if not isinstance(asked, click.Parameter):
+    is_of_store = context.parent is not None and context.parent.info_name == "fleet"  # not of an index
+    if not isinstance(asked, click.Parameter) or is_of_store:
         return None
     if isinstance(asked, click.Option):
         look = next((_OF_OPTIONS[each] for each in asked.opts if each in _OF_OPTIONS), None)
