@@ -18,6 +18,9 @@ from framedex.sources import short_name
 from framedex.sources.outline import Fit, Outlines
 
 _LONGEST_LINE = (1 << 31) - 1
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+# `pkg.(*T).f` is of Go; whoever names slices writes `f(7)`, `xla::Run (f)` or `dot::(f32[2])`.
+_NO_DECLARATION = re.compile(r"/|\.\(|\)\.|\(\d|\w\[\d| \((?!anonymous namespace\))|\A\[")
 _IN_BUILD = re.compile(r"[^<:?][^:]*")  # neither `<unknown>`, `??` nor `node:fs`
 
 
@@ -70,9 +73,10 @@ class ToldFrames:
         return frame.file
 
     def _native(self, frame: ToldFrame) -> FrameRecord:
-        symbol = storable(demangle(frame.function))
-        # A name alone may be anything, such as `step 5` of a slice: only of a declaration are there parts to leave out.
-        name = readable(symbol) if "(" in symbol else symbol
+        # A name alone may be anything, such as `copy.6` of an op: only of code are there parts that compilers add.
+        is_code = bool(frame.file or frame.module) or frame.function.startswith("_Z") or "::" in frame.function
+        symbol = storable(demangle(frame.function) if is_code else frame.function)
+        name = readable(symbol) if is_code and _is_declaration(symbol) else symbol
         function = FunctionRecord(
             language=Language.NATIVE,
             role=role_of(frame.module, name),
@@ -94,3 +98,13 @@ class ToldFrames:
         if frame.file.startswith("/") or not _IN_BUILD.fullmatch(frame.file):
             return self._paths.real(frame.file)
         return self._paths.compiled(frame.file, frame.module)
+
+
+def _is_declaration(symbol: str) -> bool:
+    """Whether a name is of C++ with the types of its arguments, which are left out: it may be anything else."""
+    if "(" not in symbol:
+        return False
+    bare = symbol
+    while (without := _TEMPLATE_ARGUMENTS.sub("", bare)) != bare:
+        bare = without
+    return _NO_DECLARATION.search(bare) is None

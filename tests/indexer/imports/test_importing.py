@@ -263,3 +263,16 @@ def test_copies_of_imports_that_were_killed_go_with_the_next(here: Path) -> None
         os.close(lock)
     assert not killed.exists()
     assert held.is_dir() and young.is_dir()
+
+
+def test_only_names_of_code_are_shown_without_what_compilers_add(here: Path) -> None:
+    """Given names of slices, of Go and of C++, then the last alone are shortened to what their sources call them."""
+    names = ["copy.6", "PjitFunction(step)", "Pool (3) waits", "pkg.(*T).run (/src/t.go:3)", "xla::Run (dot.2)"]
+    shortened = {"_Z1fi": "f", "a::g<int>(char) const": "a::g<int>", "h.isra.0 (/usr/lib/libh.so)": "h"}
+    (here / "a.txt").write_text(";".join(("main (/src/main.go:9)", *names, *shortened)) + " 1\n")
+    assert framedex("import", "a.txt").exit_code == 0
+    with Index.open(here / ".framedex" / "index.db") as index:
+        trace = index.calls.trace(1)
+    assert trace is not None
+    whole = [name.removesuffix(" (/src/t.go:3)") for name in names]
+    assert [frame.function.name for frame in trace.frames] == ["main", *whole, *shortened.values()]

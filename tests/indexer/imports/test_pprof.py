@@ -107,3 +107,19 @@ def test_what_jax_writes_of_device_memory(here: Path) -> None:
     result = framedex("where", "hold.py", "--json")
     lines = {row["line"]: row["calls"] for row in json.loads(result.stdout)["lines"]}
     assert lines[3] == 12_000_000
+
+
+def test_a_line_without_a_function_is_an_address_and_rust_is_named_as_it_is_written_out(here: Path) -> None:
+    whole, integer = protobuf.message_field, protobuf.integer_field
+    strings = ["", "samples", "count", "<T as Debug>::fmt", "_ZN4core3fmt5Debug3fmt17h0123456789abcdefE", "/r/fmt.rs"]
+    content = whole(1, integer(1, 1) + integer(2, 2))
+    content += whole(2, protobuf.packed_field(1, [1, 2]) + protobuf.packed_field(2, [4]))
+    content += whole(4, integer(1, 1) + integer(3, 0xDEAD) + whole(4, integer(2, 9)))
+    content += whole(4, integer(1, 2) + whole(4, integer(1, 1) + integer(2, 6)))
+    content += whole(5, integer(1, 1) + integer(2, 3) + integer(3, 4) + integer(4, 5))
+    (here / "rust.pb").write_bytes(content + b"".join(whole(6, each.encode()) for each in strings))
+    assert framedex("import", "rust.pb").exit_code == 0
+    with Index.open(here / ".framedex" / "index.db") as index:
+        trace = index.calls.trace(1)
+    assert trace is not None
+    assert [frame.function.name for frame in trace.frames] == ["<T as Debug>::fmt", "0xdead"]

@@ -5,6 +5,7 @@ It is gone through twice: first what samples refer to, which mostly comes after 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ _TIME, _PERIOD_TYPE, _USUAL = 9, 11, 14
 _MESSAGES = frozenset((_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _PERIOD_TYPE))
 _INTEGERS = frozenset((7, 8, _TIME, 10, 12, _USUAL, 15))
 _COMMENTS = 13  # integers, packed or not
+_HASHED = re.compile(r"17h[0-9a-f]{16}E$")  # a name of Rust's, which says more where it is written out
 _THREAD_IDS = ("thread_id", "tid", "thread id")
 _THREAD_NAMES = ("thread", "thread_name", "thread name", "comm")
 
@@ -160,7 +162,10 @@ class _Stacks:
             return [self._modules.frame(mapping, location.address)]
         module = "" if mapping is None else mapping.path
         last = len(location.lines) - 1
-        return [self._told(line, module, place < last) for place, line in enumerate(location.lines)]
+        return [
+            self._told(line, module, place < last) if line.function else self._modules.frame(mapping, location.address)
+            for place, line in enumerate(location.lines)
+        ]
 
     def _told(self, line: _Line, module: str, is_inlined: bool) -> ToldFrame:
         function = self._tables.functions.get(line.function)
@@ -169,7 +174,7 @@ class _Stacks:
         text = self._tables.text
         name = text(function.system_name) or text(function.name)
         file = text(function.file)
-        is_plain = not name.startswith("_Z")
+        is_plain = not name.startswith("_Z") or _HASHED.search(name) is not None
         return told_frame(
             text(function.name) if is_plain and function.name else name,
             *(file, line.line),
