@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from framedex.ingest.naming import Namer
 from framedex.ingest.placing import place_functions
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.released import owe_to_release_maps
+from framedex.model import NativeFrame, Stack
 from framedex.progress import Silence
 from framedex.sharing.naming import IndexedNames
 
@@ -32,41 +34,89 @@ class _Definitions:
 
 
 class Names:
-    """Names frames as an index does, by one in a folder of its own, which gets no calls: a context manager."""
+    """Names frames as an index does, by indexes in a folder of its own, which get no calls: a context manager.
+
+    Each is for some frames of one capture. So what is found does not depend on which captures came before.
+    """
 
     def __init__(self) -> None:
         """Make the folder."""
         self._folder = tempfile.TemporaryDirectory(prefix="framedex-fleet-")
         self._path = Path(self._folder.name) / "names.db"
-        self._store = Store(self._path)
-        with self._store.transaction():
-            owe_to_release_maps(self._store.sources)
         self._binaries = RecordedBinaries(kept=KeptBinaries())
         self._namer = Namer(self._binaries)
         self._known: dict[str, Logical] = {}
+        self._standing: dict[tuple[str, frozenset[str]], Logical] = {}
 
     def __enter__(self) -> Names:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._store.close()
         self._folder.cleanup()
 
     def of(self, capture: Capture) -> tuple[Sequence[Logical], tuple[str, ...]]:
-        """The logical frames of each recorded frame, outermost first; and what could not be named, as sentences."""
+        """The logical frames of each recorded frame, outermost first; and what could not be named, as sentences.
+
+        On which line a frame of a binary without debug information stands is told by what it calls in this capture.
+        """
         ids = frame_ids(capture)
         new = [place for place, key in enumerate(ids) if key not in self._known]
         problems: tuple[str, ...] = ()
         if new:
-            frames = tuple(capture.frames[place] for place in new)
-            only = replace(capture, frames=frames, stacks=(), functions=(), descriptions=())
-            record, problems = record_of(only, self._namer)
-            writer = self._store.begin_capture(record, 0)
-            assert writer is not None  # without a signature it is always written anew
-            writer.finish()
-            with self._store.transaction():
-                place_functions(self._store.sources, Silence(), self._binaries)
-            with Index.open(self._path) as index:
-                named = IndexedNames(_Definitions(only), index.capture(writer.id)).frames()
+            named, problems = self._named(capture, new)
             self._known |= {ids[place]: logical for place, logical in zip(new, named, strict=True)}
-        return [self._known[key] for key in ids], problems
+        standing = self._standing_in(capture, ids)
+        return [standing.get(place, self._known[key]) for place, key in enumerate(ids)], problems
+
+    def _standing_in(self, capture: Capture, ids: Sequence[str]) -> Mapping[int, Logical]:
+        """Those frames of a capture, by their places, whose line is told by what they call, with that line."""
+        calling = {}
+        keys = {}
+        for place, inward in _calling(capture).items():
+            symbols = {each: self._known[ids[each]][0].function.symbol for each in inward}
+            if self._known[ids[place]][0].found is not None and any(symbols.values()):
+                calling[place] = sorted(each for each, symbol in symbols.items() if symbol)
+                keys[place] = ids[place], frozenset(filter(None, symbols.values()))
+        if new := [place for place, key in keys.items() if key not in self._standing]:
+            called = sorted({each for place in new for each in calling[place]} - {*new})
+            pairs = [(inner, place) for place in new for inner in calling[place]]
+            named, _ = self._named(capture, [*new, *called], pairs)
+            self._standing |= {keys[place]: logical for place, logical in zip(new, named, strict=False)}
+        return {place: self._standing[key] for place, key in keys.items()}
+
+    def _named(
+        self, capture: Capture, places: Sequence[int], stacks: Sequence[tuple[int, int]] = ()
+    ) -> tuple[Sequence[Logical], tuple[str, ...]]:
+        """The logical frames at some places of a capture, seen in these stacks, and what could not be named."""
+        number = {place: at for at, place in enumerate(places)}
+        only = replace(
+            capture,
+            frames=tuple(capture.frames[place] for place in places),
+            stacks=tuple(Stack((number[inner], number[outer])) for inner, outer in stacks),
+            functions=(),
+            descriptions=(),
+        )
+        try:
+            with Store(self._path) as store:
+                with store.transaction():
+                    owe_to_release_maps(store.sources)
+                record, problems = record_of(only, self._namer)
+                writer = store.begin_capture(record, 0)
+                assert writer is not None  # without a signature it is always written anew
+                writer.finish()
+                with store.transaction():
+                    place_functions(store.sources, Silence(), self._binaries)
+                with Index.open(self._path) as index:
+                    return IndexedNames(_Definitions(only), index.capture(writer.id)).frames(), problems
+        finally:
+            for file in self._path.parent.iterdir():
+                file.unlink()
+
+
+def _calling(capture: Capture) -> dict[int, set[int]]:
+    """The native frames of a capture that call others right away, by their places, with those."""
+    calling: dict[int, set[int]] = {}
+    for inner, outer in {pair for stack in capture.stacks for pair in pairwise(stack.frames)}:
+        if isinstance(capture.frames[outer], NativeFrame) and isinstance(capture.frames[inner], NativeFrame):
+            calling.setdefault(outer, set()).add(inner)
+    return calling

@@ -32,6 +32,7 @@ from framedex.model import (
     Stops,
     Thread,
 )
+from framedex.releases import builds_at
 from framedex.shared.archive import DEFINITIONS, Writing
 from framedex.shared.columns import written
 from framedex.shared.contents import Definitions
@@ -132,6 +133,7 @@ class _Pulled:
             calls=self._row["calls"],
             problems=(LACKING, *json.loads(self._row["problems"])),
             stops=Stops(),
+            builds=tuple(builds_at(tables.paths, self._metadata)),
         )
 
     def _named(self, frames: Mapping[str, int], tables: Tables) -> tuple[tuple[Any, ...], ...]:

@@ -2,13 +2,13 @@
 -- and `call_kinds` when they are asked for. Views of the index's names have what those have, as far as it is in a store.
 
 CREATE VIEW frames_readable AS
-    SELECT id, depth, language, function, path, line, how, module, "offset", depth > 0 AS inlined, is_returning FROM frames;
+    SELECT id, depth, language, function, path, nullif(line, 0) AS line, how, module, "offset", depth > 0 AS inlined, is_returning FROM frames;
 
 CREATE VIEW functions_readable AS
     SELECT DISTINCT language, role, function AS name, module FROM frames;
 
 CREATE VIEW stacks_readable AS
-    SELECT s.id AS stack, s.chain, s.depth, f.depth AS inlined, f.function, f.path, f.line, f.how
+    SELECT s.id AS stack, s.chain, s.depth, f.depth AS inlined, f.function, f.path, nullif(f.line, 0) AS line, f.how
     FROM (
         SELECT id, 'merged' AS chain, unnest(frames) AS frame, generate_subscripts(frames, 1) - 1 AS depth FROM stacks
         UNION ALL SELECT id, 'python', unnest(python), generate_subscripts(python, 1) - 1 FROM stacks

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.releases.builds import Build, find_builds, known_releases, python_libraries, release_commits
+    from framedex.releases.builds import (
+        Build,
+        builds_at,
+        find_builds,
+        known_releases,
+        python_libraries,
+        release_commits,
+    )
     from framedex.releases.origins import NO_ORIGIN, BinaryOrigin, Origins, is_named_by_xla
     from framedex.releases.repository import REPOSITORIES, public_url, published, url_template
 
@@ -15,6 +22,7 @@ __all__ = [
     "BinaryOrigin",
     "Build",
     "Origins",
+    "builds_at",
     "find_builds",
     "is_named_by_xla",
     "known_releases",
@@ -28,7 +36,7 @@ __all__ = [
 __getattr__ = exports(
     __name__,
     {
-        "builds": ("Build", "find_builds", "known_releases", "python_libraries", "release_commits"),
+        "builds": ("Build", "builds_at", "find_builds", "known_releases", "python_libraries", "release_commits"),
         "origins": ("NO_ORIGIN", "BinaryOrigin", "Origins", "is_named_by_xla"),
         "repository": ("REPOSITORIES", "public_url", "published", "url_template"),
     },

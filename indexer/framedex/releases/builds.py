@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from framedex.regularfile import open_regular
 
 if TYPE_CHECKING:
-    from framedex.model import Capture
+    from framedex.model import Capture, Metadata
 
 _PACKAGE = re.compile(r"(?P<site>/.*/(?:site|dist)-packages)/(?P<package>jaxlib|jax)/")
 # What jaxlib's releases consist of besides, for GPUs: distributions `jax-cuda12-pjrt` and `jax-cuda12-plugin`.
@@ -62,16 +62,20 @@ def known_releases() -> Sequence[str]:
 
 def find_builds(capture: Capture) -> list[Build]:
     """The components whose code was seen in a capture."""
-    paths = _paths(capture)
-    launch = capture.metadata.launch
-    told = launch.packages if launch else {}
+    return builds_at(_paths(capture), capture.metadata)
+
+
+def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
+    """The components that files of code are of, by the paths at which they were seen where it was recorded."""
+    paths = dict.fromkeys(seen)
+    told = metadata.launch.packages if metadata.launch else {}
     builds: dict[Build, None] = {}
     for site, package in _packages(paths):
-        version = told.get(package) or installed_version(Path(site), package, capture.metadata.started_unix_ns)
+        version = told.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_builds_of(site, package, version))
-    builds |= dict.fromkeys(_gpu_builds(paths, capture.metadata.started_unix_ns))
-    if python := release_of_python(capture.metadata.python or ""):
+    builds |= dict.fromkeys(_gpu_builds(paths, metadata.started_unix_ns))
+    if python := release_of_python(metadata.python or ""):
         builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
     return list(builds)
 

@@ -31,16 +31,17 @@ TOLD = {
     "calls": "SELECT c.id - p.first_call, c.parent - p.first_call, c.start, r.boundary, r.function, r.thread,"
     " c.duration, c.error, r.arguments FROM calls c JOIN calls_readable r ON r.id = c.id JOIN captures p"
     " ON p.id = c.capture ORDER BY p.started, c.id",
-    "stacks": "SELECT c.id - p.first_call, s.chain, s.depth, s.function, CASE s.how WHEN 'exact' THEN s.path END,"
-    " CASE s.how WHEN 'exact' THEN s.line END, s.path IS NULL FROM calls c JOIN captures p ON p.id = c.capture"
-    " JOIN stacks_readable s ON s.stack = c.stack"
+    "stacks": "SELECT c.id - p.first_call, s.chain, s.depth, s.function, s.path, s.line, s.how FROM calls c"
+    " JOIN captures p ON p.id = c.capture JOIN stacks_readable s ON s.stack = c.stack"
     " ORDER BY p.started, c.id, s.chain, s.depth",
     "kinds": "SELECT b.boundary, b.name, t.label, k.error, k.calls, k.duration, k.own_duration, k.longest,"
     " k.longest_call - p.first_call, k.first_call - p.first_call, k.latest_call - p.first_call FROM call_kinds k"
     " JOIN captures p ON p.id = k.capture JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread"
     " ORDER BY p.started, k.first_call",
-    "frames": "SELECT language, function, CASE how WHEN 'exact' THEN path END, CASE how WHEN 'exact' THEN line END,"
-    " inlined, is_returning, count(*) FROM frames_readable GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6",
+    "frames": "SELECT language, function, path, line, how, inlined, is_returning, count(*) FROM frames_readable"
+    " GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7",
+    "releases": "SELECT DISTINCT module, name, symbol, release, is_release_known FROM functions WHERE calls > 0"
+    " ORDER BY 1, 2, 3",
     "user lines": "SELECT path, line, function, count(*) FROM user_lines_readable GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
     "transfers": "SELECT direction, moved_by, is_implicit, path, line, function, transfers, bytes, unsized"
     " FROM transfers_readable ORDER BY path, line, function, direction, transfers",
@@ -85,10 +86,12 @@ def test_an_index_that_was_pulled_has_the_calls_stacks_and_frames_of_one_that_re
     expected = read(tmp_path / "read.db", job())
     found = told(tmp_path / "pulled" / "index.db")
     assert all(
-        expected[name] for name in ("calls", "stacks", "kinds", "frames", "user lines", "transfers", "durations")
+        expected[name]
+        for name in ("calls", "stacks", "kinds", "frames", "releases", "user lines", "transfers", "durations")
     )
     for name, rows in expected.items():
         assert found[name] == rows, name
+    assert {"single", "ranked"} <= {how for *_, how in expected["stacks"]}
 
 
 def test_what_lines_cost_is_pulled_as_far_as_calls_tell_it(tmp_path: Path) -> None:
