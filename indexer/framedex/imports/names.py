@@ -17,7 +17,7 @@ _WITH_COLONS = compiled_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*
 _AUSTIN = compiled_on_use(r"(?P<file>.*):(?P<function>[^:]+):(?P<line>\d{0,9})$")
 # CPython's Python/perf_trampoline.c.
 _PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<file>.+)$")
-# JAX's profiler: `$file.py:12 f`.
+# JAX's profiler: `$file.py:12 f`, with the line on which the function begins.
 _DOLLAR = compiled_on_use(r"\$(?P<file>[^:]+?):(?P<line>\d{1,9}) (?P<function>.+)$")
 
 # PyTorch's profiler: `path/to/file.py(12): f`.
@@ -38,6 +38,8 @@ def frame_of_text(text: str) -> ToldFrame:
         if match is not None:
             told = match.groupdict()
             line = int(told.get("line") or 0)
+            if pattern is _DOLLAR:
+                return told_frame(told["function"], told["file"], first_line=line)
             if pattern is not _IN_BRACKETS or line or is_python(told["file"]) or _LIBRARY.search(told["file"]):
                 return told_frame(told["function"], told["file"], line)
     return told_frame(text)

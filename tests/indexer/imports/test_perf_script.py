@@ -87,3 +87,17 @@ def test_one_event_is_taken_and_another_where_it_is_named(tmp_path: Path) -> Non
     assert read(tmp_path, text, "cycles").table()[:, 3].tolist() == [70, 70]
     with pytest.raises(FramedexError, match="samples, faults, cycles"):
         read(tmp_path, text, "loads")
+
+
+def test_source_lines_are_of_the_frame_above_them_also_where_it_was_inlined(tmp_path: Path) -> None:
+    frames = (
+        "\t           712f6 hold+0x26\n  my fenv.h:416 (inlined)\n"
+        "\t           712f6 sincos+0x26 (/lib/libm.so)\n  s_sincos.c:41\n"
+        "\t            10e0 _start+0x20 (/bin/run)\n  ??:0\n\n"
+    )
+    told = frames_of(read(tmp_path, f"run 12 5.000000:    2500 cpu-clock: \n{frames}"))
+    assert [(frame.function, frame.file, frame.line, frame.module, frame.is_inlined) for frame in told] == [
+        ("hold", "my fenv.h", 416, "", True),
+        ("sincos", "s_sincos.c", 41, "/lib/libm.so", False),
+        ("_start", "", 0, "/bin/run", False),
+    ]

@@ -48,6 +48,11 @@ def test_pytorch_names_a_function_by_file_and_first_line(tmp_path: Path) -> None
     assert stacks(read(tmp_path, json.dumps({"traceEvents": [event]}))) == [[("call", "torch/nn/module.py", 0, 15)]]
 
 
+def test_jax_names_a_function_by_file_and_first_line(tmp_path: Path) -> None:
+    event = {"ph": "X", "name": "$train.py:15 step", "ts": 1, "dur": 2}
+    assert stacks(read(tmp_path, json.dumps({"traceEvents": [event]}))) == [[("step", "train.py", 0, 15)]]
+
+
 @pytest.mark.parametrize("category", ["fee", "FEE"])
 def test_viztracer_names_a_function_by_its_first_line(tmp_path: Path, category: str) -> None:
     event = {"ph": "X", "cat": category, "name": "f (/srv/a (1)/a.py:15)", "ts": 1, "dur": 2}

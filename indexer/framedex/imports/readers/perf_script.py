@@ -31,7 +31,8 @@ _FRAME = compiled_on_use(
     r"\s*(?P<address>[0-9a-f]{1,16})(?:\s(?P<function>\S.*?)?(?:\+0x[0-9a-f]{1,16})?)?"
     r"(?: \((?P<module>[^()]*(?:\([^()]*\)[^()]*)*)\))?$"
 )
-_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")  # a line of its own, of `-F +srcline`
+# A line of its own, of `-F +srcline`.
+_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:][^:]*\.\w{1,5}):(?P<line>\d{1,9})(?P<inlined> \(inlined\))?$")
 _BEHIND_MODULE = re.compile(r"(?: \(deleted\))?(?:\+0x[0-9a-f]+)?$")
 _MODIFIERS = re.compile(r":[ukhGHIpPSDWeb]+$")  # which parts of the system an event is counted in (perf-list)
 _LIKELY_ADDRESS = 4  # digits
@@ -113,7 +114,7 @@ class _Samples:
         elif self._frames and (place := _SOURCE.match(line)) is not None:
             last = self._frames[-1]
             told = told_frame(last.function, place["path"], int(place["line"]), module=last.module)
-            self._frames[-1] = replace(told, is_inlined=last.is_inlined)
+            self._frames[-1] = replace(told, is_inlined=last.is_inlined or place["inlined"] is not None)
 
     def finish(self) -> None:
         """Add the last sample."""

@@ -148,7 +148,7 @@ class _Reading:
         outer = self._outer(program, op) if isinstance(op, str) and isinstance(program, int) else -1
         frame = told_frame(name) if outer >= 0 else frame_of_text(name)
         if frame.language is Language.PYTHON:  # the line is that on which the function begins
-            frame = replace(frame, line=0, first_line=frame.line)
+            frame = replace(frame, line=0, first_line=frame.line or frame.first_line)
         end = start + min(event.integer(3) // 1000, 1 << 62)
         slices.add(start, end, self._builder.frame(frame), outer, self._told_of(stats))
 
