@@ -17,6 +17,8 @@ ALWAYS = frozenset({"jax", "jaxlib", "jax_plugins", "framedex_native", "framedex
 
 _PACKAGE = re.compile(rf"{PYTHON}/(?:site|dist)-packages/([^/]+)")
 _PUBLIC = re.compile(rf"{PYTHON}/(?!site-|dist-)|/(?:usr|lib|lib64|bin|sbin)/|<frozen ")
+# What is of no file has a name that its maker chose, such as `<attrs generated init app.Config>`, or one of these.
+_GENERATED = re.compile(r"<(?!(?:string|stdin|unknown|module|lambda|genexpr|(?:list|dict|set)comp)>|frozen )[^<>]*>")
 _XLA = re.compile(
     r"(?:xla|tsl|stream_executor|pjrt|jax|nanobind|absl|std|Eigen|llvm|mlir|google)::|_?Py|PJRT_|framedex"
 )
@@ -61,6 +63,8 @@ class HiddenNames:
 
     def file(self, path: str) -> str:
         """A plain path, without the names in it if it is of no package that may be told."""
+        if _GENERATED.fullmatch(path):
+            return self._files.setdefault(path, f"<file_{len(self._files)}>")
         if _PUBLIC.match(path) or not path.startswith("/") or self._is_told(path) or is_of_a_process(path):
             return path
         ending = re.search(r"\.\w{1,4}$", path)

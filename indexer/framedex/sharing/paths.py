@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import PureWindowsPath
 
 PROJECT, PYTHON, ELSEWHERE = "/project", "/python", "/elsewhere"
 
@@ -14,8 +15,14 @@ _COMPILED = re.compile(
     r".*?(/(?:external/[\w.+~-]*(?:xla|jax|tsl|absl)|c?python[^/]*/(?:Include|Modules|Objects|Parser|Programs|Python))/.*)",
     re.IGNORECASE,
 )
-_SYSTEM = re.compile(r"/(?:usr(?!/local/(?:home|users))|lib|lib32|lib64|bin|sbin|proc/self/cwd|dev)(?:/|$)")
+# What compilers call the folder that they work in tells nothing of the builds of XLA and JAX alone.
+_BUILDS = r"proc/self/cwd/(?:bazel-out|external|jax|jaxlib|tensorflow|third_party|torch_xla|tsl|xla)"
+_SYSTEM = re.compile(rf"/(?:usr(?!/local/(?:home|users))|lib|lib32|lib64|bin|sbin|{_BUILDS}|dev)(?:/|$)")
 _OWN = re.compile(rf"(?:{PROJECT}|{PYTHON}|{ELSEWHERE})(?:/|$)")
+
+
+# Relative, of Windows, or of a URL: neither absolute, nor `xla@5a9e73cbd929:xla/shape.cc` of a map or `<string>`.
+_OTHER = re.compile(r"(?![/<])[^:@]*[/\\].*|[A-Za-z]:[/\\].*|[a-z]+://.*", re.DOTALL)
 
 
 class PlainPaths:
@@ -36,3 +43,9 @@ class PlainPaths:
             if path == folder or path.startswith(f"{folder}/"):
                 return PROJECT + path[len(folder) :]
         return f"{ELSEWHERE}/{path.rstrip('/').rpartition('/')[2]}"
+
+    def file(self, name: str) -> str:
+        """A name of a file, of which only the last part is left; one that is absolute, or no file's, stays."""
+        if _OTHER.fullmatch(name) is None:
+            return name
+        return f"{ELSEWHERE}/{PureWindowsPath(name).name}"

@@ -43,7 +43,8 @@ _PLAIN_VALUE = re.compile(
 # Numbers and addresses in JSON: what stands around them is no part of a path, a name or a token.
 _NUMBER = re.compile(r'(?<=[ \[(])-?\d+(?=[,\]})])|(?<=")0x[0-9a-f]+(?=")')
 _MOST_SHAPES = 1 << 14
-_PLAIN_OPTION = re.compile(r"-?[\d.]+|true|false|[A-Z\d_]+|")
+# Numbers, flags, and members of enumerations: of several words without digits, as names and keys may be capitals, too.
+_PLAIN_OPTION = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|[A-Z]+(?:_[A-Z]+)+|")
 
 
 class Redaction:
@@ -129,7 +130,7 @@ class Redactor(Redaction):
                 name: replace(note, statics=tuple((self._gone("argument"), GONE) for _ in note.statics))
                 for name, note in definitions.notes.items()
             },
-            paths=tuple(map(self.text, definitions.paths)),
+            paths=tuple(map(self._file, definitions.paths)),
         )
         return plain if self._names is None else _without_names(plain, self._names)
 
@@ -153,6 +154,12 @@ class Redactor(Redaction):
         plain = self._paths.plain(match[0])
         self._replaced["path"] += plain != match[0]
         return plain
+
+    def _file(self, name: str) -> str:
+        """A file, also one by a relative name or one of another system, as other recorders tell them."""
+        plain = self._paths.file(name)
+        self._replaced["path"] += plain != name
+        return self.text(plain)
 
     def _gone(self, kind: str) -> str:
         self._replaced[kind] += 1

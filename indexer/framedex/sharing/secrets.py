@@ -13,7 +13,10 @@ from framedex.model import Metadata
 from framedex.sharing.redaction import Secrets
 
 _HOMES = re.compile(r"/(?:home|Users)/([^/]+)")
-_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|CREDENTIAL|AUTH", re.IGNORECASE)
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|CREDENTIAL|AUTH|(?<![A-Z])(?:KEYS?|PASS)(?![A-Z])",
+    re.IGNORECASE,
+)
 _COMMON = frozenset({"root", "localhost", "python", "jax"})  # which tell nothing, and stand in many names
 
 
