@@ -51,6 +51,12 @@ def test_a_file_that_fails_as_it_runs_ends_the_program_with_the_reason(tmp_path:
     assert "Did you mean PJRT_Client_Create" in ended.stderr.decode()
 
 
+def test_a_file_may_take_its_folder_off_the_path(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import sys\nsys.path.pop(0)\n" + BEHAVIOUR.format(name="mine"))
+    ended = framedex_run("--behaviour", "mine.py", "-c", PROGRAM, folder=tmp_path)
+    assert (ended.status, ended.stdout) == (0, b"mine\n1.5\n"), ended.stderr
+
+
 def test_a_file_that_is_none_for_the_programs_python_is_told_by_its_line(tmp_path: Path) -> None:
     python = pythons.with_jax("3.12")
     if python is None:

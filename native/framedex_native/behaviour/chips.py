@@ -31,19 +31,19 @@ def chip(
     """
     if kind is None and memory is None and not attributes:
         raise ValueError('say what the chip is: chip(kind="MyChip 1", memory=1 << 30, attributes={...})')
-    if kind is not None and not isinstance(kind, str):
+    if kind is not None and not _is_text(kind):
         raise TypeError(f"a chip's kind is a text, not {kind!r}")
-    if memory is not None and not (isinstance(memory, int) and 0 < memory < _BEYOND_NUMBERS):
+    if memory is not None and not (_is_number(memory) and memory > 0):
         raise ValueError(f"a chip's memory is a number of bytes, not {memory!r}")
     for name, value in (attributes or {}).items():
-        if not isinstance(name, str) or not _is_attribute(value):
+        if not _is_text(name) or not _is_attribute(value):
             raise TypeError(
-                f"the attribute {name!r} cannot be {value!r}: JAX ends the process at all but texts, integers of"
-                " 64 bits and sequences of such integers"
+                f"the attribute {name!r} cannot be {value!r}: JAX ends the process at all but texts in UTF-8, integers"
+                " of 64 bits and sequences of such integers"
             )
     made = _Chip(kind, memory, dict(attributes or {}))
     changed = {_KIND: kind, _STATISTICS: memory, ALLOCATE: memory, **dict.fromkeys(_ATTRIBUTES, attributes or memory)}
-    stand(made, [functions()[name].number for name, value in changed.items() if value])
+    stand(made, [functions()[name].number for name, value in changed.items() if value is not None])
     return made
 
 
@@ -86,12 +86,18 @@ class _Chip(Behaviour):
 def _is_attribute(value: object) -> bool:
     """Whether jaxlib takes a value for an attribute of a device."""
     if isinstance(value, str):
-        return True
-    numbers = value if isinstance(value, Sequence) else (value,)
-    return all(
-        isinstance(each, int) and not isinstance(each, bool) and -_BEYOND_NUMBERS <= each < _BEYOND_NUMBERS
-        for each in numbers
-    )
+        return _is_text(value)
+    return all(map(_is_number, value if isinstance(value, Sequence) else (value,)))
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is an integer of 64 bits."""
+    return isinstance(value, int) and not isinstance(value, bool) and -_BEYOND_NUMBERS <= value < _BEYOND_NUMBERS
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is a text that jaxlib makes a `str` of again."""
+    return isinstance(value, str) and value == value.encode("utf-8", "replace").decode()
 
 
 def _limited(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:

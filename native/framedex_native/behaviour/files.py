@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -35,9 +35,11 @@ def run_file(path: str | os.PathLike[str]) -> list[Behaviour]:
             exec(compile(source, str(file), "exec"), module.__dict__)
         except BaseException:
             _remove(found)
+            sys.modules.pop(module.__name__, None)
             raise
         finally:
-            sys.path.remove(str(file.parent))
+            with suppress(ValueError):  # the file may have taken it away itself
+                sys.path.remove(str(file.parent))
     if not found:
         raise BehaviourFileError(f'{file} has no behaviour: put @on("PJRT_...") above a function of it')
     return found

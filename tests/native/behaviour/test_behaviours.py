@@ -253,8 +253,8 @@ with active():
     tell("shards", double(sharded).tolist())
 
 tell("refused", [error_of(lambda: on("PJRT_Cleint_Create")), error_of(lambda: on("PJRT_Compile")(lambda: 1))])
-attributes = {"f": 1.5}, {"b": True}, {"l": [0, 1 << 63]}
-chips = {"kind": 7}, {"memory": 1.5}, *({"attributes": each} for each in attributes)
+attributes = {"f": 1.5}, {"b": True}, {"l": [0, 1 << 63]}, {"t": "\\ud800"}
+chips = {"kind": 7}, {"kind": "\\udcff"}, {"memory": 1.5}, *({"attributes": each} for each in attributes)
 tell("no chips", [error_of(lambda: chip(**each)) for each in chips])
 print(json.dumps(told))
 """
@@ -362,7 +362,12 @@ def test_what_cannot_be_a_behaviour_is_refused(told: dict[str, Any]) -> None:
 
 
 def test_what_no_device_can_be_is_no_chip(told: dict[str, Any]) -> None:
-    begins = ["a chip's kind", "a chip's memory", *(f"the attribute '{name}' cannot be" for name in "fbl")]
+    begins = [
+        "a chip's kind",
+        "a chip's kind",
+        "a chip's memory",
+        *(f"the attribute '{name}' cannot be" for name in "fblt"),
+    ]
     assert [each[: len(begin)] for each, begin in zip(told["no chips"], begins, strict=True)] == begins
 
 
