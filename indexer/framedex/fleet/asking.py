@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from framedex import words
 from framedex.errors import FramedexError
 from framedex.fleet import schema
-from framedex.fleet.committed import COLUMNS, Committed, counted, remedy, whole_parts
+from framedex.fleet.committed import COLUMNS, Committed, counted, is_dropped, remedy, whole_parts
 from framedex.fleet.dropped import read_drops
 from framedex.fleet.going import names_going
 from framedex.fleet.libraries import duckdb, pa
@@ -90,9 +91,17 @@ class Asking:
         if text is not None:
             self._check(text)
         with self._told("The query is not understood"):
-            cursor = self._connection.execute(_READABLE if text is None else text)
-            columns = tuple(name for name, *_ in cursor.description)
-            return Answer(columns, cursor.fetchall(), tuple(self.left_out))
+            try:
+                return self._answer(_READABLE if text is None else text)
+            except duckdb.Error as error:
+                if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
+                    raise
+                return self._answer(_READABLE if text is None else text)
+
+    def _answer(self, text: str) -> Answer:
+        cursor = self._connection.execute(text)
+        columns = tuple(name for name, *_ in cursor.description)
+        return Answer(columns, cursor.fetchall(), tuple(self.left_out))
 
     def rows(self, text: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows that framedex's own SQL gives; its `?` stand for the parameters.
@@ -151,13 +160,62 @@ class Asking:
             self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
             connection.execute(f"CREATE TABLE {table} AS {one_of_each}")
             connection.execute(f"DROP TABLE files.{table}")
-        self._whole = whole_parts(rows)
-        for table in ("calls", "call_kinds"):
-            connection.execute(f"CREATE VIEW {table} AS {self._selected(table, rows)}")
+        with self._told(f"{place.address} does not have what a store has", _AGAIN):
+            try:
+                self._open_calls()
+            except duckdb.Error:  # one of the files is at fault
+                if not self._set_apart():
+                    raise
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         connection.execute(f"SET allowed_directories = [{_quoted(place.address)}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
+
+    def _open_calls(self) -> None:
+        """Make the views of calls and of their kinds, of the captures that count."""
+        rows = list(self._counted.values())
+        self._whole = whole_parts(rows)
+        for table in _OF_CALLS:
+            self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selected(table, rows)}")
+
+    def _set_apart(self, *, is_read: bool = False) -> bool:
+        """Leave out the captures with calls in files that are none of a store's, all of which `is_read` to find out.
+
+        Gives whether there are any.
+        """
+        drops = read_drops(self._place).values()
+        faults = {row.part: self._fault(row.part, is_read=is_read) for row in self._counted.values()}
+        for part, fault in faults.items():
+            rows = [row for row in self._counted.values() if row.part == part]
+            if fault and not all(is_dropped(row, drops) for row in rows):
+                many = f"{words.count(len(rows), 'capture')} with calls there {'is' if len(rows) == 1 else 'are'}"
+                self.left_out.append(f"{fault}: {many} left out. {self.remedy(rows[0].capture)}")
+        apart = [capture for capture, row in self._counted.items() if faults[row.part]]
+        if apart:
+            self._counted = {capture: row for capture, row in self._counted.items() if not faults[row.part]}
+            for table in ("captures", "files.counted"):
+                self._connection.execute(f"DELETE FROM {table} WHERE list_contains(?::VARCHAR[], capture)", [apart])
+            self._open_calls()
+        return bool(apart)
+
+    def _fault(self, part: str, *, is_read: bool) -> str:
+        """What is wrong with the files of a part, in a sentence without its end; empty where nothing is."""
+        for table in _OF_CALLS:
+            columns = _columns(table)
+            selected = ", ".join(f'"{name}"' for name, _ in columns)
+            text = f"SELECT {selected} FROM {self._files([f'{table}/{part}'])}"
+            said = ""
+            try:
+                described = self._connection.execute(f"DESCRIBE {text}").fetchall()
+                if [(name, kind) for name, kind, *_ in described] != columns:
+                    said = "it has columns of other types"
+                elif is_read:
+                    self._connection.execute(f"SELECT bit_xor(hash(f)) FROM ({text}) f").fetchall()
+            except duckdb.Error as error:
+                said = str(error).splitlines()[0]
+            if said:
+                return f"{self._place.url(f'{table}/{part}')} is no file of a store's ({said})"
+        return ""
 
     def _open_captures(self) -> None:
         """Have the rows of captures that count, of those that are there; several may be of one."""
@@ -250,6 +308,11 @@ _AGAIN = (
     "Ask again: something may have been dropped meanwhile. Where that does not help, remove the file that is named, and"
     " add the captures again."
 )
+
+
+_OF_CALLS = ("calls", "call_kinds")
+# Whatever the files are, a query that raises these is at fault.
+_OF_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException)
 
 
 def _columns(table: str) -> list[tuple[str, str]]:

@@ -53,6 +53,8 @@ def calls_in(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
     Raises ArrowException and OSError where it is no such file.
     """
     reader = parquet.ParquetFile(file)
+    if reader.schema_arrow.names != CALLS.names:
+        raise pa.ArrowInvalid("it has other columns than those of a store's calls")
     place = CALLS.names.index("capture")
     for group in range(reader.num_row_groups):
         told = reader.metadata.row_group(group).column(place).statistics

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from framedex.fleet.identities import id_of
 from framedex.fleet.place import Place
 from framedex.fleet.schema import FRAMES, MARKER, STACKS
 from framedex.progress import Silence
-from tests.indexer.fleet.fleets import added, asked, content, copied, job
+from tests.indexer.fleet.fleets import JOB, added, asked, content, copied, job
 from tests.pythons import ROOT
 
 
@@ -40,6 +40,11 @@ def put(store: Path, table: str, schema: Any, *rows: Mapping[str, Any]) -> None:
     """Put a file with rows beside those of a table."""
     folder = next((store / table).rglob("*.parquet")).parent
     parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema), folder / "forged.parquet")
+
+
+def overwrite(file: Path) -> None:
+    """Put something else into the place of a file."""
+    parquet.write_table(pa.table({"calls": [1]}), file)
 
 
 def first(store: Path, table: str, where: str = "true") -> dict[str, Any]:
@@ -158,7 +163,7 @@ from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.place import Place
 from framedex.progress import Silence
-from tests.indexer.fleet.fleets import added, asked
+from tests.indexer.fleet.fleets import JOB, added, asked
 if os.geteuid() == 0:
     os.setuid(65534)
 store = sys.argv[1]
@@ -173,6 +178,30 @@ for work in (
     except FramedexError as error:
         print(error.message, error.remedy)
 """
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("table", ["calls", "call_kinds"])
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-9]), overwrite])
+def test_captures_whose_calls_are_no_files_of_a_stores_are_set_apart(
+    harm: Callable[[Path], Any], table: str, which: int, store: Path
+) -> None:
+    """Given one that is gone, torn or of somebody else, be it the first or another: the others are asked as ever."""
+    file = sorted((store / table).rglob("*.parquet"))[which]
+    row = asked(store, f"SELECT * EXCLUDE (capture) FROM captures WHERE capture <> '{file.name[:32]}'")
+    harm(file)
+
+    with Asking(Place(str(store))) as asking:
+        answer = asking.query(f"SELECT capture, count(*) FROM {table} GROUP BY ALL")
+        left = asking.query("SELECT * EXCLUDE (capture) FROM captures")
+    refused = CliRunner().invoke(cli, ["fleet", "ranks", JOB, "--store", str(store)])
+    pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", str(store), "-o", str(store.parent / "index.db")])
+
+    assert len(answer.rows) == 1 and answer.rows[0][0] != file.name[:32] and left.rows == row
+    (said,) = answer.left_out
+    assert str(file) in said and "1 capture with calls there is left out. Remove " in said
+    assert refused.exit_code == 1 and isinstance(refused.exception, SystemExit)
+    assert isinstance(pulled.exception, SystemExit | None) and file.name[:32] in pulled.stderr
 
 
 @pytest.mark.parametrize(("mode", "told"), [(0o555, "written"), (0o000, "read")])

@@ -103,6 +103,8 @@ def _pull(
                 else:
                     pulled.append((row, done))
             index.seal()
+        for said in asking.left_out:
+            note(said)
     return pulled, refused
 
 
