@@ -101,6 +101,16 @@ def test_a_function_may_be_called_as_austin_calls_threads(tmp_path: Path) -> Non
     assert names(read(tmp_path, "T1;f 3\nP2;g 1\n")) == {"T1", "f", "P2", "g"}
 
 
+def test_names_of_processes_and_threads_may_hold_what_parts_frames(tmp_path: Path) -> None:
+    """Given what py-spy writes of `multiprocessing` and of odd threads, then their names are no frames."""
+    parent, child = 'process 7:"python a.py"', 'process 8:"python -c import m; m.main(3); (4) --fork"'
+    builder = read(tmp_path, f"{parent};{child};thread (9): a; b;c (libc.so);<module> (a.py:3);f (a.py:7) 2\n")
+    assert names(builder) == {"c", "<module>", "f"}
+    assert [(thread.tid, thread.name) for thread in builder.threads] == [(9, "a; b")]
+    assert names(read(tmp_path, "thread (9);main;f 2\n")) == {"main", "f"}
+    assert names(read(tmp_path, 'process 7:"python a.py";thread (9);f (a.py:7) 2\n')) == {"f"}
+
+
 FRAMES = [{"name": "main", "file": "a.py", "line": 3}, {"name": "f", "file": "a.py", "line": 7}]
 
 

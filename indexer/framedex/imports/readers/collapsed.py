@@ -8,7 +8,7 @@ writes the time alone of `full`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from framedex.imports.building import Builder
 from framedex.imports.names import frame_of_austin, frame_of_text, thread_id, thread_of_text
@@ -19,6 +19,7 @@ from framedex.patterns import compiled_on_use
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
 _AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # its first frames: the process and the thread
+_FRAME = compiled_on_use(r".+ \(.+\)$")  # py-spy's
 _NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy has such a line where a thread had no frames
 _MODE = "# mode: "
 _PLAIN = (Value("samples", "count"),)
@@ -80,13 +81,20 @@ def _add(builder: Builder, text: str, weights: list[int], frame_of: Callable[[st
     tid, name = 0, ""
     if (austin := _AUSTIN.match(text)) is not None:
         tid, text = thread_id(austin["tid"]), text[austin.end() :]
-    frames: list[int] = []
-    for part in text.split(";"):
-        if not part:
-            continue
-        if not frames and (thread := thread_of_text(part)) is not None:
-            tid, name = thread
-            continue
-        frames.append(builder.frame(frame_of(part)))
-    frames.reverse()
-    builder.sample(frames, builder.thread(tid, name), weights)
+    parts = [part for part in text.split(";") if part]
+    place = 0
+    while place < len(parts) and (thread := thread_of_text(parts[place])) is not None:
+        after = _after_label(parts, place)
+        tid, name = thread
+        name = ";".join((name, *parts[place + 1 : after])) if name else ""
+        place = after
+    frames = [builder.frame(frame_of(part)) for part in parts[place:]]
+    builder.sample(frames[::-1], builder.thread(tid, name), weights)
+
+
+def _after_label(parts: Sequence[str], place: int) -> int:
+    """The place behind py-spy's name of a process or a thread, which may hold semicolons."""
+    if parts[place].startswith("process"):  # `process 7:"python -c import a; a.run()"`
+        return next((at + 1 for at in range(place, len(parts)) if parts[at].endswith('"')), place + 1)
+    following = range(place + 1, len(parts))
+    return next((at for at in following if _FRAME.match(parts[at]) or thread_of_text(parts[at])), place + 1)
