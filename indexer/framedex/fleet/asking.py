@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,8 @@ class Asking:
         self._whole: set[str] = set()
         self.left_out: list[str] = []
         try:
-            self._open()
+            with _interruptible():
+                self._open()
         except BaseException:
             self._connection.close()
             raise
@@ -99,9 +101,19 @@ class Asking:
                 return self._answer(_READABLE if text is None else text)
 
     def _answer(self, text: str) -> Answer:
-        cursor = self._connection.execute(text)
-        columns = tuple(name for name, *_ in cursor.description)
-        return Answer(columns, cursor.fetchall(), tuple(self.left_out))
+        """What a query gives. In a thread: the one that DuckDB works in does not hear of Ctrl-C meanwhile."""
+
+        def answer() -> Answer:
+            cursor = self._connection.execute(text)
+            columns = tuple(name for name, *_ in cursor.description)
+            return Answer(columns, cursor.fetchall(), tuple(self.left_out))
+
+        with ThreadPoolExecutor(1) as thread:
+            try:
+                return thread.submit(answer).result()
+            except BaseException:
+                self._connection.interrupt()
+                raise
 
     def rows(self, text: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows that framedex's own SQL gives; its `?` stand for the parameters.
@@ -297,11 +309,23 @@ class Asking:
     @contextmanager
     def _told(self, what: str, remedy: str = "Without a query the views are listed.") -> Iterator[None]:
         try:
-            yield
+            with _interruptible():
+                yield
         except duckdb.IOException as error:
             raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _AGAIN) from error
         except duckdb.Error as error:
             raise FramedexError(f"{what}: {error}.", remedy) from error
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Inside, Ctrl-C is what it is in Python, and no error of DuckDB's."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from error
+        raise
 
 
 _AGAIN = (

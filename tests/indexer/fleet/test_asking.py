@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
 import subprocess
 from collections.abc import Sequence
@@ -157,6 +158,20 @@ def test_a_query_reads_the_store_and_nothing_else(sql: str, told: str, store: Pa
     with pytest.raises(FramedexError) as caught:
         asked(store, sql)
     assert told in str(caught.value)
+
+
+def test_a_query_that_takes_long_is_interrupted(store: Path) -> None:
+    """Given a signal whose handler does what that of Ctrl-C does, in the midst of the work of DuckDB."""
+    former = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with Asking(Place(str(store))) as asking:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(KeyboardInterrupt):
+                asking.query("SELECT sum(hash(a.range + b.range)) FROM range(10_000_000) a, range(10_000_000) b")
+            assert asking.query("SELECT count(*) FROM captures").rows == [(4,)]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
 
 
 def test_foreign_files_are_left_out_and_told(store: Path, tmp_path: Path) -> None:
