@@ -276,3 +276,11 @@ def test_only_names_of_code_are_shown_without_what_compilers_add(here: Path) -> 
     assert trace is not None
     whole = [name.removesuffix(" (/src/t.go:3)") for name in names]
     assert [frame.function.name for frame in trace.frames] == ["main", *whole, *shortened.values()]
+
+
+def test_a_frame_of_which_only_the_name_is_known_has_no_address(here: Path) -> None:
+    (here / "a.txt").write_text("main;f (/opt/libf.so) 1\n")
+    framedex("import", "a.txt")
+    told = framedex("trace", "1")
+    assert [line.split() for line in told.stdout.splitlines()[-2:]] == [["N", "main"], ["N", "f", "/opt/libf.so"]]
+    assert "1 named frame of libf.so without source" in told.stderr and "named frame of  " not in told.stderr

@@ -179,8 +179,13 @@ def _frame(frame: FrameRow, width: int) -> Line:
 
 
 def _address(frame: FrameRow) -> str:
-    """Where a frame without source is: its binary and offset, and its translation unit where the symbol table tells."""
+    """Where a frame without source is: its binary and offset, and its translation unit where the symbol table tells.
+
+    Of one that another recorder named nobody knows an offset, and often no binary.
+    """
     unit = f" ({printable(frame.function.unit)})" if frame.function.unit else ""
+    if not frame.offset:  # no call returns to where a binary begins
+        return printable(frame.module)
     return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
 
 

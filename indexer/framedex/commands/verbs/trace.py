@@ -133,7 +133,8 @@ def _missing_sources(found: Trace) -> Iterator[str]:
     """For each binary with named frames without source: how many, and which source tree would have them, if known."""
     modules: dict[str, list[FrameRow]] = {}
     for frame in (*found.frames, *found.python):
-        if frame.location is None and frame.function.role is Role.CODE and frame.function.symbol:
+        is_named = frame.function.role is Role.CODE and frame.function.symbol and frame.module
+        if frame.location is None and is_named:
             modules.setdefault(PurePath(frame.module).name, []).append(frame)
     for module, frames in modules.items():
         names = [frame.function.name for frame in frames]
