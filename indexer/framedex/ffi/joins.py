@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,6 +104,15 @@ def follow_ffi(capture: Capture) -> FfiJoins:
         runs=_runs(capture.functions, instances, sites, [target.name for target in targets]),
         problems=tuple(map(_problem, described.get("ffi_problem", ()))),
     )
+
+
+def metadata_keys(descriptions: Iterable[tuple[str, str]]) -> list[str | None]:
+    """The key of the site that the metadata of each described custom call tells, None where it tells none.
+
+    `descriptions` are kinds and their JSON, as shared files have them.
+    """
+    instances = (_instance(json.loads(text)) for kind, text in descriptions if kind == "ffi_instance")
+    return [instance.metadata_site.key if instance.metadata_site is not None else None for instance in instances]
 
 
 def split_function(name: str, targets: Sequence[str] = ()) -> tuple[str, str]:

@@ -15,8 +15,9 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from framedex.ffi.joins import metadata_keys
 from framedex.model import Metadata
-from framedex.shared.contents import Definitions, SharedProgram
+from framedex.shared.contents import Definitions, SharedProgram, SharedSite
 from framedex.sharing.names import HiddenNames
 from framedex.sharing.paths import PlainPaths
 from framedex.sharing.suspects import Suspects
@@ -127,12 +128,17 @@ class Redactor(Redaction):
             descriptions=tuple((kind, self._in_json(text, self.text)) for kind, text in definitions.descriptions),
             options={name: self._options(text) for name, text in definitions.options.items()},
             notes={
-                name: replace(note, statics=tuple((self._gone("argument"), GONE) for _ in note.statics))
+                name: replace(
+                    note,
+                    defined=self.text(note.defined),
+                    statics=tuple((self._gone("argument"), GONE) for _ in note.statics),
+                )
                 for name, note in definitions.notes.items()
             },
             paths=tuple(map(self._file, definitions.paths)),
         )
-        return plain if self._names is None else _without_names(plain, self._names)
+        plain = plain if self._names is None else _without_names(plain, self._names)
+        return replace(plain, sites=_sites(definitions, plain))
 
     def _text(self, text: str) -> str:
         plain = text
@@ -235,6 +241,13 @@ def _pattern(secrets: Secrets) -> re.Pattern[str] | None:
     values = [re.escape(value) for value in secrets.values if len(value) > 3]
     both = sorted({*names, *values}, key=len, reverse=True)
     return re.compile("|".join(both), re.IGNORECASE) if both else None
+
+
+def _sites(before: Definitions, after: Definitions) -> tuple[SharedSite, ...]:
+    """The sites by the keys that they have now: one that only a program's metadata tells is known by what that says."""
+    keys = dict(zip(metadata_keys(before.descriptions), metadata_keys(after.descriptions), strict=True))
+    sites = (replace(site, key=keys.get(site.key) or site.key) for site in after.sites)
+    return tuple({site.key: site for site in sites}.values())
 
 
 def _without_names(definitions: Definitions, names: HiddenNames) -> Definitions:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from framedex.ffi.joins import metadata_keys
 from framedex.model import Metadata, Stops
-from framedex.shared.contents import Definitions
+from framedex.shared.contents import Definitions, SharedFrame, SharedSite
 from framedex.sharing.redaction import GONE, Redactor, Secrets
 from framedex.sharing.secrets import secrets_here
 from tests.indexer.sharing.project import FUNCTION, ORGANISATION, STATIC, USER, framedex, project
@@ -66,6 +67,7 @@ def test_shapes_numbers_and_lines_stay(tmp_path: Path, monkeypatch: pytest.Monke
         assert summary[1:] == project().answers["summary"].splitlines()[1:]
         told = framedex("--index", index, "compiles").stdout
         assert "/project/" in told and ":16 [not here] in " in told
+        assert "broadcast_in_dim" in told  # a function of JAX, whose name tells nothing
         assert "https://github.com/jax-ml/jax/blob/" in framedex("--index", index, "trace", "40").stdout
     assert "1970" in framedex("--index", "hidden/index.db", "captures").stdout
     assert b"float32[3,5]" in _said("redacted")
@@ -92,6 +94,20 @@ def test_values_of_options_stay_where_they_are_numbers_flags_and_enumerations_al
     nothing = Definitions('{"argv": []}', (), (), (), (), (), (), 0, (), Stops(), options={"0": options})
     plain = redactor.definitions(nothing).options["0"]
     assert json.loads(plain) == {**json.loads(options), "a": GONE}
+
+
+def test_sites_are_known_by_what_is_said_of_them_now() -> None:
+    """Given runs of a callback whose site a program's metadata tells, then they are still of it without its folder."""
+    instance = {"instance": 1, "join": "exact", "target": "f", "site": None, "frames": [["/home/orchid/a.py", 3, "g"]]}
+    described = (("ffi_instance", json.dumps(instance)),)
+    (key,) = metadata_keys(described)
+    assert key is not None
+    site = SharedSite(key, "f", (SharedFrame(0, 0, 0, None, None, False, 3),), 0, from_metadata=True)
+    definitions = Definitions(
+        '{"argv": []}', ("",), (), (), (), (), (), 0, (), Stops(), descriptions=described, sites=(site,)
+    )
+    plain = Redactor(Secrets([], []), [], None).definitions(definitions)
+    assert [site.key for site in plain.sites] == metadata_keys(plain.descriptions) != [key]
 
 
 def test_files_of_other_recorders_are_told_by_their_names_alone(
