@@ -67,19 +67,25 @@ class Slices:
 
     def _pair(self) -> None:
         """Make slices of begins and ends, which may come in any order: those of one moment in that of the file."""
-        at, frame, outer, begun = (np.array(column, np.int64) for column in self._marks)
-        self._marks = tuple(array("q") for _ in self._marks)
-        is_open: list[int] = []
-        for place in np.argsort(at, kind="stable").tolist():
-            if frame[place] != _END:
+        frames = self._marks[1]
+        begins, ends, is_open = array("q"), array("q"), array("q")
+        for place in np.argsort(np.array(self._marks[0], np.int64), kind="stable").tolist():
+            if frames[place] != _END:
                 is_open.append(place)
             elif is_open:
-                begin = is_open.pop()
-                self._add(*map(int, (at[begin], at[place], frame[begin], outer[begin], -1, begun[begin])))
+                begins.append(is_open.pop())
+                ends.append(place)
             else:
                 self.unbegun += 1
-        for begin in is_open:
-            self._add(*map(int, (at[begin], self._latest, frame[begin], outer[begin], -1, begun[begin])))
+        at, frame, outer, begun = (np.array(column, np.int64) for column in self._marks)
+        begin = np.array(begins + is_open, np.int64)
+        end = np.append(at[np.array(ends, np.int64)], np.full(len(is_open), self._latest))
+        told = np.full(len(begin), -1)
+        for column, values in zip(
+            self._columns, (at[begin], end, frame[begin], outer[begin], told, begun[begin]), strict=True
+        ):
+            column.frombytes(values.astype(np.int64).tobytes())
+        self._marks = tuple(array("q") for _ in self._marks)
 
     def _add(self, start: int, end: int, *told: int) -> None:
         self._latest = max(self._latest, end)
