@@ -1,7 +1,7 @@
 """A process of a job that trains together: `training_job.py STEPS COUNT PORT [FAULTS]`, its rank in FRAMEDEX_RANK.
 
 Rank 0 alone keeps weights. Of the faults, "shape" has rank 2 look at a batch of fewer rows in step 20, "slow" has rank
-1 load each batch for 50 ms; with "reading" all ranks wait for the value of each step.
+1 load each batch for 50 ms; with "reading" all ranks read the value of each step, with "blocking" they wait for it.
 """
 
 import os
@@ -55,6 +55,8 @@ def train():
         weights, value = step(weights, batch)
         if "reading" in faults:
             float(value)
+        if "blocking" in faults:
+            value.block_until_ready()
         if number % 10 == 0:
             look_at(number)
             float(value)

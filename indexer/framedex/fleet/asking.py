@@ -60,6 +60,10 @@ class Answer:
     left_out: tuple[str, ...] = ()
 
 
+class SetApartError(FramedexError):
+    """Some captures have calls in files that are none of a store's: they are left out from now on."""
+
+
 class Asking:
     """A store that is open for questions: a context manager. `address` is that of the store."""
 
@@ -70,6 +74,7 @@ class Asking:
         self.address = place.address
         self._connection = duckdb.connect(":memory:")
         self._counted: dict[str, Committed] = {}
+        self._found: dict[str, Committed] = {}  # also of those that are left out since
         self._whole: set[str] = set()
         self.left_out: list[str] = []
         try:
@@ -118,24 +123,27 @@ class Asking:
     def rows(self, text: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows that framedex's own SQL gives; its `?` stand for the parameters.
 
-        Raises FramedexError where the store cannot be read.
+        Raises SetApartError where captures are left out from now on, and FramedexError where the store cannot be read.
         """
-        with self._told(f"{self._place.address} does not have what a store has", _AGAIN):
+        with self._told(f"{self._place.address} does not have what a store has", _AGAIN), self._setting_apart():
             return self._connection.execute(text, list(parameters)).fetchall()
 
     def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
-        """The same by columns, as arrays. Raises FramedexError where the store cannot be read."""
-        with self._told(f"{self._place.address} does not have what a store has", _AGAIN):
+        """The same by columns, as arrays. Raises the same."""
+        with self._told(f"{self._place.address} does not have what a store has", _AGAIN), self._setting_apart():
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
     def rows_of(self, table: str, captures: Sequence[str]) -> str:
-        """SQL for the rows of `calls` or `call_kinds` that these captures have, and others that share their files."""
-        return self._selected(table, [self._counted[capture] for capture in captures])
+        """SQL for the rows of `calls` or `call_kinds` that these captures have, and others that share their files.
+
+        What is left out has none.
+        """
+        return self._selected(table, [self._counted[capture] for capture in captures if capture in self._counted])
 
     def remedy(self, capture: str) -> str:
         """How a capture of which the store lacks something gets there again, in a sentence."""
-        return remedy(self._place, self._counted[capture])
+        return remedy(self._place, self._found[capture])
 
     def _check(self, text: str) -> None:
         with self._told("The query is not understood"):
@@ -152,7 +160,7 @@ class Asking:
         Raises FramedexError where they cannot be read.
         """
         try:
-            with self._place.opened(f"calls/{self._counted[capture].part}") as file:
+            with self._place.opened(f"calls/{self._found[capture].part}") as file:
                 yield from calls_in(file, {capture})
         except (pa.ArrowException, OSError) as error:
             raise FramedexError(
@@ -210,6 +218,15 @@ class Asking:
             self._open_calls()
         return bool(apart)
 
+    @contextmanager
+    def _setting_apart(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
+                raise
+            raise SetApartError(self.left_out[-1], _AGAIN) from error
+
     def _fault(self, part: str, *, is_read: bool) -> str:
         """What is wrong with the files of a part, in a sentence without its end; empty where nothing is."""
         for table in _OF_CALLS:
@@ -244,7 +261,7 @@ class Asking:
             except (ValueError, TypeError) as error:
                 self.left_out.append(f"{url} is left out: {error}.")
         # Only now: what is dropped meanwhile may have been gone already when it was to be read.
-        self._counted = counted(rows, read_drops(place).values(), going)
+        self._counted = self._found = counted(rows, read_drops(place).values(), going)
         connection.execute("CREATE TABLE files.counted (capture VARCHAR, file VARCHAR, part VARCHAR)")
         counting = [(row.capture, place.url(row.file), row.part) for row in self._counted.values()]
         if counting:

@@ -81,6 +81,24 @@ def test_what_departs_everywhere_is_told_so_often_at_most() -> None:
     assert len(found.departures) == MOST_DEPARTURES
 
 
+@pytest.mark.parametrize("steps", [48, 480])
+def test_calls_that_come_between_the_same_again_and_again_are_each_told(steps: int) -> None:
+    """Given a loop that runs one program, with an evaluation now and then, which one rank reports and saves."""
+    reference: list[int] = []
+    sequence: list[int] = []
+    more = 0
+    for step in range(steps):
+        evaluated = [6, 7] * 5 + [9] if step % 15 == 14 else []
+        reference += [5, *evaluated]
+        sequence += [5, *([8] if step % 6 == 0 else []), *evaluated, *([10] if evaluated else [])]
+        more += (step % 6 == 0) + bool(evaluated)
+
+    found = held(sequence, reference)
+
+    assert [(each.count, each.other_count) for each in found.departures] == [(1, 0)] * more
+    assert {sequence[each.at] for each in found.departures} == {8, 10}
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_sequences_are_held_against_one_another_all_of_both_is_accounted_for(seed: int) -> None:
     chance = random.Random(seed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex import words
+from framedex.fleet.asking import SetApartError
 from framedex.fleet.ranks.failures import failures_of
 from framedex.fleet.ranks.families import Family, families_of
 from framedex.fleet.ranks.loops import Steps, steps_of
@@ -36,6 +37,13 @@ def compare(asking: Asking, job: str, floor: int) -> Comparison:
 
     Raises FramedexError where there is no such job, it has fewer than two ranks, or the store cannot be read.
     """
+    try:
+        return _compared(asking, job, floor)
+    except SetApartError:  # without those that cannot be read
+        return _compared(asking, job, floor)
+
+
+def _compared(asking: Asking, job: str, floor: int) -> Comparison:
     members = members_of(asking, job)
     calls = calls_of(asking, members)
     families = families_of(calls.sequences, calls.tokens)

@@ -125,10 +125,10 @@ def calls_of(asking: Asking, members: Members) -> Calls:
     ]
     asking.rows(_EVENTS.format(calls=asking.rows_of("calls", captures)))
     sequences = tuple(
-        RankCalls(token, call, start, duration, _done(call, start, asked, ready))
-        for (token, call, start, duration), (asked, ready) in zip(
+        RankCalls(token, call, start, duration, _done(call, start, *told))
+        for (token, call, start, duration), told in zip(
             _by_rank(asking, _CALLS, ("token", "call", "start", "duration"), len(captures)),
-            _by_rank(asking, _READY.format(never=_NEVER), ("call", "ready"), len(captures)),
+            _by_rank(asking, _READY.format(never=_NEVER), ("call", "ready", "is_main"), len(captures)),
             strict=True,
         )
     )
@@ -145,16 +145,19 @@ def _by_rank(asking: Asking, query: str, names: Sequence[str], ranks: int) -> It
         yield [_integers(columns[name][first:last]) for name in names]
 
 
-def _done(call: Integers, start: Integers, asked: Integers, ready: Integers) -> Integers:
+def _done(call: Integers, start: Integers, asked: Integers, ready: Integers, is_main: Integers) -> Integers:
     """When all that each call had begun was over, before the next one began: see `RankCalls`.
 
-    The calls with the numbers `asked` had the runtime tell when an event is `ready`, which is of the call before.
+    The calls with the numbers `asked` had the runtime tell when an event is `ready`, which is of the call before. What
+    the thread itself let go of later (`is_main`) it had kept beside an array: when that was ready it does not tell.
     """
     done = np.full(len(call), -1, np.int64)
+    until = np.append(start[1:], _NEVER)
     of_call = np.searchsorted(call, asked) - 1
-    is_of_one = of_call >= 0
-    np.maximum.at(done, of_call[is_of_one], ready[is_of_one])
-    return np.where(done < np.append(start[1:], _NEVER), done, -1)
+    is_told = of_call >= 0
+    is_told[is_told] = (is_main[is_told] == 0) | (ready[is_told] < until[of_call[is_told]])
+    np.maximum.at(done, of_call[is_told], ready[is_told])
+    return np.where(done < until, done, -1)
 
 
 def _integers(column: npt.NDArray[np.generic]) -> Integers:
@@ -238,7 +241,8 @@ FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN threads t ON t.place
 WHERE c.boundary = 'pjrt' AND c.function IN ('PJRT_Event_OnReady', 'PJRT_Event_Destroy') AND json_valid(c.arguments)
 """
 _READY = """
-SELECT o.place, o.call, coalesce(d.start, {never}) AS ready FROM (SELECT * FROM events WHERE is_asked AND is_main) o
+SELECT o.place, o.call, coalesce(d.start, {never}) AS ready, coalesce(d.is_main, false) AS is_main
+FROM (SELECT * FROM events WHERE is_asked AND is_main) o
 ASOF LEFT JOIN (SELECT * FROM events WHERE NOT is_asked) d
     ON d.place = o.place AND d.event = o.event AND o.call < d.call
 ORDER BY o.place, o.call

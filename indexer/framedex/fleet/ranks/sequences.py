@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ MOST_DEPARTURES = 512
 _LONG, _SHORT = 8, 3  # calls by which two sequences are known to go on alike
 _NEAR, _FAR = 64, 4096  # calls within which that is looked for
 _FACTOR = 0x9E3779B97F4A7C15  # of hashes: any odd number of 64 bits
+_AS_MANY = 2  # calls: a departure more is as odd as so many that are left out
+_MOST_LOOKED_AT = 2_000_000  # calls, in some tenths of a second
 _ALIKE = 0.3  # of the calls that follow: the sequences differ again and again, and are alike between
 
 
@@ -47,6 +50,84 @@ class Alignment:
 
 def aligned(sequence: Integers, reference: Integers) -> Alignment:
     """Hold a sequence against another one, from the first call to the last."""
+    rough = _roughly_aligned(sequence, reference)
+    departures = _with_fewest_edits(sequence, reference, rough.departures)
+    if departures is None:
+        return rough
+    matched = np.full(len(reference), -1, np.int64)
+    at = other_at = 0
+    for each in (*departures, Departure(len(sequence), 0, len(reference), 0)):
+        matched[other_at : each.other_at] = np.arange(at, each.at)
+        at, other_at = each.at + each.count, each.other_at + each.other_count
+    return Alignment(tuple(departures), matched)
+
+
+def _with_fewest_edits(
+    sequence: Integers, reference: Integers, rough: Sequence[Departure]
+) -> Sequence[Departure] | None:
+    """The departures where the fewest calls are left out on either side; None where that is no better than these.
+
+    What is looked for from the front on leaves out more where a loop makes the same calls again and again. Where the
+    sequence ends and the reference goes on, that stays so.
+    """
+    is_tail = bool(rough) and rough[-1].at == len(sequence)
+    tail = [*rough[-1:]] if is_tail else []
+    body = rough[: len(rough) - len(tail)]
+    length, other_length = (tail[0].at, tail[0].other_at) if tail else (len(sequence), len(reference))
+    edits = sum(each.count + each.other_count for each in body)
+    if all(each.count == each.other_count for each in body) or edits == abs(length - other_length):
+        return None
+    most = min(edits - 1, MOST_DEPARTURES)
+    fewest = _fewest_edits(sequence[:length].tolist(), reference[:other_length].tolist(), most)
+    if fewest is None or _oddness(fewest) >= _oddness(body):
+        return None
+    return [*fewest, *tail]
+
+
+def _oddness(departures: Sequence[Departure]) -> int:
+    return sum(each.count + each.other_count + _AS_MANY for each in departures)
+
+
+def _fewest_edits(one: Sequence[int], other: Sequence[int], most: int) -> list[Departure] | None:
+    """Where a sequence departs from another one with the fewest calls left out on either side; None for more than
+    `most` of them, or where it takes too long. E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986."""
+    furthest = {1: 0}
+    passed: list[dict[int, int]] = []
+    looked_at = 0
+    for edits in range(most + 1):
+        passed.append(furthest.copy())
+        for shift in range(-edits, edits + 1, 2):
+            is_theirs = shift == -edits or (shift != edits and furthest[shift - 1] < furthest[shift + 1])
+            begin = at = furthest[shift + 1] if is_theirs else furthest[shift - 1] + 1
+            while at < len(one) and 0 <= at - shift < len(other) and one[at] == other[at - shift]:
+                at += 1
+            furthest[shift] = at
+            if at >= len(one) and at - shift >= len(other):
+                return _departures_on(passed, len(one), len(other))
+            looked_at += at - begin
+        if looked_at > _MOST_LOOKED_AT:
+            break
+    return None
+
+
+def _departures_on(passed: Sequence[dict[int, int]], at: int, other_at: int) -> list[Departure]:
+    """The way back from the end to the beginning, by how far each number of edits had led."""
+    found: list[Departure] = []
+    for edits in range(len(passed) - 1, 0, -1):
+        furthest, shift = passed[edits], at - other_at
+        is_theirs = shift == -edits or (shift != edits and furthest[shift - 1] < furthest[shift + 1])
+        before = shift + 1 if is_theirs else shift - 1
+        at, other_at = furthest[before], furthest[before] - before
+        count, other_count = (0, 1) if is_theirs else (1, 0)
+        if found and (found[-1].at, found[-1].other_at) == (at + count, other_at + other_count):
+            later = found.pop()
+            count, other_count = count + later.count, other_count + later.other_count
+        found.append(Departure(at, count, other_at, other_count))
+    return found[::-1]
+
+
+def _roughly_aligned(sequence: Integers, reference: Integers) -> Alignment:
+    """The same, found from the front on: as fast as sequences are alike."""
     mine = [_runs(sequence, length) for length in (_LONG, _SHORT, 1)]
     theirs = [_runs(reference, length) for length in (_LONG, _SHORT, 1)]
     matched = np.full(len(reference), -1, np.int64)
