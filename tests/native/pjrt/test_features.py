@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def checked(program: str, way: str, folder: Path) -> Checked:
 
 def own_python() -> pythons.Python:
     """The tests' own interpreter."""
-    return next(python for version in pythons.RECORDABLE for python in pythons.found(version))
+    return pythons.found("{}.{}".format(*sys.version_info))[0]
 
 
 def checks_of(program: Path) -> list[str]:
