@@ -22,22 +22,29 @@ _GENERATED = re.compile(r"<(?!(?:string|stdin|unknown|module|lambda|genexpr|(?:l
 _XLA = re.compile(
     r"(?:xla|tsl|stream_executor|pjrt|jax|nanobind|absl|std|Eigen|llvm|mlir|google)::|_?Py|PJRT_|framedex"
 )
+# Threads that Python, XLA and the system name; others have the names that a program gives them.
+_THREAD = re.compile(
+    r"(?:python[\d.]*|main|MainThread|Thread-\d+(?: \(\w+\))?|ThreadPoolExecutor-\d+_\d+"
+    r"|(?:tf_|pjrt|xla|jax)[\w/-]*|/(?:host|device):[\w/: -]*)?",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LEAST = 3  # letters of a name that is looked for in texts
 
 
 class HiddenNames:
-    """Hides the names of functions outside some packages, and of their files. Paths are plain already."""
+    """Hides the names of functions outside some packages, of their files, and of threads. Paths are plain already."""
 
     def __init__(self, packages: Collection[str]) -> None:
         self._packages = ALWAYS.union(package.partition(".")[0] for package in packages)
         self._names: dict[str, str] = {}
         self._files: dict[str, str] = {}
+        self._threads: dict[str, str] = {}
 
     @property
     def count(self) -> int:
-        """How many names of functions and files were hidden."""
-        return len(self._names) + len(self._files)
+        """How many names of functions, files and threads were hidden."""
+        return len(self._names) + len(self._files) + len(self._threads)
 
     def learn(self, definitions: Definitions) -> None:
         """Note which functions are hidden, before texts are looked at."""
@@ -70,6 +77,11 @@ class HiddenNames:
         ending = re.search(r"\.\w{1,4}$", path)
         hidden = f"/project/file_{len(self._files)}{ending[0] if ending else ''}"
         return self._files.setdefault(path, hidden)
+
+    def thread(self, name: str) -> str:
+        """The name of a thread, if it is none that a program gave."""
+        plain = self.text(name)
+        return plain if _THREAD.fullmatch(plain) else self._threads.setdefault(name, f"thread_{len(self._threads)}")
 
     def text(self, text: str) -> str:
         """A text without the words that are hidden names."""

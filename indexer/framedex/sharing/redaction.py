@@ -278,7 +278,7 @@ def _without_names(definitions: Definitions, names: HiddenNames) -> Definitions:
             replace(each, name=names.text(each.name)) if each.boundary == "ffi" else each
             for each in definitions.boundaries
         ),
-        threads=tuple(replace(each, name=names.text(each.name)) for each in definitions.threads),
+        threads=tuple(replace(each, name=names.thread(each.name)) for each in definitions.threads),
         descriptions=tuple((kind, json_text(text)) for kind, text in definitions.descriptions),
         sites=tuple(replace(each, target=names.text(each.target)) for each in definitions.sites),
         programs={name: program(each) for name, each in definitions.programs.items()},

@@ -12,6 +12,7 @@ import pytest
 from framedex.ffi.joins import metadata_keys
 from framedex.model import Metadata, Stops
 from framedex.shared.contents import Definitions, SharedFrame, SharedSite
+from framedex.sharing.names import HiddenNames
 from framedex.sharing.redaction import GONE, Redactor, Secrets
 from framedex.sharing.secrets import secrets_here
 from tests.indexer.sharing.project import FUNCTION, ORGANISATION, STATIC, USER, framedex, project
@@ -136,6 +137,15 @@ def test_files_of_other_recorders_are_told_by_their_names_alone(
     for path in (b"/elsewhere/a.py", b"/elsewhere/b.cc", b"/elsewhere/c.cc", b"/elsewhere/d.py"):
         assert path in said["plain"]
     assert b"/proc/self/cwd/external/xla/xla/e.cc" in said["plain"] and b"/xla/e.cc" in said["hidden"]
+
+
+def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
+    names = HiddenNames(["jax"])
+    told = ("", "python3.13", "MainThread", "Thread-3", "ThreadPoolExecutor-0_1", "tf_XLAEigen/7", "/host:CPU python")
+    assert [names.thread(name) for name in told] == list(told)
+    given = [names.thread(name) for name in ("orders of acme", "python of acme", "orders of acme", "Thread-acme")]
+    assert given == ["thread_0", "thread_1", "thread_0", "thread_2"]
+    assert names.count == 3
 
 
 @pytest.mark.parametrize("name", ["STRIPE_KEY", "keys", "DB_PASS", "PGPASSWORD", "SIGNING_KEY_FILE", "MY_TOKEN"])
