@@ -255,6 +255,7 @@ def test_the_verb_answers_people_and_programs(store: Path) -> None:
     assert "PROGRAMS" not in run_verb("captures") and JOB in run_verb("captures")
     document = json.loads(run_verb("captures", "--json"))
     assert document["sql"] == QUESTIONS["captures"].sql and len(document["rows"]) == 4
+    assert run_verb("SELECT chr(10) || chr(27) || chr(92) AS told") == "told\n\\x0a\\x1b\\\n"
     assert JOB in run_verb("SELECT\n*\nFROM\tcaptures")
     assert "Did you mean 'compiles'" in run_verb("compile", status=1)
     assert "none" in run_verb("SELECT 1 WHERE false", status=1)

@@ -15,7 +15,7 @@ from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import text_line
 from framedex.commands.reading.fleet import store_option
 from framedex.errors import FramedexError
-from framedex.plaintext import printable, shell_word
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.adding import Added
@@ -131,10 +131,10 @@ def _left_out(path: Path, error: FramedexError) -> FramedexError:
 def _tell(added: Added) -> None:
     origin = added.origin
     rank = "" if origin.rank is None else f", rank {origin.rank}"
-    of_job = f" of {printable(origin.job)}{rank}" if origin.job else rank
+    of_job = f" of {origin.job}{rank}" if origin.job else rank
     held = f"{words.count(added.calls, 'call')}, {words.count(added.stacks, 'stack')}"
     again = "" if added.is_new else " (in the store already)"
-    print_lines([text_line(f"{printable(str(added.path))}: {origin.capture}{of_job}: {held}{again}", "head")])
+    print_lines([text_line(f"{added.path}: {origin.capture}{of_job}: {held}{again}", "head")])
     print_lines(problem_lines(added.problems))
 
 

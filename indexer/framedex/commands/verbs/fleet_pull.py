@@ -18,7 +18,7 @@ from framedex.commands.reading.indexing import patience
 from framedex.commands.reading.known import index_path_here, load_settings_here
 from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
-from framedex.plaintext import printable, shell_word
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.choosing import Chosen
@@ -111,7 +111,7 @@ def _pull(
 def _told(row: Mapping[str, Any], done: Imported) -> str:
     """What is said of a capture that is in the index now."""
     rank = "" if row["rank"] is None else f", rank {row['rank']}"
-    of_job = f" of {printable(row['job'])}{rank}" if row["job"] else rank
+    of_job = f" of {row['job']}{rank}" if row["job"] else rank
     told = f"{row['capture']}{of_job}: capture {done.capture}"
     if done.report is None:
         return f"{told}, known already"

@@ -10,7 +10,7 @@ import click
 
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.tables import column_widths, row_text
-from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.commands.reading.fleet import store_option
 from framedex.errors import FramedexError
 from framedex.nearest import nearest
@@ -69,13 +69,12 @@ def _known(name: str, questions: list[str]) -> str:
 
 def _lines(answer: Answer, most: int | None) -> Iterator[Line]:
     shown = answer.rows[:most]
-    cells = [answer.columns, *([_text(value) for value in row] for row in shown)]
+    cells = [[visible(name) for name in answer.columns], *([_text(value) for value in row] for row in shown)]
     if not shown:
         return
     widths = column_widths(*cells)
-    yield text_line(row_text(cells[0], widths, 0).rstrip(), "head")
-    for row in cells[1:]:
-        yield text_line(row_text(row, widths, 0).rstrip())
+    for number, row in enumerate(cells):
+        yield (Span(row_text(row, widths, 0).rstrip(), "" if number else "head"),)
     if len(shown) < len(answer.rows):
         yield text_line(f"… {len(answer.rows) - len(shown):,} more; --json lists all", "dim")
 
