@@ -18,7 +18,7 @@ Implementation = Callable[..., object]
 
 _lock = threading.RLock()
 _standing: dict[int, tuple[Behaviour, ...]] = {}
-_collecting: list[list[Behaviour]] = []
+_collecting: list[tuple[int, list[Behaviour]]] = []  # with the thread whose block it is
 _by_number: list[Function] = []
 
 
@@ -74,13 +74,19 @@ def on(*patterns: str) -> Callable[[Implementation | Behaviour], Behaviour]:
 
 @contextmanager
 def collected() -> Iterator[list[Behaviour]]:
-    """The behaviours that are put on within the block, in the order written; they stay."""
+    """The behaviours that are put on within the block, in the order written; they stay.
+
+    Those of a thread that has blocks of its own are of these alone.
+    """
     found: list[Behaviour] = []
-    _collecting.append(found)
+    entry = threading.get_ident(), found
+    with _lock:
+        _collecting.append(entry)
     try:
         yield found
     finally:
-        _collecting.remove(found)
+        with _lock:
+            _collecting[:] = [each for each in _collecting if each is not entry]
 
 
 def dispatch(number: int, address: int) -> None:
@@ -99,7 +105,8 @@ def stand(behaviour: Behaviour, numbers: Iterable[int]) -> None:
             layer.layer().set_dispatcher(dispatch)
         for number in numbers:
             _set_standing(number, (*_standing.get(number, ()), behaviour))
-        for found in _collecting:
+        own = [found for thread, found in _collecting if thread == threading.get_ident()]
+        for found in own or [found for _, found in _collecting]:
             if behaviour not in found:
                 found.append(behaviour)
 

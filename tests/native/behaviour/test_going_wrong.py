@@ -11,6 +11,7 @@ from tests.running import Run, mock_environment
 
 PROGRAM = r"""
 import json
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -158,6 +159,31 @@ class Waits:
 
 
 told["only begin"] = [error_of(lambda: on(PUT)(each)) for each in (waits, Waits())]
+opened, put_on, seen = threading.Event(), threading.Event(), []
+
+
+def has_a_block():
+    with active():
+        opened.set()
+        put_on.wait()
+
+
+other = threading.Thread(target=has_a_block)
+other.start()
+opened.wait()
+with active():
+    on(PUT)(lambda call: seen.append(call.function))
+    put_on.set()
+    other.join()
+    put()
+told["seen"] = list(seen)
+with active():
+    with active():
+        pass
+    on(PUT)(lambda call: seen.append("after the inner block"))
+put()
+told["seen at the end"] = seen
+
 told["after"] = [double(x).tolist(), put().tolist()]
 print(json.dumps(told))
 """
@@ -211,6 +237,14 @@ def test_structs_among_the_arguments_outlive_the_call_and_cannot_be_set(told: di
     launch, refusal = told["held"]
     assert launch == told["launch"]
     assert "launch_id" in refusal
+
+
+def test_a_block_takes_away_nothing_of_another_threads(told: dict[str, Any]) -> None:
+    assert told["seen"] == ["PJRT_Client_BufferFromHostBuffer"]
+
+
+def test_what_is_put_on_behind_an_inner_block_ends_with_the_outer_one(told: dict[str, Any]) -> None:
+    assert told["seen at the end"] == told["seen"]
 
 
 def test_what_only_begins_when_it_is_called_is_no_behaviour(told: dict[str, Any]) -> None:
