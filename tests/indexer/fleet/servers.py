@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from urllib.request import Request, urlopen
 
 import boto3
 from moto.server import ThreadedMotoServer
@@ -20,11 +21,15 @@ DROPPED = 0
 
 @contextmanager
 def moto() -> Iterator[tuple[str, int]]:
-    """A server with an empty bucket, by its host and port: a context manager."""
+    """A server with an empty bucket, by its host and port: a context manager.
+
+    All that are started in a process have the same content: what is there at first is removed.
+    """
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
         host, port = server.get_host_and_port()
+        urlopen(Request(f"http://{host}:{port}/moto-api/reset", method="POST")).close()
         boto3.client(
             "s3",
             endpoint_url=f"http://{host}:{port}",

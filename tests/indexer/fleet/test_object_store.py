@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import boto3
 import pytest
 from click.testing import CliRunner
-from moto.server import ThreadedMotoServer
 
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
@@ -19,27 +17,20 @@ from framedex.fleet.dropping import drop
 from framedex.fleet.place import Place
 from framedex.index import Index
 from framedex.progress import Silence
+from tests.indexer.fleet import servers
 from tests.indexer.fleet.fleets import JOB, added, content, job
 
-STORE = "s3://fleet/of/mine"
+STORE = f"s3://{servers.BUCKET}/of/mine"
 
 
 @pytest.fixture(autouse=True)
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadedMotoServer]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """S3 on loopback, with a bucket."""
-    started = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    started.start()
-    host, port = started.get_host_and_port()
-    for name, value in {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "id",
-        "AWS_SECRET_ACCESS_KEY": "key",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }.items():
+    for name, value in servers.CREDENTIALS.items():
         monkeypatch.setenv(name, value)
-    boto3.client("s3").create_bucket(Bucket="fleet")
-    yield started
-    started.stop()
+    with servers.moto() as (host, port):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        yield
 
 
 def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> None:
@@ -77,9 +68,9 @@ def test_a_bucket_that_is_not_there_is_told() -> None:
     assert "key" not in str(caught.value)
 
 
-def test_a_server_that_is_gone_is_told(server: ThreadedMotoServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    server.stop()
+    with servers.moto() as (host, port):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
     with pytest.raises(FramedexError, match="cannot be"):
         added(STORE, job()[0])
-    server.start()  # for the fixture to stop
