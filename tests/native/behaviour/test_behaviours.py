@@ -434,6 +434,7 @@ def test_a_guidebook_tells_that_behaviours_ran_and_has_no_page_of_them(project: 
         observations = observe(index)
     assert [run.plugin for run in observations.runs] == ["the mock TPU under behaviours"]
     assert "Behaviour::Run" not in {each.function for each in observations.functions}
+    assert [run.calls for run in observations.runs] == [sum(each.calls for each in observations.functions)]
 
 
 def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project: Path) -> None:

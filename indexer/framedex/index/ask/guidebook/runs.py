@@ -56,7 +56,7 @@ def run_of(reader: Reader, found: CaptureRow) -> Run:
         plugin=plugin,
         api=api,
         versions=tuple(sorted(components.items())),
-        calls=found.calls,
+        calls=found.calls - _calls(reader, capture, BEHAVIOURS),
         left_out=without_paths(" ".join(lacks)),
     )
 
@@ -99,18 +99,20 @@ def _plugin(reader: Reader, capture: int) -> tuple[str, str]:
         )
     ]
     if not tables:
-        return (_MOCK, LEGACY) if _has_calls(reader, capture, _LEGACY_BOUNDARY) else ("", "")
+        return (_MOCK, LEGACY) if _calls(reader, capture, _LEGACY_BOUNDARY) else ("", "")
     names = ", ".join(dict.fromkeys(file_name(str(table.get("plugin") or "")) for table in tables))
-    changed = " under behaviours" if _has_calls(reader, capture, BEHAVIOURS) else ""
+    changed = " under behaviours" if _calls(reader, capture, BEHAVIOURS) else ""
     return f"{names}{changed}", ", ".join(dict.fromkeys(map(_version, tables)))
 
 
-def _has_calls(reader: Reader, capture: int, boundary: str) -> bool:
+def _calls(reader: Reader, capture: int, boundary: str) -> int:
+    """How many calls of the functions of a boundary a capture has."""
     query = (
-        "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
-        " WHERE k.capture = ? AND k.calls > 0 AND b.boundary = ? LIMIT 1"
+        "SELECT coalesce(sum(k.calls), 0) FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
+        " WHERE k.capture = ? AND k.calls > 0 AND b.boundary = ?"
     )
-    return reader.row(query, capture, boundary) is not None
+    ((calls,),) = reader.rows(query, capture, boundary)
+    return int(calls)
 
 
 def _version(table: dict[str, Any]) -> str:
