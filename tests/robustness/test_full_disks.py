@@ -168,3 +168,12 @@ def _number(pattern: str, text: str) -> int:
     found = re.search(pattern, text)
     assert found, text
     return int(found[1].replace(",", ""))
+
+
+def test_a_store_is_told_of_a_disk_without_room_for_temporary_files(tmp_path: Path, captures: Path) -> None:
+    small, store = tmp_path / "small", tmp_path / "store"
+    small.mkdir()
+    add = f'framedex fleet add "{captures}"/* --store "{store}"'
+    done = on_small_disk(small, "2500k", f"TMPDIR=$PWD {add}; ls; {add}")
+    assert "Names of its frames cannot be kept in" in done.stderr and "Set TMPDIR to a folder" in done.stderr
+    assert "framedex-fleet" not in done.stdout and done.stdout.count(" stacks\n") == 2

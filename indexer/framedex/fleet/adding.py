@@ -19,9 +19,9 @@ from framedex.captures import CaptureStream, capture_state, is_being_written, re
 from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import Committed, remedy, rows_of_capture
-from framedex.fleet.dropped import generation_of, read_drops
-from framedex.fleet.going import mark, names_going
+from framedex.fleet.drops import generation_of, read_drops
 from framedex.fleet.identities import id_of
+from framedex.fleet.marks import mark, names_going
 from framedex.fleet.naming import Names
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in, own_name, part_of

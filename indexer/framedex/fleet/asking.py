@@ -13,9 +13,9 @@ from framedex import words
 from framedex.errors import FramedexError
 from framedex.fleet import schema
 from framedex.fleet.committed import COLUMNS, Committed, counted, is_dropped, remedy, whole_parts
-from framedex.fleet.dropped import read_drops
-from framedex.fleet.going import names_going
+from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
+from framedex.fleet.marks import names_going
 from framedex.fleet.tables import calls_in
 
 if TYPE_CHECKING:

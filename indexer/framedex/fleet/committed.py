@@ -19,7 +19,7 @@ from framedex.fleet.tables import table_of
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.fleet.dropped import Drop
+    from framedex.fleet.drops import Drop
     from framedex.fleet.place import Place
 
 COLUMNS = ("capture", "day", "job", "started", "calls", "stacks", "signature", "generation", "part", "shared_by")

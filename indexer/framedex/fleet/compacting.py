@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from framedex.errors import FramedexError
 from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
 from framedex.fleet.committed import Committed, LacksError, remedy, whole_parts
-from framedex.fleet.going import mark
 from framedex.fleet.identities import id_of
 from framedex.fleet.libraries import pa
-from framedex.fleet.needed import kinds_of, needed_rows
+from framedex.fleet.marks import mark
+from framedex.fleet.needs import kinds_of, needed_rows
 from framedex.fleet.partitions import captures_in
 from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, STACKS
 from framedex.fleet.sweeping import State, Swept, sweep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex.fleet.dropped import Drop, write_drop
+from framedex.fleet.drops import Drop, write_drop
 from framedex.fleet.sweeping import State, Swept, sweep
 
 if TYPE_CHECKING:

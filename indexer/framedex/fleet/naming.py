@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.binaries import KeptBinaries
+from framedex.errors import FramedexError
 from framedex.fleet.identities import frame_ids
 from framedex.index import Index, Store
 from framedex.ingest.captures import record_of
@@ -108,6 +109,11 @@ class Names:
                     place_functions(store.sources, Silence(), self._binaries)
                 with Index.open(self._path) as index:
                     return IndexedNames(_Definitions(only), index.capture(writer.id)).frames(), problems
+        except FramedexError as error:
+            raise FramedexError(
+                f"Names of its frames cannot be kept in {tempfile.gettempdir()} meanwhile. {error.message}",
+                "Set TMPDIR to a folder with more room.",
+            ) from error
         finally:
             for file in self._path.parent.iterdir():
                 file.unlink()

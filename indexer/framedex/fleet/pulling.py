@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
-from framedex.fleet.pulled import write_pulled
+from framedex.fleet.as_shared import write_pulled
 from framedex.ingest.importing import Imported, import_file
 from framedex.shared.reading import UNSOUND
 

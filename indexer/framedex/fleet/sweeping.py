@@ -12,16 +12,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from framedex.fleet.committed import Committed, LacksError, NoRowsError, counted, is_dropped, read_committed
-from framedex.fleet.dropped import FOLDER as DROPS
-from framedex.fleet.dropped import read_drops
-from framedex.fleet.going import FOLDER as GOING
-from framedex.fleet.going import mark, marks, names_going
+from framedex.fleet.drops import FOLDER as DROPS
+from framedex.fleet.drops import read_drops
 from framedex.fleet.identities import id_of
-from framedex.fleet.needed import needed_rows
+from framedex.fleet.marks import FOLDER as GOING
+from framedex.fleet.marks import mark, marks, names_going
+from framedex.fleet.needs import needed_rows
 from framedex.fleet.place import GRACE
 
 if TYPE_CHECKING:
-    from framedex.fleet.dropped import Drop
+    from framedex.fleet.drops import Drop
     from framedex.fleet.place import Place
 
 _OF_CALLS = ("calls", "call_kinds")

@@ -22,7 +22,7 @@ from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added, add_captures
 from framedex.fleet.asking import Asking
-from framedex.fleet.going import names_going
+from framedex.fleet.marks import names_going
 from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.schema import MARKER

@@ -11,7 +11,7 @@ import pytest
 
 from framedex.fleet.adding import Added
 from framedex.fleet.compacting import compact
-from framedex.fleet.dropped import write_drop
+from framedex.fleet.drops import write_drop
 from framedex.fleet.place import Place
 from framedex.progress import Silence
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
