@@ -18,7 +18,7 @@ from framedex.sources import short_name
 from framedex.sources.outline import Fit, Outlines
 
 _LONGEST_LINE = (1 << 31) - 1
-_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+_ANGLES = re.compile("([<>])")
 # `pkg.(*T).f` is of Go; whoever names slices writes `f(7)`, `xla::Run (f)` or `dot::(f32[2])`.
 _NO_DECLARATION = re.compile(r"/|\.\(|\)\.|\(\d|\w\[\d| \((?!anonymous namespace\))|\A\[")
 _IN_BUILD = re.compile(r"[^<:?][^:]*")  # neither `<unknown>`, `??` nor `node:fs`
@@ -104,7 +104,18 @@ def _is_declaration(symbol: str) -> bool:
     """Whether a name is of C++ with the types of its arguments, which are left out: it may be anything else."""
     if "(" not in symbol:
         return False
-    bare = symbol
-    while (without := _TEMPLATE_ARGUMENTS.sub("", bare)) != bare:
-        bare = without
-    return _NO_DECLARATION.search(bare) is None
+    return _NO_DECLARATION.search(_without_template_arguments(symbol)) is None
+
+
+def _without_template_arguments(symbol: str) -> str:
+    """A name without what stands in angle brackets; what has no counterpart stays."""
+    kept: list[str] = []
+    opened: list[int] = []  # places in `kept`
+    for part in _ANGLES.split(symbol):
+        if part == ">" and opened:
+            del kept[opened.pop() :]
+            continue
+        if part == "<":
+            opened.append(len(kept))
+        kept.append(part)
+    return "".join(kept)

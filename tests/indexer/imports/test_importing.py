@@ -284,3 +284,11 @@ def test_a_frame_of_which_only_the_name_is_known_has_no_address(here: Path) -> N
     told = framedex("trace", "1")
     assert [line.split() for line in told.stdout.splitlines()[-2:]] == [["N", "main"], ["N", "f", "/opt/libf.so"]]
     assert "1 named frame of libf.so without source" in told.stderr and "named frame of  " not in told.stderr
+
+
+def test_names_that_are_nothing_but_brackets_are_read_at_once(here: Path) -> None:
+    """Given a label and a name of a stranger's, nearly as long as they may be."""
+    label = f"thread (7): {' ()' * 10_000}z"
+    nested = f"a::{'<' * 15_000}{'>' * 15_000}("
+    (here / "a.txt").write_text(f"main (a.py:1) 1\n{label};{nested};main (a.py:1) 1\n")
+    assert framedex("import", "a.txt").exit_code == 0

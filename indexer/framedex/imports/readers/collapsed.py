@@ -19,7 +19,6 @@ from framedex.patterns import compiled_on_use
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
 _AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # its first frames: the process and the thread
-_FRAME = compiled_on_use(r".+ \(.+\)$")  # py-spy's
 _NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy has such a line where a thread had no frames
 _MODE = "# mode: "
 _PLAIN = (Value("samples", "count"),)
@@ -97,4 +96,9 @@ def _after_label(parts: Sequence[str], place: int) -> int:
     if parts[place].startswith("process"):  # `process 7:"python -c import a; a.run()"`
         return next((at + 1 for at in range(place, len(parts)) if parts[at].endswith('"')), place + 1)
     following = range(place + 1, len(parts))
-    return next((at for at in following if _FRAME.match(parts[at]) or thread_of_text(parts[at])), place + 1)
+    return next((at for at in following if _is_frame(parts[at]) or thread_of_text(parts[at])), place + 1)
+
+
+def _is_frame(part: str) -> bool:
+    """Whether a part is as py-spy writes frames: `f (path/to/file.py:12)`."""
+    return part.endswith(")") and 0 < part.find(" (", 1) < len(part) - len(" ()")
