@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -114,10 +114,9 @@ class Calls:
                 "SELECT id FROM captures WHERE json_extract(metadata, '$.foreign') IS NOT NULL"
             )
         }
-        looked_at = [
-            some for some in chosen if not some.is_of_kinds or (some.kinds is not None and some.capture in weighed)
-        ]
-        count: int = sum(some.calls for some in chosen if some not in looked_at)
+        summed = [some.is_of_kinds and (some.kinds is None or some.capture not in weighed) for some in chosen]
+        count: int = sum(some.calls for some in compress(chosen, summed))
+        looked_at = [some for some, is_summed in zip(chosen, summed, strict=True) if not is_summed]
         with self.reader.looking.through(sum(len(some.ids) for some in looked_at)):
             for some in looked_at:
                 count += sum(passed for (passed,) in some.aggregated(self.reader, "count(*)"))
