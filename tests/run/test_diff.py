@@ -73,6 +73,16 @@ def main():
 
 main()
 """
+SLOWER = f"""\
+from framedex_native.behaviour import on
+
+
+@on("PJRT_LoadedExecutable_Execute")
+def slow(call):
+    call.delay(20_000)
+
+
+{BEFORE}"""
 Said = Callable[..., dict[str, Any]]
 
 
@@ -82,10 +92,10 @@ def folder() -> Path:
     return made_once("diff-before-and-after", _record)
 
 
-def _record(folder: Path) -> Path:
+def _record(folder: Path, *texts: str) -> Path:
     program = folder / "train.py"
     indexed: list[Path] = []
-    for text in (BEFORE, AFTER):
+    for text in texts or (BEFORE, AFTER):
         program.write_text(text)
         commit_all(folder)
         ran = run(str(program), folder=folder)
@@ -233,14 +243,20 @@ def test_only_what_is_asked_for_is_compared(diff: Callable[..., Result]) -> None
     assert document["functions"] == []
 
 
-def test_times_differ_by_the_threshold_that_is_given(diff: Callable[..., Result]) -> None:
+def test_times_differ_by_the_threshold_that_is_given(tmp_path: Path) -> None:
+    """Given the same program, in which each run of a compiled function takes 20 ms more."""
+    index = _record(tmp_path, BEFORE, SLOWER) / ".framedex" / "index.db"
+    compare = ("--index", str(index), "diff", "1", "2", "--only", "times", "--format", "json")
+
     strict, loose = (
-        json.loads(diff(1, 2, "--only", "times", *options, "--format", "json").stdout)["functions"]
-        for options in (("--threshold", 1, "--floor", 0), ("--threshold", 10_000, "--floor", 0))
+        json.loads(CliRunner().invoke(cli, (*compare, "--threshold", threshold)).stdout)
+        for threshold in ("3", "100000")
     )
 
-    assert strict
-    assert all(each["before"] is None or each["after"] is None for row in loose for each in row["quantities"])
+    rounds = [numbers(loop["quantities"], "quick round") for loop in strict["loops"]]
+    assert any(before and after and after > before for each in rounds for before, after in each.values())
+    told = [each for kind in ("functions", "lines", "loops") for row in loose[kind] for each in row["quantities"]]
+    assert told and all(each["before"] is None or each["after"] is None for each in told)
 
 
 def test_the_text_has_what_the_document_has(diff: Callable[..., Result], said: Said) -> None:

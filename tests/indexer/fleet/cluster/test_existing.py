@@ -57,9 +57,11 @@ def test_a_worker_of_a_cluster_that_is_killed_in_the_midst(
     bucket: tuple[str, int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    patience: None,
+    request: pytest.FixtureRequest,
 ) -> None:
     """With a nanny another one goes on. Without, and no other worker, what is left out is told."""
+    if nanny == "--no-nanny":
+        request.getfixturevalue("patience")  # where one comes, it may take longer
     store = f"{STORE}/{nanny}"
     met = AtFirstCalls(lambda: kill_workers(client))
     with s3(bucket, monkeypatch, met), clusters.scheduler() as address:
