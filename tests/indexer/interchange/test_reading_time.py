@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from framedex.interchange import detect, read
 from framedex.interchange.lines import LONGEST_LINE, readers
 from framedex.releases.stated import StatedReleases
 from tests.crash_corpus import corpus
+from tests.timing import seconds_of
 
 SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
@@ -61,12 +62,8 @@ def test_damaged_texts_are_read(seed: int) -> None:
 
 @pytest.mark.parametrize("before", BEFORE)
 def test_time_grows_with_the_length_of_a_line(before: str) -> None:
-    seconds = {}
-    for unit in UNITS:
-        text = before + unit * ((LONGEST_LINE - 100) // len(unit))
-        begin = time.process_time()
-        read(text)
-        seconds[unit] = time.process_time() - begin
+    texts = {unit: before + unit * ((LONGEST_LINE - 100) // len(unit)) for unit in UNITS}
+    seconds = {unit: seconds_of(partial(read, text)) for unit, text in texts.items()}
 
     # Quadratic work would take seconds for the longest line that is looked at.
     assert {unit: taken for unit, taken in seconds.items() if taken >= 1.0} == {}
@@ -82,9 +79,7 @@ NAMES = [
 @pytest.mark.parametrize("unit", NAMES)
 def test_time_grows_with_the_length_of_a_name(unit: str, end: str) -> None:
     name = "f" + unit * (LONGEST_NAME // len(unit)) + end
-    begin = time.process_time()
-    spelled(name)
-    assert time.process_time() - begin < 1.0
+    assert seconds_of(lambda: spelled(name)) < 1.0
 
 
 @pytest.mark.parametrize(
@@ -92,9 +87,7 @@ def test_time_grows_with_the_length_of_a_name(unit: str, end: str) -> None:
 )
 def test_time_grows_with_the_length_of_what_states_a_release(unit: str) -> None:
     text = "jax==0.1 " + unit * (LONGEST_LINE // len(unit))
-    begin = time.process_time()
-    StatedReleases("\n".join([text, text[:4000]] * 4))
-    assert time.process_time() - begin < 1.0
+    assert seconds_of(lambda: StatedReleases("\n".join([text, text[:4000]] * 4))) < 1.0
 
 
 @pytest.mark.parametrize("filling", ["a", " ", "(", "a/", "0x", '"'])
@@ -105,9 +98,7 @@ def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> 
     for trigger in dict.fromkeys(trigger for reader in readers() for trigger in reader.triggers):
         for begin in (trigger, f"#0 {trigger}"):
             text = f"{begin}{filling * (length // len(filling))}"
-            started = time.process_time()
-            read(text)
-            slow += [begin] * (time.process_time() - started > 0.5)
+            slow += [begin] * (seconds_of(partial(read, text)) > 0.5)
     assert slow == []
 
 

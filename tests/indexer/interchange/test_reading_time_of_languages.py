@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 
 from framedex.interchange import read
 from framedex.interchange.lines import LONGEST_LINE
+from tests.timing import seconds_of
 
 UNITS = [
     "    at ", "\tat a.b(", "   at a.b(c d", "at a/", " in /a:line 1", "created by ", "main.f(", "(", "a.b.",
@@ -28,12 +29,9 @@ HEADINGS = [
 
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_time_grows_with_the_length_of_a_line_below_a_heading(heading: str) -> None:
-    seconds = {}
-    for unit in UNITS:
-        line = unit * ((LONGEST_LINE - 10) // len(unit))
-        begin = time.process_time()
-        read(f"{heading}\n{line}\n{heading}\nx{line})\n")
-        seconds[unit] = time.process_time() - begin
+    lines = {unit: unit * ((LONGEST_LINE - 10) // len(unit)) for unit in UNITS}
+    texts = {unit: f"{heading}\n{line}\n{heading}\nx{line})\n" for unit, line in lines.items()}
+    seconds = {unit: seconds_of(partial(read, text)) for unit, text in texts.items()}
 
     # Quadratic work would take seconds for the longest line that is looked at.
     assert {unit: taken for unit, taken in seconds.items() if taken > 1.5} == {}
