@@ -95,15 +95,16 @@ class Asking:
 
         Raises FramedexError where it is no SELECT, is not understood, or the store cannot be read.
         """
-        if text is not None:
+        if text is None:
+            text = _READABLE
+        else:
             self._check(text)
         with self._told("The query is not understood"):
             try:
-                return self._answer(_READABLE if text is None else text)
-            except duckdb.Error as error:
-                if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
-                    raise
-                return self._answer(_READABLE if text is None else text)
+                with self._setting_apart():
+                    return self._answer(text)
+            except SetApartError:
+                return self._answer(text)
 
     def _answer(self, text: str) -> Answer:
         """What a query gives. In a thread: the one that DuckDB works in does not hear of Ctrl-C meanwhile."""
@@ -204,15 +205,16 @@ class Asking:
         Gives whether there are any.
         """
         drops = read_drops(self._place).values()
-        faults = {row.part: self._fault(row.part, is_read=is_read) for row in self._counted.values()}
+        parts = dict.fromkeys(row.part for row in self._counted.values())  # captures may share one
+        faults = {part: fault for part in parts if (fault := self._fault(part, is_read=is_read))}
         for part, fault in faults.items():
             rows = [row for row in self._counted.values() if row.part == part]
-            if fault and not all(is_dropped(row, drops) for row in rows):
+            if not all(is_dropped(row, drops) for row in rows):
                 many = f"{words.count(len(rows), 'capture')} with calls there {'is' if len(rows) == 1 else 'are'}"
                 self.left_out.append(f"{fault}: {many} left out. {self.remedy(rows[0].capture)}")
-        apart = [capture for capture, row in self._counted.items() if faults[row.part]]
+        apart = [capture for capture, row in self._counted.items() if row.part in faults]
         if apart:
-            self._counted = {capture: row for capture, row in self._counted.items() if not faults[row.part]}
+            self._counted = {capture: row for capture, row in self._counted.items() if row.part not in faults}
             for table in ("captures", "files.counted"):
                 self._connection.execute(f"DELETE FROM {table} WHERE list_contains(?::VARCHAR[], capture)", [apart])
             self._open_calls()
@@ -225,7 +227,8 @@ class Asking:
         except duckdb.Error as error:
             if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
                 raise
-            raise SetApartError(self.left_out[-1], _AGAIN) from error
+            dropped = f"Captures of {self._place.address} were dropped meanwhile."
+            raise SetApartError(self.left_out[-1] if self.left_out else dropped, _AGAIN) from error
 
     def _fault(self, part: str, *, is_read: bool) -> str:
         """What is wrong with the files of a part, in a sentence without its end; empty where nothing is."""

@@ -19,8 +19,9 @@ from pyarrow import parquet
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import Added
-from framedex.fleet.asking import Asking
+from framedex.fleet.asking import Asking, SetApartError
 from framedex.fleet.compacting import compact
+from framedex.fleet.dropping import drop
 from framedex.fleet.identities import id_of
 from framedex.fleet.place import Place
 from framedex.fleet.schema import FRAMES, MARKER, STACKS
@@ -237,6 +238,14 @@ def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
             assert f"cannot be {told}" in line or "cannot be cleaned" in line
             assert "Permission denied" in line
         assert content(store) == before
+
+
+def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) -> None:
+    with Asking(Place(str(store))) as asking:
+        drop(Place(str(store)), None, JOB)
+        with pytest.raises(SetApartError, match="were dropped meanwhile"):
+            asking.rows("SELECT count(*) FROM calls")
+        assert asking.query("SELECT count(*) FROM calls").rows == [(0,)]
 
 
 @pytest.mark.parametrize(

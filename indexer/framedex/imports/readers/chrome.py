@@ -22,11 +22,8 @@ _TRACE = re.compile(rb'"traceEvents"\s*:\s*\[')
 _EVENT = re.compile(rb'\s*\[\s*\{.*?"ph"\s*:\s*"\w"', re.DOTALL)
 
 _PY_SPY = "py-spy"
-_FIRST_LINES = (
-    "fee",
-    "FEE",
-    "python_function",
-)  # viztracer's, new and old, and PyTorch's: lines on which functions begin
+# viztracer's, of now and of before, and PyTorch's: the line is that on which the function begins.
+_FIRST_LINES = ("fee", "FEE", "python_function")
 
 
 def fits(head: bytes) -> bool:
