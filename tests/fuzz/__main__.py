@@ -17,16 +17,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from tests.fuzz import native
+from tests.fuzz.corpus_archive import ROOT, CorpusError, unpack_inputs, write_inputs
 from tests.fuzz.targets import NAMES, PROGRAM_VARIABLE
 
-ROOT = Path(__file__).parents[2]
-CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 CRASHES = ROOT / "tests" / "fuzz" / "crashes"
 BUILD = ROOT / "build" / "fuzz"
-LARGEST_CORPUS = 64 << 10  # bytes of a target's files in the repository
+LARGEST_CORPUS = 64 << 10  # bytes of all inputs in a target's archive
 MOST_INPUTS = 100
 
 _LIMITS = ("-timeout=10", "-rss_limit_mb=4096")
@@ -66,11 +66,10 @@ def command(name: str) -> list[str]:
 
 
 def fuzz(name: str, seconds: int) -> Run:
-    """Fuzz one target; what it learns stays in build/fuzz/corpus."""
-    learnt, found = BUILD / "corpus" / name, BUILD / "found" / name
-    for folder in (learnt, found):
-        folder.mkdir(parents=True, exist_ok=True)
-    inputs = [str(folder) for folder in (learnt, CORPUS / name, CRASHES / name) if folder.is_dir()]
+    """Fuzz one target, beginning with its archive. New inputs stay in build/fuzz/corpus."""
+    found = BUILD / "found" / name
+    found.mkdir(parents=True, exist_ok=True)
+    inputs = [str(folder) for folder in (_unpack(name), CRASHES / name) if folder.is_dir()]
     options = [f"-max_total_time={seconds}", *_LIMITS, "-print_final_stats=1", f"-artifact_prefix={found}/"]
     log = BUILD / f"{name}.log"
     if name == LSP_MESSAGES:
@@ -92,27 +91,36 @@ def _lsp_messages(seconds: int, log: Path) -> Run:
 
 
 def minimise(name: str) -> None:
-    """Keep of what was learnt, and of what is in the repository, the smallest inputs that cover the same."""
+    """Rewrite a target's archive: the smallest inputs that cover the same code as it and build/fuzz/corpus.
+
+    All inputs stay in build/fuzz/corpus, so that minimising again selects the same ones.
+
+    Raises CorpusError if there are no inputs, or the archive is damaged.
+    """
+    inputs = _unpack(name)
+    if not any(inputs.iterdir()):
+        raise CorpusError(f"{name} has no inputs to minimise. Add its seeds: python -m tests.fuzz.make_seeds {name}")
     merged = BUILD / "merged" / name
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)
-    inputs = [str(folder) for folder in (CORPUS / name, BUILD / "corpus" / name) if folder.is_dir()]
     # libFuzzer starts itself anew for this, by the first of its arguments alone.
     again = BUILD / f"{name}.sh"
     again.write_text(f'#!/bin/sh\nexec {shlex.join(command(name))} "$@"\n', encoding="utf-8")
     again.chmod(0o755)
-    merging = [*command(name), "-merge=1", *_LIMITS, str(merged), *inputs]
+    merging = [*command(name), "-merge=1", *_LIMITS, str(merged), str(inputs)]
     environment = {**os.environ, PROGRAM_VARIABLE: str(again)}
     subprocess.run(merging, cwd=ROOT, check=True, capture_output=True, env=environment)
     kept = sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name))
     kept = kept[:: len(kept) // MOST_INPUTS + 1]  # of every size some
-    shutil.rmtree(CORPUS / name, ignore_errors=True)
-    (CORPUS / name).mkdir(parents=True)
-    room = LARGEST_CORPUS
-    for path in kept:
-        room -= path.stat().st_size
-        if room >= 0:
-            shutil.copy(path, CORPUS / name)
+    sizes = accumulate(path.stat().st_size for path in kept)
+    write_inputs(name, [path.read_bytes() for path, size in zip(kept, sizes, strict=True) if size <= LARGEST_CORPUS])
+
+
+def _unpack(name: str) -> Path:
+    """Unpack a target's archive into the folder of build/fuzz/corpus that has its new inputs. Return the folder."""
+    folder = BUILD / "corpus" / name
+    unpack_inputs(name, folder)
+    return folder
 
 
 def _read(name: str, log: str, has_failed: bool) -> Run:
@@ -149,7 +157,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="of all fuzzers together (60)")
     parser.add_argument("--jobs", type=int, default=2, help="how many run at once (2)")
-    parser.add_argument("--minimise", action="store_true", help="instead, make tests/fuzz/corpus of what was learnt")
+    parser.add_argument("--minimise", action="store_true", help="rewrite the archives in tests/fuzz/corpus instead")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="all of them, if none is named")
     asked = parser.parse_args(arguments)
     known = [*native.NAMES, *NAMES, *([LSP_MESSAGES] if (ROOT / "tests/fuzz/lsp_messages.py").is_file() else [])]
@@ -161,12 +169,16 @@ def main(arguments: Sequence[str]) -> int:
     except native.BuildError as error:
         print(f"fuzz: {error}", file=sys.stderr)
         return 1
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        if asked.minimise:
-            list(pool.map(minimise, [name for name in targets if name != LSP_MESSAGES]))
-            return 0
-        seconds = max(asked.seconds * min(asked.jobs, len(targets)) // len(targets), 1)
-        return 0 if _tell(pool.map(lambda name: fuzz(name, seconds), targets)) else 1
+    try:
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            if asked.minimise:
+                list(pool.map(minimise, [name for name in targets if name != LSP_MESSAGES]))
+                return 0
+            seconds = max(asked.seconds * min(asked.jobs, len(targets)) // len(targets), 1)
+            return 0 if _tell(pool.map(lambda name: fuzz(name, seconds), targets)) else 1
+    except CorpusError as error:
+        print(f"fuzz: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 from types import FunctionType
 
 import atheris
 
+from tests.fuzz.corpus_archive import CorpusError, read_inputs
 from tests.fuzz.targets import PROGRAM_VARIABLE, Target, load
 
 _OURS = ("framedex", "fuzzed_mock_tpu")
@@ -27,9 +27,13 @@ def main(name: str, options: list[str]) -> None:
 
 def _warm_up(target: Target, name: str) -> None:
     """Have what is imported late imported before it is instrumented."""
-    for path in (Path(__file__).parent / "corpus" / name).glob("*"):
-        with suppress(Exception):  # which the fuzzer comes upon itself
-            target.run(path.read_bytes())
+    try:
+        inputs = read_inputs(name)
+    except CorpusError as error:
+        sys.exit(f"fuzz: {error}")
+    for data in inputs.values():
+        with suppress(Exception):  # the fuzzer reports it
+            target.run(data)
 
 
 def _instrument() -> None:

@@ -1,16 +1,18 @@
-"""Make the inputs that the fuzzers begin with, of what is ours: `python -m tests.fuzz.make_seeds FOLDER`
+"""Add the first inputs of fuzz targets to their archives: `python -m tests.fuzz.make_seeds TARGET...`
 
-What is in tests/fuzz/corpus came of them and of long runs, minimised with `python -m tests.fuzz --minimise`.
+The archives in tests/fuzz/corpus grew from these seeds and from long runs. `python -m tests.fuzz --minimise` keeps them
+small.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from framedex.guidebook.keeping import kept
@@ -35,6 +37,7 @@ from framedex.sourcemap.records import encode_file, encode_header
 from framedex.sources.extraction import extract_files
 from framedex_native.ffi.protobuf import integer_field as integer
 from framedex_native.ffi.protobuf import message_field as message
+from tests.fuzz.corpus_archive import CorpusError, read_inputs, write_inputs
 
 ROOT = Path(__file__).parents[2]
 STACKS = ROOT / "tests" / "fixtures" / "stacks"
@@ -550,14 +553,19 @@ SEEDS = (
 )  # fmt: skip
 
 
-def main(folder: Path) -> None:
-    """Write them all."""
-    for make in SEEDS:
-        target = folder / make.__name__
-        target.mkdir(parents=True, exist_ok=True)
-        for number, seed in enumerate(make()):
-            (target / f"seed-{number}").write_bytes(seed)
+def main(arguments: Sequence[str]) -> int:
+    """Add the seeds of the targets on the command line to their archives. Return the exit code."""
+    seeds_of = {make.__name__: make for make in SEEDS}
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.make_seeds", description=__doc__)
+    parser.add_argument("targets", nargs="+", metavar="TARGET", choices=seeds_of, help=f"one of {', '.join(seeds_of)}")
+    try:
+        for target in parser.parse_args(arguments).targets:
+            write_inputs(target, [*read_inputs(target).values(), *seeds_of[target]()])
+    except CorpusError as error:
+        print(f"make_seeds: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

@@ -17,8 +17,10 @@ from framedex.sources import parse_file
 from framedex_native import _native
 from framedex_native._call_stream import CallStream
 from framedex_native._scanner import LineScanner
-from tests.fuzz import make_seeds, native, targets
+from tests.fuzz import corpus_archive, make_seeds, native, targets
+from tests.fuzz.__main__ import LARGEST_CORPUS
 from tests.fuzz.capture_folder import unpack
+from tests.fuzz.corpus_archive import CORPUS, CorpusError, archive_path, read_inputs, write_inputs
 
 HERE = Path(__file__).parent
 FUZZERS = [*native.NAMES, *targets.NAMES]
@@ -62,15 +64,34 @@ NATIVE: dict[str, list[Callable[[bytes, Path], object]]] = {
 }
 
 
-def _inputs(name: str) -> list[Path]:
-    return [path for folder in ("corpus", "crashes") for path in sorted((HERE / folder / name).glob("*"))]
+def _corpus(name: str) -> dict[str, bytes]:
+    """The inputs of a target's archive by name; a damaged archive fails the test with the remedy as its message."""
+    try:
+        return read_inputs(name)
+    except CorpusError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+def _inputs(name: str) -> dict[str, bytes]:
+    """The inputs of a target's archive, and those that once broke a promise, by the place to find each."""
+    kept = {f"{input_name} in tests/fuzz/corpus/{name}.zip": data for input_name, data in _corpus(name).items()}
+    crashes = sorted((HERE / "crashes" / name).glob("*"))
+    return kept | {f"tests/fuzz/crashes/{name}/{path.name}": path.read_bytes() for path in crashes}
+
+
+def _replay(name: str, read: Callable[[bytes], object]) -> None:
+    """Read every input of a target; a failure names its input."""
+    for location, data in _inputs(name).items():
+        try:
+            read(data)
+        except Exception as error:
+            error.add_note(f"The input is {location}")
+            raise
 
 
 @pytest.mark.parametrize("name", sorted(NATIVE))
 def test_kept_inputs_of_native_parsers_are_read(name: str, tmp_path: Path) -> None:
-    for path in _inputs(name):
-        for read in NATIVE[name]:
-            read(path.read_bytes(), tmp_path)
+    _replay(name, lambda data: [read(data, tmp_path) for read in NATIVE[name]])
 
 
 def test_the_seeds_of_captures_have_whole_headers_so_that_records_are_fuzzed(tmp_path: Path) -> None:
@@ -83,15 +104,35 @@ def test_the_seeds_of_captures_have_whole_headers_so_that_records_are_fuzzed(tmp
 @pytest.mark.parametrize("name", targets.NAMES)
 def test_kept_inputs_of_python_parsers_are_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    target = targets.load(name)
-    for path in _inputs(name):
-        target.run(path.read_bytes())
+    _replay(name, targets.load(name).run)
+
+
+def test_a_failing_replay_names_its_input() -> None:
+    def fail(data: bytes) -> None:
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken") as raised:
+        _replay("paths", fail)
+    assert raised.value.__notes__ == [f"The input is {min(_corpus('paths'))} in tests/fuzz/corpus/paths.zip"]
 
 
 @pytest.mark.parametrize("name", FUZZERS)
 def test_every_fuzzer_has_a_small_corpus(name: str) -> None:
-    sizes = [path.stat().st_size for path in _inputs(name)]
-    assert 0 < sum(sizes) <= 100 << 10
+    assert 0 < sum(map(len, _corpus(name).values())) <= LARGEST_CORPUS
+
+
+def test_the_corpus_folder_has_an_archive_for_each_fuzzer_and_nothing_else() -> None:
+    assert sorted(path.name for path in CORPUS.iterdir()) == sorted(f"{name}.zip" for name in FUZZERS)
+
+
+@pytest.mark.parametrize("name", FUZZERS)
+def test_writing_a_corpus_again_does_not_change_its_archive(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs, before = _corpus(name), archive_path(name).read_bytes()
+    monkeypatch.setattr(corpus_archive, "CORPUS", tmp_path)
+    write_inputs(name, inputs.values())
+    assert archive_path(name).read_bytes() == before
 
 
 def test_every_native_fuzzer_is_built() -> None:
