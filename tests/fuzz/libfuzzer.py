@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from functools import _lru_cache_wrapper
 from types import FunctionType
 
 import atheris
@@ -20,6 +21,7 @@ def main(name: str, options: list[str]) -> None:
     """Instrument what is ours, and fuzz."""
     target = load(name)
     _warm_up(target, name)
+    _clear_caches()
     _instrument()
     atheris.Setup([os.environ.get(PROGRAM_VARIABLE, name), f"-max_len={target.LONGEST}", *options], target.run)
     atheris.Fuzz()
@@ -34,6 +36,13 @@ def _warm_up(target: Target, name: str) -> None:
     for data in inputs.values():
         with suppress(Exception):  # the fuzzer reports it
             target.run(data)
+
+
+def _clear_caches() -> None:
+    """Clear our caches: a cached result would hide the code that an input of the archive covers."""
+    for found in gc.get_objects():
+        if isinstance(found, _lru_cache_wrapper) and (found.__module__ or "").startswith(_OURS):
+            found.cache_clear()
 
 
 def _instrument() -> None:
