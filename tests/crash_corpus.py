@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from framedex.interchange import Format, TextFrame
 
@@ -58,16 +59,19 @@ class Judged:
 
 
 def corpus() -> list[CrashText]:
-    """Every text, in the order of their names. Raises ValueError where a text and its count do not belong together."""
+    """Return every text, by producer and name. Raises ValueError for a text without a count, or the reverse."""
     texts = {path.with_suffix("") for path in FOLDER.glob("*/*.txt")}
-    counts = {path.with_suffix("") for path in FOLDER.glob("*/*.json")}
-    if texts != counts:
-        raise ValueError(f"a text without its count, or the reverse: {sorted(texts ^ counts)}")
-    return [_read(path) for path in sorted(texts)]
+    counts = {
+        path.parent / name: count
+        for path in FOLDER.glob("*/counts.json")
+        for name, count in json.loads(path.read_text(encoding="utf-8")).items()
+    }
+    if unpaired := sorted(texts ^ counts.keys()):
+        raise ValueError(f"a text without its count, or the reverse: {unpaired}")
+    return [_read(path, count) for path, count in sorted(counts.items(), key=lambda item: item[0])]
 
 
-def _read(path: Path) -> CrashText:
-    count = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+def _read(path: Path, count: dict[str, Any]) -> CrashText:
     text = path.with_suffix(".txt").read_bytes().decode("utf-8")
     frames = tuple(Counted(**frame) for frame in count["frames"])
     if any(frame.placeable not in ("path", "symbol", "binary", "none") for frame in frames):
