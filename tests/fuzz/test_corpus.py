@@ -69,7 +69,8 @@ def _corpus(name: str) -> dict[str, bytes]:
     try:
         return read_inputs(name)
     except CorpusError as error:
-        pytest.fail(str(error), pytrace=False)
+        message = str(error)
+    pytest.fail(message, pytrace=False)  # outside the handler, so that pytest prints no chained exceptions
 
 
 def _inputs(name: str) -> dict[str, bytes]:
