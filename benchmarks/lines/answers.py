@@ -1,4 +1,4 @@
-"""What framedex says of calls, with the stripped library and the sources: as a user would have it."""
+"""Answers of framedex about calls, from the stripped library and the sources of a user."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lines.building import Build
-from lines.truth import Call
-from source_trees import SourceTrees
-
+from benchmarks.binaries import SourceTrees
+from benchmarks.lines.calls import Call
+from benchmarks.lines.libraries import Build
 from framedex.binaries import Binary
 from framedex.model import How
 from framedex.sources import match, short_name
@@ -18,7 +17,7 @@ from framedex.sources.bodies import Bodies, calls_written_in
 from framedex.sources.standing import FrameLines
 
 NO_LINE = ("no definition", "several definitions", "class only", "call not found")
-"""Why there is no line, as `Answer.label` has it."""
+"""Reasons for no line; values of `Answer.label`."""
 
 _OPERATOR = re.compile(r"\boperator\W")
 
@@ -78,7 +77,7 @@ class Answer:
         return f"{kind}, {self.call.kind}{inlined}"
 
 
-class Library:
+class LibrarySources:
     """What framedex knows of a library's sources; read once for all of its builds."""
 
     def __init__(self, sources: Path) -> None:
@@ -117,9 +116,9 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Of how many calls framedex says other functions or lines with the debug information than llvm-symbolizer.
+    """Number of calls whose functions or lines differ from llvm-symbolizer, with debug information.
 
-    `silent`: it says nothing of them.
+    `silent` counts the calls without any answer.
     """
 
     asked: int = 0
