@@ -83,7 +83,7 @@ def symbols(binary: Path | None, rounds: int, level: int) -> list[Figure]:
 
 
 def _move_symbols(binary: Path, folder: Path, level: int) -> tuple[Path, Path]:
-    """A copy of a binary with its symbols in `.gnu_debugdata`, and the compressed content of that section."""
+    """Copy a binary with its symbols in `.gnu_debugdata`; return the copy and the compressed section."""
     symbols, moved = folder / "symbols", folder / binary.name
     subprocess.run(["objcopy", "--only-keep-debug", binary, symbols], check=True)
     subprocess.run(["xz", f"-{level}", "-T1", symbols], check=True)
@@ -112,7 +112,7 @@ Candidate = tuple[str, Definition]
 
 
 class SourceTrees:
-    """The C++ definitions below some folders, and those that C++ is generated from."""
+    """C++ definitions below some folders, and the messages and records that generate C++."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         paths = [file.path for root in roots for file in find_files(root) if language_of(Path(file.path)) != "python"]
@@ -144,7 +144,7 @@ class SourceTrees:
         return self._by_name.get((False, short_name), ())
 
     def definitions_in(self, path: str) -> Sequence[Definition]:
-        """The functions of a file, and what else calls something in it."""
+        """The functions of a file, and its other definitions with calls."""
         return self._calling.get(path, ())
 
 
@@ -192,7 +192,7 @@ def matching(
 
 
 def symbols_of(path: Path, namespaces: tuple[str, ...]) -> list[NativeSymbol]:
-    """The functions whose own name, behind a return type, is in one of the namespaces."""
+    """The functions of a binary whose qualified name begins with one of the namespaces."""
     found = []
     for symbol in read_symbols(Elf.open(path)):
         if any(namespace in symbol.mangled for namespace in namespaces):
@@ -204,7 +204,7 @@ def symbols_of(path: Path, namespaces: tuple[str, ...]) -> list[NativeSymbol]:
 
 
 def _match_symbols(symbols: list[NativeSymbol], trees: SourceTrees) -> tuple[list[_Match], list[_Match]]:
-    """The outcome for functions that somebody wrote, and for those of generated code."""
+    """Match symbols to definitions; return the matches of written and of generated code."""
     written, generated = [], []
     for symbol in symbols:
         how, found = match(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)
@@ -363,7 +363,7 @@ def _read_rows(path: Path) -> list[Row]:
 
 
 def _placed_frames(index: Path) -> Iterator[Row]:
-    """The frames of the library that have a place, ordered by address."""
+    """The frames of the library with a source line, ordered by address."""
     with closing(sqlite3.connect(f"file:{index}?mode=ro", uri=True)) as database:
         roots = [root for (root,) in database.execute("SELECT path FROM source_roots")]
         query = (
@@ -390,7 +390,7 @@ def _placed_frames(index: Path) -> Iterator[Row]:
 
 
 def _plain_name(symbol: str) -> str:
-    """A function's name without arguments of any kind."""
+    """A function's name without template arguments and parameters."""
     return "::".join(parse_name(symbol).key) or symbol[:_COLUMNS]
 
 
@@ -402,7 +402,7 @@ def _relative_path(path: str, roots: Iterable[str]) -> str:
 
 
 def _show_calls(binary: Binary, offset: int) -> None:
-    """The calls before and after this one in the machine code, and others of the same function."""
+    """Print the calls before and after a call in the machine code, and the number of equal calls in its function."""
     code = binary.code_around(offset - 1)
     calls = code.calls if code else []
     position = next((i for i, call in enumerate(calls) if call.returns_to == offset), None)

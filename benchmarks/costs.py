@@ -78,7 +78,7 @@ def compiles(calls: int, compilations: int, programs: int, rounds: int) -> list[
 
 
 def _add_compilations(index: Path, calls: int, compilations: int, programs: int) -> None:
-    """Add calls and compilations to the latest capture of an index, each like one that is there."""
+    """Add calls and compilations to the latest capture of an index, as copies of existing rows."""
     with sqlite3.connect(index) as connection:
         of_last = "capture = (SELECT max(capture) FROM compilations)"
         (last, model) = connection.execute(f"SELECT max(call), min(call) FROM compilations WHERE {of_last}").fetchone()
@@ -285,7 +285,7 @@ def verb_memory(index: Path, only: tuple[str, ...], folder: Path, limit_mib: int
 
 
 def _drain(command: Sequence[str], folder: Path) -> tuple[int, float, int]:
-    """The most memory of a command in MiB, its seconds, and how many bytes it wrote to stdout."""
+    """Run a command and read its output from a pipe; return peak memory in MiB, seconds, and bytes of output."""
     began = time.monotonic()
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert started.stdout is not None

@@ -63,7 +63,7 @@ def open_place(index: Path, rounds: int) -> list[Figure]:
 
 
 def _choose_targets(path: Path) -> tuple[str, str, str]:
-    """A source file, the end of its path as a build has it, and a recorded symbol that stands for one place."""
+    """Choose a source file, the end of its path in a build, and a recorded symbol with one definition."""
     with Index.open(path) as index:
         for root in index.sources.roots():
             inside = (file for file in sorted(index.sources.files()) if file.startswith(f"{root.path}/"))
@@ -81,7 +81,7 @@ def _choose_targets(path: Path) -> tuple[str, str, str]:
 
 
 def _has_one_location(index: Index, frame: FrameRow) -> bool:
-    """Whether a frame is of a C++ function that stands for one place, which is here."""
+    """Whether a frame is of a C++ function with one definition in an existing file."""
     name = frame.function.name
     if frame.function.language is not Language.NATIVE or "::" not in name or frame.location is None:
         return False
@@ -219,7 +219,7 @@ def _measure_clangd(folder: Path, tree: Path, includes: Sequence[Path], count: i
 
 
 async def _navigate(project: Path, files: Sequence[Path]) -> tuple[int, int]:
-    """How many names were asked for, and how many were found in another file.
+    """Count the called names in files, and those that clangd finds in another file.
 
     What is found in the same file says little: without its headers, clangd takes a call for a declaration.
     """

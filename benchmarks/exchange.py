@@ -97,7 +97,7 @@ with jax.profiler.trace(sys.argv[1], profiler_options=options):
 
 
 def _random_stacks() -> Iterator[list[int]]:
-    """Stacks of functions by number, outermost first; neighbours have half of their frames in common."""
+    """Random stacks of function numbers, outermost first; neighbours share half of their frames."""
     chance = random.Random(1)
     stack = [chance.randrange(FUNCTIONS) for _ in range(DEPTH)]
     for _ in range(STACKS):
@@ -107,7 +107,7 @@ def _random_stacks() -> Iterator[list[int]]:
 
 
 def _write_collapsed(path: Path, share: float) -> None:
-    """1 GiB of collapsed stacks, each of some of its lines."""
+    """Write 1 GiB of collapsed stacks, in random order of their lines."""
     lines = [";".join(f"module_{each % 97}.function_{each}" for each in stack) for stack in _random_stacks()]
     left = int(1024 * MIB * share)
     with path.open("w") as file:
@@ -118,7 +118,7 @@ def _write_collapsed(path: Path, share: float) -> None:
 
 
 def _write_pprof(path: Path, share: float) -> None:
-    """A profile that is 300 MiB unpacked."""
+    """Write a profile with 300 MiB of uncompressed data."""
     whole, integer, several = protobuf.message_field, protobuf.integer_field, protobuf.packed_field
     locations = [several(1, [each + 1 for each in reversed(stack)]) for stack in _random_stacks()]
     left = int(300 * MIB * share)
@@ -136,7 +136,7 @@ def _write_pprof(path: Path, share: float) -> None:
 
 
 def _write_perfetto(path: Path, share: float) -> None:
-    """A trace of 100 MiB: slices, each with one of the stacks."""
+    """Write a trace of 100 MiB: slices with a stack each."""
     whole, integer = protobuf.message_field, protobuf.integer_field
     packets = [whole(5, integer(1, each + 1) + whole(2, b"function_%d" % each)) for each in range(FUNCTIONS)]
     packets += [whole(6, integer(1, each + 1) + integer(2, each + 1)) for each in range(FUNCTIONS)]
@@ -155,7 +155,7 @@ def _write_perfetto(path: Path, share: float) -> None:
 
 
 def _write_xplane(path: Path, share: float) -> None:
-    """What JAX's profiler writes of 2,000 steps, with the functions of Python."""
+    """Write the profile of 2,000 steps by JAX's profiler, with Python functions."""
     folder = path.with_suffix(".profiled")
     command = [sys.executable, "-c", PROFILED_PROGRAM, str(folder), str(max(int(2_000 * share), 1))]
     subprocess.run(command, check=True, env=os.environ | {"JAX_PLATFORMS": "cpu"}, capture_output=True)
@@ -264,7 +264,7 @@ def report(index: Path, rounds: int) -> list[Figure]:
 
 
 def _open_page(browser: Browser, page: Path) -> float:
-    """How long it takes until a page is complete, in ms."""
+    """Open a page in a browser; return the milliseconds until it is complete."""
     tab = browser.new_page()
     tab.goto(page.as_uri())
     taken = float(tab.evaluate(COMPLETE_TIME))

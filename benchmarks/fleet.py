@@ -135,7 +135,7 @@ def _add_with_workers(folder: Path, workers: int) -> tuple[str, ...]:
 
 
 def _child_processes(process: int) -> list[int]:
-    """The processes that a process has started and that run."""
+    """The running child processes of a process."""
     with suppress(OSError):
         tasks = Path(f"/proc/{process}/task").iterdir()
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
@@ -143,7 +143,7 @@ def _child_processes(process: int) -> list[int]:
 
 
 def _peak_kib(process: int) -> int:
-    """The memory of a process at most, in KiB; 0 of one that has ended."""
+    """Peak memory of a process in KiB; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -157,7 +157,7 @@ def _store_cells(calls: int, cost: Cost, path: Path) -> tuple[str, str, str]:
 
 
 def _copy_captures(capture: Path, folder: Path, count: int) -> None:
-    """Captures that share their streams' bytes on disk."""
+    """Copy a capture as ranks of a job; the copies share the files of their streams."""
     metadata = json.loads((capture / "capture.json").read_text())
     for number in range(count):
         copy = folder / f"{capture.name}-{number}"
@@ -170,14 +170,14 @@ def _copy_captures(capture: Path, folder: Path, count: int) -> None:
 
 
 def _query_row(store: Path, sql: str) -> tuple[int, ...]:
-    """The one row that a query gives."""
+    """The only row of a query's result."""
     with Asking(Place(str(store))) as asking:
         row: tuple[int, ...] = tuple(map(int, asking.query(sql).rows[0]))
         return row
 
 
 def _time_question(store: Path, sql: str) -> tuple[float, float]:
-    """How long a question takes in s, with opening the store and again."""
+    """Seconds of a query, first with opening the store, then repeated."""
     began = time.perf_counter()
     with Asking(Place(str(store))) as asking:
         asking.query(sql)
@@ -188,7 +188,7 @@ def _time_question(store: Path, sql: str) -> tuple[float, float]:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of all in a folder."""
+    """Bytes of a file, or of all files in a folder."""
     return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
 
 

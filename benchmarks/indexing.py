@@ -290,13 +290,13 @@ def record_training(program: Path, batches: int) -> None:
 
 
 def _count_calls(folder: Path) -> tuple[int, int]:
-    """The calls and stacks of the captures below a folder."""
+    """Count the calls and stacks of the captures below a folder."""
     streams = [CaptureStream(capture) for capture in capture_folders(captures_below(folder))]
     return sum(stream.calls for stream in streams), sum(len(stream.capture.stacks) for stream in streams)
 
 
 def _stacks_per_run(folder: Path) -> int:
-    """How many stacks a run of the program has."""
+    """The number of stacks of a program run."""
     program = folder / "program.py"
     program.write_text(TRAINING_PROGRAM)
     record_training(program, FEW_BATCHES)
@@ -306,7 +306,7 @@ def _stacks_per_run(folder: Path) -> int:
 
 
 def _batches_for(folder: Path, calls: int) -> int:
-    """The batches with which the program makes about so many calls, by two short runs of it."""
+    """The number of batches for about this number of calls, from two short runs."""
     program = folder / "program.py"
     program.write_text(TRAINING_PROGRAM)
     made = []
@@ -319,7 +319,7 @@ def _batches_for(folder: Path, calls: int) -> int:
 
 
 def _add_definitions(store: Store, folder: Path, sources: Sequence[Path], wanted: int) -> int:
-    """Add the trees' files as other trees' until the index has about as many definitions as wanted; how many it has."""
+    """Add copies of the trees until the index has this many definitions; return their number."""
     paths = [found.path for source in sources for found in find_files(source)]
     there = sum(len(file.definitions) for file in extract_files(paths))
     total = there
@@ -335,7 +335,7 @@ def _add_definitions(store: Store, folder: Path, sources: Sequence[Path], wanted
 
 
 def _batches(files: Iterator[ExtractedFile]) -> Iterator[list[ExtractedFile]]:
-    """Files in lists."""
+    """Split files into lists."""
     while batch := list(islice(files, FILES_PER_BATCH)):
         yield batch
 
@@ -423,7 +423,7 @@ def _measure_following_memory(path: Path, times: int) -> Figure:
 def _follow(
     functions: list[tuple[str, list[str]]], calls: _call_stream.CallColumns, times: int, after_batch: Callable[[], None]
 ) -> int:
-    """Follow the objects of the calls and return how many of their rows were taken."""
+    """Follow the objects of the calls and return the number of their rows."""
     lifetimes = _call_stream.Lifetimes(object_table())
     for function in functions:
         lifetimes.add_function(*function)
@@ -439,7 +439,7 @@ def _follow(
 
 
 def _resident_bytes() -> int:
-    """The memory of this process, in bytes."""
+    """Resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 

@@ -46,7 +46,7 @@ Outcome = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A file of tests and the part of it that is run: every `step`-th test from the `first` on."""
+    """A file of tests and its slice: every `step`-th test from the `first`."""
 
     name: str
     first: int
@@ -57,13 +57,13 @@ class Suite:
 
     @property
     def slug(self) -> str:
-        """Its name as part of a file's."""
+        """The name of the suite for file names."""
         return f"{self.name}-{self.first}-{self.step}"
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """What every process is started with."""
+    """Options of every test process."""
 
     python: str
     library: Path
@@ -75,7 +75,7 @@ class Runner:
     behaviour: Path | None
 
     def run(self, suite: Suite, platform: str) -> Path:
-        """Run what is left of a suite on a platform; return the file of its outcomes."""
+        """Run the unfinished tests of a suite on a platform; return the file of its outcomes."""
         notes = self.notes / f"{suite.slug}.{platform}.jsonl"
         if WHOLE_FILE in _read_outcomes(notes):
             notes.unlink()
@@ -186,14 +186,14 @@ def _sum_outcomes(found: dict[Suite, dict[str, dict[str, Outcome]]]) -> list[Fig
 
 
 def _parse_suite(text: str, part: str | None) -> Suite:
-    """`pjit:0/16`, or `pjit` with the slice of the command line."""
+    """Parse `pjit:0/16`, or `pjit` with the slice of the command line."""
     name, _, own = text.partition(":")
     first, _, step = (own or part or "0/1").partition("/")
     return Suite(name, int(first), int(step))
 
 
 def _check_packages(python: str) -> None:
-    """End with what to install unless the interpreter has what JAX's tests import."""
+    """Exit with an install command if the interpreter lacks packages that JAX's tests import."""
     program = f"import importlib.util as u; print(*(n for n in {list(REQUIRED_PACKAGES)} if not u.find_spec(n)))"
     missing = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     if missing:
@@ -203,7 +203,7 @@ def _check_packages(python: str) -> None:
 
 
 def _check_checkout(checkout: Path, python: str) -> Path:
-    """The folder of tests, of the version that is installed; another version tests another JAX."""
+    """The folder of tests; exit if the checkout is not of the installed version."""
     found = re.search(r'^_version = "([\d.]+)"', (checkout / "jax" / "version.py").read_text(), re.MULTILINE)
     program = "import importlib.metadata as m; print(m.version('jax'))"
     installed = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout.strip()
@@ -216,7 +216,7 @@ def _check_checkout(checkout: Path, python: str) -> Path:
 
 
 def _read_outcomes(notes: Path) -> dict[str, Outcome]:
-    """The outcome of each test that has one; of a test with several (its own, its teardown's) the worst."""
+    """The outcome of each finished test; the worst one if a test has several (its own, its teardown's)."""
     found: dict[str, Outcome] = {}
     for line in notes.read_text().splitlines() if notes.exists() else []:
         entry = json.loads(line)
@@ -227,7 +227,7 @@ def _read_outcomes(notes: Path) -> dict[str, Outcome]:
 
 
 def _unfinished_test(notes: Path) -> str | None:
-    """The test in which the last process ended, if it did."""
+    """The test in which the last process ended, or None."""
     lines = notes.read_text().splitlines() if notes.exists() else []
     last = json.loads(lines[-1]) if lines else {"outcome": ""}
     return last["test"] if last["outcome"] == "started" else None
@@ -243,7 +243,7 @@ def _format_status(status: int) -> str:
 
 
 def _find_crash_reason(output: str) -> str:
-    """The line that tells most of how a process died: a fatal log line, or the innermost frame of a stack dump."""
+    """The most informative line of a crash: a fatal log line, or the innermost frame of a stack dump."""
     fatal = re.search(r"^(F\d{4} .*|.*(?:Check failed|terminate called|Fatal Python error).*)$", output, re.MULTILINE)
     current = re.search(r"most recent call first\):\n(.*(?:\n.*){0,3})", output)
     return (fatal[1] if fatal else " < ".join(current[1].split("\n")) if current else output[-200:]).strip()
@@ -253,7 +253,7 @@ def _find_crash_reason(output: str) -> str:
 
 
 def _format_report(found: dict[Suite, dict[str, dict[str, Outcome]]]) -> str:
-    """A Markdown table of counts, then the mock's failures by reason, most frequent first."""
+    """Format a Markdown table of counts, then the mock's failures by reason, most frequent first."""
     lines = ["| tests | mock: passed / failed / skipped | CPU backend | fail on the mock alone |", "|---|---|---|---|"]
     for suite, platforms in found.items():
         alone = _failures(platforms.get("mock", {})).keys() - _failures(platforms.get("cpu", {})).keys()
@@ -271,7 +271,7 @@ def _format_report(found: dict[Suite, dict[str, dict[str, Outcome]]]) -> str:
 
 
 def _format_counts(found: dict[str, Outcome]) -> str:
-    """`56 / 0 / 9`; crashes are failures, and said so."""
+    """Format counts as `56 / 0 / 9`; crashes count as failures and are marked."""
     counts = Counter(outcome["outcome"] for outcome in found.values())
     crashed = f" ({counts['crashed']} crashed)" if counts["crashed"] else ""
     return f"{counts['passed']} / {counts['failed'] + counts['crashed']}{crashed} / {counts['skipped']}"
@@ -282,11 +282,11 @@ def _failures(found: dict[str, Outcome]) -> dict[str, Outcome]:
 
 
 def _reason_kind(reason: str) -> str:
-    """A reason without what differs from test to test: addresses, numbers, all but the first telling line."""
+    """The first informative line of a reason, without addresses and numbers."""
     line = next(iter(_meaningful_lines(reason.splitlines())), "no reason given")
     return re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"b'[^']{40,}.*", "b'...", line))[:200]
 
 
 def _meaningful_lines(lines: Sequence[str]) -> Iterable[str]:
-    """Lines that say something: NumPy's comparisons begin with an empty line and a headline."""
+    """Lines with content: NumPy's comparisons begin with an empty line and a headline."""
     return (line.strip() for line in lines if line.strip() and line.strip() not in ("AssertionError:", "E"))

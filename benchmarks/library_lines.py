@@ -183,7 +183,7 @@ _HEAD = (
 
 
 def _print_builds(answers: Sequence[Answer], exact: dict[tuple[str, str], Exact]) -> None:
-    """A row for each library and build: machine code and stacks together."""
+    """Print a row for each library and build: machine code and stacks together."""
     table = _table("by library and build", "library", "build")
     for key in _keys(answers, lambda answer: (answer.build.library.name, answer.build.options.name)):
         mine = [a for a in answers if (a.build.library.name, a.build.options.name) == key]
@@ -192,7 +192,7 @@ def _print_builds(answers: Sequence[Answer], exact: dict[tuple[str, str], Exact]
 
 
 def _print_totals(title: str, answers: Sequence[Answer], exact: dict[tuple[str, str], Exact]) -> None:
-    """Rows for each compiler, apart: where the callee is in the project, where it is not, of stacks, and all."""
+    """Print rows for each compiler: callees in the project, other callees, stacks, and all calls."""
     table = _table(title, "compiler", "calls of")
     for compiler in _keys(answers, lambda answer: answer.build.options.compiler):
         own = [a for a in answers if a.build.options.compiler == compiler]
@@ -232,7 +232,7 @@ def table_cells(answers: Sequence[Answer], exact: Exact | None) -> list[str]:
 
 
 def _print_causes(answers: Sequence[Answer], outcomes: Sequence[str], label: str | None) -> None:
-    """How often each kind of callee has these outcomes, of answers with this label or of all."""
+    """Print the number of callees of each kind with these outcomes, among answers with this label or all answers."""
     chosen = [a for a in answers if (label is None or a.label == label) and a.outcome in outcomes]
     asked = Counter(a.cause for a in answers if label is None or a.label == label)
     table = Table("callee", "count", "of", title=f"{label or 'all'}: {', '.join(outcomes)}")
@@ -260,7 +260,7 @@ def _print_wide_table(table: Table) -> None:
 
 
 def _show_answers(answers: Sequence[Answer], limit: int) -> None:
-    """Print so many of the answers, drawn evenly and always in the same order."""
+    """Print a random sample of the answers, always in the same order."""
     shown = [answer for answer in answers if not answer.build.library.kept_out]
     drawn = random.Random(1).sample(shown, min(limit, len(shown)))
     for answer in drawn:
@@ -472,7 +472,7 @@ def definitions(
 
 
 def _library_builds(cache: Path, names: Sequence[str], compiler: str | None) -> Iterator[tuple[str, list[Path]]]:
-    """The libraries with debug information that are built, by the library's name."""
+    """The built libraries with debug information, by name."""
     for folder in sorted(cache.iterdir()):
         found = sorted(folder.glob(f"{compiler or '*'}-*/lib{folder.name}.so"))
         if found and (folder.name in names or not names):
@@ -480,7 +480,7 @@ def _library_builds(cache: Path, names: Sequence[str], compiler: str | None) -> 
 
 
 def _functions(described: Path, sources: Path) -> Iterator[tuple[NativeSymbol, tuple[str, int]]]:
-    """The functions that are declared below `sources`, as a library without debug information names them."""
+    """The functions with a declaration below `sources`, with the name in the stripped library."""
     below = f"{sources.resolve()}/"
     starts = [symbol.start for symbol in read_symbols(Elf.open(described)) if symbol.end > symbol.start]
     named = Binary.open(described.parent / "stripped" / described.name).resolve(starts)
@@ -490,7 +490,7 @@ def _functions(described: Path, sources: Path) -> Iterator[tuple[NativeSymbol, t
 
 
 def _declarations(binary: Path, addresses: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """The file and line in which the function that begins at each address is declared."""
+    """The file and line of the declaration of the function at each address."""
     tool = shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer")
     if tool is None:
         raise SystemExit("No llvm-symbolizer is installed: apt install llvm-19.")
@@ -508,7 +508,7 @@ def _matched(symbol: NativeSymbol, trees: SourceTrees) -> tuple[How | None, Sequ
 
 
 def _sharing_functions(placed: Sequence[PlacedFunction]) -> list[PlacedFunction]:
-    """The functions of one place that other functions of another declaration are given too."""
+    """The functions whose definition also matches functions of another declaration."""
     by_place: dict[tuple[str, int], list[PlacedFunction]] = defaultdict(list)
     for each in placed:
         if each.how is How.DEFINITION:

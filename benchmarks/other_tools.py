@@ -182,7 +182,7 @@ def other_tools(runs: int, rounds: int, iterations: int) -> list[Figure]:
 
 
 def _install(bench: Workbench) -> list[str]:
-    """Make the tools' environment, each tool by itself so that one that fails stops no other; return the versions."""
+    """Install each tool separately, so that a failure does not stop the others; return the versions."""
     environment = bench.folder / "tools"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     pip: Command = [environment / "bin" / "pip", "--disable-pip-version-check"]
@@ -200,7 +200,7 @@ def _install(bench: Workbench) -> list[str]:
 
 
 def _measure_from_outside(bench: Workbench, runs: int) -> list[ToolRuns]:
-    """The tools that stop a process to look at it, in turn, at one process standing in device_put."""
+    """Measure the tools that stop a process, in turn, on one process inside device_put."""
     looks: dict[str, Callable[[int], list[Stack]]] = {
         "py-spy dump --native": lambda pid: _py_spy_dump(bench, pid),
         "pystack remote --native": lambda pid: _pystack_remote(bench, pid),
@@ -223,7 +223,7 @@ def _time_look(row: ToolRuns, *, look: Callable[[int], list[Stack]], pid: int) -
 
 @contextmanager
 def _standing_process(bench: Workbench) -> Iterator[int]:
-    """A process that stands in device_put; its process id."""
+    """Run a process inside device_put; yield its process id."""
     command: Command = [sys.executable, bench.program("standing", STANDING_PROGRAM)]
     with subprocess.Popen(command, env=_tool_environment(), stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -259,7 +259,7 @@ def _gdb_backtrace(pid: int) -> list[Stack]:
 
 
 def _measure_whole_runs(bench: Workbench, rounds: int) -> list[ToolRuns]:
-    """framedex, memray and py-spy record over the looping program, in turn with the program by itself."""
+    """Measure framedex, memray and py-spy record over the looping program, in turn with the program alone."""
     program = bench.program("looping", LOOPING_PROGRAM)
     framedex = ToolRuns("framedex run", "the loop's loss per recorded call")
     memray = ToolRuns("memray run --native", "the loop's loss per allocation, which are all it sees")
@@ -288,19 +288,19 @@ def _measure_whole_runs(bench: Workbench, rounds: int) -> list[ToolRuns]:
 
 
 def _events_per_iteration(bench: Workbench, events: Callable[[int], int]) -> float:
-    """How many events one iteration of the loop adds, start-up left out."""
+    """The number of events of one iteration of the loop, without start-up."""
     few = bench.iterations // 5
     return (events(bench.iterations) - events(few)) / (bench.iterations - few)
 
 
 def _charge(row: ToolRuns, alone: float, watched: float, events: float) -> None:
-    """Note the nanoseconds per iteration that watching costs, shared among its `events`."""
+    """Add the time that watching costs per iteration, divided by the number of its `events`."""
     row.seconds.append((watched - alone) / events / 1e9)
     row.slow_downs.append(watched / alone)
 
 
 def _framedex_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str, float], int]:
-    """Times of the loop, and how many calls were recorded into the folder's only capture."""
+    """Times of the loop, and the number of recorded calls."""
     shutil.rmtree(bench.folder / ".framedex", ignore_errors=True)
     command: Command = [_framedex_command(), "run", program, str(count)]
     times = json.loads(_output(command, environment={"FRAMEDEX_RECORD": "1"}, folder=bench.folder))
@@ -309,7 +309,7 @@ def _framedex_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str
 
 
 def _name_framedex(bench: Workbench, row: ToolRuns) -> Stack:
-    """The names of a recorded call's frames. What naming took, for every stack of the capture, goes into the row."""
+    """The names of a recorded call's frames. The time to name all stacks of the capture goes into the row."""
     begin = time.perf_counter()
     _output([_framedex_command(), "index"], folder=bench.folder)
     row.counted += f"; `framedex index` names all stacks afterwards in {time.perf_counter() - begin:.1f} s"
@@ -327,7 +327,7 @@ def _watch_memray(bench: Workbench, program: Path, alone: float, allocations: fl
 
 
 def _memray_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str, float], int]:
-    """Times of the loop, and how many allocations were recorded."""
+    """Times of the loop, and the number of recorded allocations."""
     recording, statistics_file = bench.folder / "memray.bin", bench.folder / "memray.json"
     memray = bench.tool("memray")
     times = json.loads(_output([memray, "run", "--native", "--quiet", "-f", "-o", recording, program, str(count)]))
@@ -336,7 +336,7 @@ def _memray_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str, 
 
 
 def _memray_stack(bench: Workbench, program: Path) -> Stack:
-    """Of the allocations below user_function in a short run, the one whose stack shows most."""
+    """The stack with most landmarks, among the allocations below user_function in a short run."""
     _memray_run(bench, program, 5)
     script = bench.program("memray_stacks", MEMRAY_STACKS)
     stacks = json.loads(_output([bench.tool("memray").with_name("python"), script, bench.folder / "memray.bin"]))
@@ -344,7 +344,7 @@ def _memray_stack(bench: Workbench, program: Path) -> Stack:
 
 
 def _watch_py_spy(bench: Workbench, program: Path, alone: float, row: ToolRuns) -> None:
-    """100 samples per second, of ten times the iterations so that there are some."""
+    """Take 100 samples per second over ten times the iterations, to have enough samples."""
     count, samples = bench.iterations * 10, bench.folder / "py-spy.txt"
     record: Command = ["record", "--native", "--rate", "100", "--format", "raw", "--output", samples]
     text = _output([bench.tool("py-spy"), *record, "--", sys.executable, program, str(count)])
@@ -366,7 +366,7 @@ def _extract(bench: Workbench, row: ToolRuns) -> None:
 
 
 def _run_guarded(row: ToolRuns, measure: Callable[[ToolRuns], None]) -> None:
-    """Measure once; a failure goes into the row, where runs that went well still count."""
+    """Measure once; add a failure to the problems of the row."""
     try:
         measure(row)
     except UnavailableError as problem:
@@ -374,7 +374,7 @@ def _run_guarded(row: ToolRuns, measure: Callable[[ToolRuns], None]) -> None:
 
 
 def _output(command: Command, environment: dict[str, str] | None = None, folder: Path | None = None) -> str:
-    """What a command prints. Raises UnavailableError, with its message, if it fails or takes two minutes."""
+    """The output of a command. Raises UnavailableError, with its message, if it fails or takes two minutes."""
     try:
         return subprocess.run(
             command, env=_tool_environment() | (environment or {}), cwd=folder,
@@ -400,12 +400,12 @@ def _tool_environment() -> dict[str, str]:
 
 
 def _best_stack(stacks: Sequence[Stack]) -> Stack:
-    """The stack that shows most of what is known to be there: of several threads, or of several samples."""
+    """The stack with most landmarks, among several threads or samples."""
     return min(stacks, key=lambda stack: len(_missing_landmarks(stack)), default=())
 
 
 def _missing_landmarks(stack: Stack, landmarks: Sequence[str] = LANDMARKS) -> list[str]:
-    """The landmarks which are not on the stack, or not in their order."""
+    """The landmarks that are missing or out of order."""
     missing, position = [], 0
     for landmark in landmarks:
         found = next((index for index in range(position, len(stack)) if _is_named(stack[index], landmark)), None)
@@ -417,14 +417,14 @@ def _missing_landmarks(stack: Stack, landmarks: Sequence[str] = LANDMARKS) -> li
 
 
 def _is_named(name: str, landmark: str) -> bool:
-    """Whether a tool's name of a function is this one: with or without parameters, qualified or not."""
+    """Whether a tool's name of a function is this landmark: with or without parameters, qualified or not."""
     if "::" in landmark:
         return re.match(re.escape(landmark) + r"(?!\w)", name) is not None
     return name.rsplit(".", 1)[-1] == landmark
 
 
 def _rate_names(stack: Stack) -> str:
-    """How many of the C++ landmarks are named, wherever they are."""
+    """The number of C++ landmarks with a name, in any order."""
     named = sum(any(_is_named(name, landmark) for name in stack) for landmark in NATIVE_LANDMARKS)
     return "yes" if named == len(NATIVE_LANDMARKS) else f"{named} of {len(NATIVE_LANDMARKS)}" if named else "none"
 
@@ -468,7 +468,7 @@ def _print_table(rows: Sequence[ToolRuns]) -> list[Figure]:
 
 
 def _most_common(verdict: Callable[[Stack], str], stacks: Sequence[Stack]) -> str:
-    """The verdict on the runs' stacks, with the number of runs where they differ."""
+    """The verdict on the stacks, with counts if runs differ."""
     verdicts = Counter(verdict(stack) for stack in stacks)
     if len(verdicts) == 1:
         return next(iter(verdicts))
@@ -476,7 +476,7 @@ def _most_common(verdict: Callable[[Stack], str], stacks: Sequence[Stack]) -> st
 
 
 def _format_duration(seconds: float) -> str:
-    """In the unit that suits it."""
+    """Format seconds in a suitable unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if abs(seconds) >= size:
             return f"{seconds / size:,.1f} {unit}"

@@ -193,7 +193,7 @@ def _bodies(maps: list[ReleaseMap], name: str) -> list[Counter[str]]:
 
 
 def _relative_to_trees(candidates: Sequence[tuple[str, Definition]], trees: Sequence[Path]) -> list[_Candidate]:
-    """Make paths relative to the trees, and drop declarations, which no map has."""
+    """Make paths relative to the trees, and drop declarations, which maps do not have."""
     tops = tuple(f"{tree.resolve()}/" for tree in trees)
     return [
         (path.removeprefix(next(top for top in tops if path.startswith(top))), definition)
@@ -214,7 +214,7 @@ def _locations(found: Sequence[tuple[str, Definition]]) -> list[str]:
 
 
 def _median_ms_with_maps(work: Callable[[list[ReleaseMap]], object]) -> float:
-    """Milliseconds of processor time, with maps that were opened before each turn."""
+    """Median milliseconds of processor time, with newly opened maps for each round."""
     return statistics.median(_time_once(work, _open_maps()) for _ in range(_ROUNDS))
 
 
@@ -312,7 +312,7 @@ def _count_agreement(folder: Path, checkouts: list[Path]) -> dict[str, int]:
 
 
 def _frame_locations(index: Path, checkouts: list[Path]) -> dict[tuple[str, int, int], tuple[str, int]]:
-    """The places of native frames in release maps or checkouts, by module, offset and depth: path inside and line."""
+    """The relative path and line of native frames, by module, offset and depth."""
     connection = sqlite3.connect(index)
     rows = connection.execute(
         "SELECT m.path, fr.offset, fr.depth, f.path, fr.line FROM frames fr JOIN modules m ON m.id = fr.module"

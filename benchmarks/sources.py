@@ -55,7 +55,7 @@ _NAME_PARTS = (
 
 
 class Seconds(NamedTuple):
-    """What a command took: by the clock, and of processors."""
+    """Wall-clock and processor seconds of a command."""
 
     wall: float
     processor: float
@@ -228,7 +228,7 @@ def _remove_index(index: Path) -> None:
 
 
 def _timed(command: Sequence[str], cache: Path | None = None) -> Seconds:
-    """What a command takes, with all its threads; `cache` is the user's cache folder for it."""
+    """Run a command with all its threads; `cache` replaces the user's cache folder."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)} if cache else None
     before, began = os.times(), time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, env=environment)
@@ -283,7 +283,7 @@ _GIT_FETCH = "git fetch --depth=1, git checkout"
 
 
 def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, Callable[[], object]]]:
-    """What is measured, in its order; each finds what the one before has left."""
+    """The measured steps in order; each step continues from the previous one."""
     address = f"{server.address}/tree.git"
     cache, plain = SourceCache(folder / "cache"), folder / "plain"
 
@@ -405,7 +405,7 @@ def _lines_around(places: Sequence[Place], reach: int = 20) -> Sequence[Place]:
 
 
 def _query_seconds(index_path: Path, places: Sequence[Place], warm: Sequence[Place]) -> list[float]:
-    """The seconds that each place takes, in an index opened anew in which those of `warm` were asked before."""
+    """Seconds of each query in a newly opened index, after the queries of `warm`."""
     with Index.open(index_path) as index:
         for path, line in warm:
             with index.reading():

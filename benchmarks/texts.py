@@ -105,7 +105,7 @@ def _stack_log(_: random.Random) -> Iterator[str]:
 
 
 def _moved_stack_log(chance: random.Random) -> Iterator[str]:
-    """The same stacks, of processes that each lay somewhere else."""
+    """The same stacks with random addresses."""
     for text in _stack_log(chance):
         yield _ADDRESS.sub(
             lambda found: f"{chance.getrandbits(40) | 1 << 40:0{len(found[0])}x}"[-len(found[0]) :], text
@@ -113,7 +113,7 @@ def _moved_stack_log(chance: random.Random) -> Iterator[str]:
 
 
 def _xla_frames(chance: random.Random) -> Iterator[str]:
-    """Frames of XLA that its release maps know, of processes that each lay somewhere else."""
+    """Frames of XLA from its release maps, with random addresses."""
     names = (
         "PjRtCApiClient::InitAttributes",
         "cpu::ThunkExecutor::TracedExecute",
@@ -185,7 +185,7 @@ def _measure_speed(
 
 
 def _filter_log(log: Path, command: Sequence[str]) -> tuple[float, float]:
-    """The seconds that a filter took for a log, and those of the processor."""
+    """Wall-clock and processor seconds of a filter for a log."""
     with log.with_suffix(".out").open("wb") as sink, subprocess.Popen(["cat", log], stdout=subprocess.PIPE) as source:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdin=source.stdout, stdout=sink, stderr=subprocess.DEVNULL)
@@ -341,7 +341,7 @@ def symbol_spellings(
 def _sample_functions(
     binary: Path, resolver: Resolver, size: int, seed: int
 ) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
-    """Mangled names of functions with the places that these lead to."""
+    """Mangled names of functions, with their definitions."""
     names = sorted({symbol.mangled for symbol in read_symbols(Elf.open(binary)) if symbol.mangled.startswith("_Z")})
     random.Random(seed).shuffle(names)
     found = 0
@@ -390,13 +390,13 @@ def _llvm(mangled: str) -> str:
 
 
 def _gnu(mangled: str) -> str:
-    """As libstdc++ prints it: what gdb, c10 and glibc's tools do."""
+    """The name as libstdc++ prints it, for gdb, c10 and glibc."""
     demangler = demanglers._libstdcxx()
     return (demangler and demangler(demanglers.without_suffix(mangled))) or mangled
 
 
 def _absl(mangled: str) -> str:
-    """As absl prints it: `f<>()` for whatever template arguments and parameters, without a return type."""
+    """The name as absl prints it: `f<>()` for any template arguments and parameters, without a return type."""
     parts: list[str] = []
     plain = _llvm(mangled)
     if plain.startswith("_Z"):

@@ -88,7 +88,7 @@ def verb_starts(index: Path, rounds: int, other: Path | None) -> list[Figure]:
 
 
 def _list_verbs(path: Path, folder: Path) -> list[list[str]]:
-    """Every verb that reads, with something to ask."""
+    """Every verb that reads, with arguments from the index."""
     with Index.open(path) as index:
         calls = index.calls.find(CallFilter(), limit=1000)
         lines = index.calls.python_lines(calls)
@@ -157,7 +157,7 @@ def completion(index: Path, functions: int, rounds: int) -> list[Figure]:
 
 
 def _add_functions(index: Path, functions: int) -> None:
-    """Add functions like one that is there, of names of their own."""
+    """Add functions with new names, as copies of an existing one."""
     with closing(sqlite3.connect(index)) as connection, connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(functions)")]
         others = [each for each in columns if each not in ("id", "name", "short_name")]

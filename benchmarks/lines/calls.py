@@ -93,7 +93,7 @@ def _build_driver(folder: Path, source: str, flags: list[str]) -> Path:
 
 
 def _parse_pairs(record: bytes, build: Build) -> Iterator[Pair]:
-    """The record is a list of modules, `index path` by line, an empty line, then stacks: a count, and so many frames.
+    """Parse a record: a list of modules, `index path` by line, an empty line, then stacks: a count, and its frames.
 
     A frame is the number of its module and an address in it, both 64 bits; innermost first.
     """
@@ -141,7 +141,7 @@ class Call:
 
 
 def calls_of(build: Build, count: int, of_stacks: int) -> list[Call]:
-    """So many calls of the machine code and of recorded stacks, or as many as there are."""
+    """Draw this many calls of the machine code and of recorded stacks, or all if there are fewer."""
     saved = build.folder / f"calls-{_VERSION}-{count}-{of_stacks}.json"
     if not saved.exists():
         found = list(_draw(build, count, of_stacks))
@@ -197,7 +197,7 @@ def _callees_here(build: Build, batch: Sequence[Drawn]) -> tuple[list[int], list
 
 
 def _without_partial_functions(frames: list[list[Any]]) -> list[list[Any]]:
-    """The frames less a whole function around its own part.
+    """Drop the frame of a whole function around its own part.
 
     GCC splits functions (`-fpartial-inlining`) and may inline the rest back: as a function of the same name, called on
     the line of the whole one's name, where no call is written.
@@ -223,7 +223,7 @@ class Project:
 
 
 def symbolize(binary: Path, addresses: Sequence[int]) -> list[list[list[Any]]]:
-    """For each address the functions there, innermost first: mangled name, path, line, the line of its declaration."""
+    """The functions at each address, innermost first: mangled name, path, line, the line of the declaration."""
     if not addresses:
         return []
     tool = next(filter(None, map(shutil.which, _SYMBOLIZERS)), None)
@@ -246,7 +246,7 @@ def _normal(path: str) -> str:
 
 
 class _Code:
-    """The call instructions of a library that name what they call."""
+    """The call instructions of a library with a known target."""
 
     def __init__(self, path: Path) -> None:
         self._elf = Elf.open(path)
@@ -267,7 +267,7 @@ class _Code:
                         yield (instruction.next_ip, *called)
 
     def target(self, address: int) -> tuple[str, str, int] | None:
-        """The name of what begins at an address, how it is reached, and where it is if it is in this library."""
+        """The name of the function at an address, the kind of call, and its address if it is in this library."""
         if mangled := self._starting.get(address):
             return demangle(mangled), "direct", address
         if stub := self._stubs.get(address):
@@ -275,7 +275,7 @@ class _Code:
         return None
 
     def call_before(self, returns_to: int) -> tuple[str, str, int] | None:
-        """What the instruction before an address calls directly or through the PLT."""
+        """The target of the direct call or PLT call that ends at an address."""
         code = self._elf.content(returns_to - 5, returns_to)
         instruction = Decoder(64, code, ip=returns_to - 5).decode()
         if instruction.flow_control != FlowControl.CALL or instruction.next_ip != returns_to:
@@ -284,7 +284,7 @@ class _Code:
 
 
 def _stubs(elf: ELFFile) -> dict[int, str]:
-    """The mangled names of what the stubs of the PLT jump to, by their addresses."""
+    """The mangled names of the targets of PLT stubs, by address."""
     slots: dict[int, str] = {}
     for name in (".rela.plt", ".rela.dyn"):
         section = elf.get_section_by_name(name)
@@ -310,7 +310,7 @@ def _stubs(elf: ELFFile) -> dict[int, str]:
 
 
 def _stack_calls(build: Build, code: _Code) -> Iterator[Drawn]:
-    """The calls of recorded stacks, each once with each function that it was seen to call."""
+    """The calls of recorded stacks, once for each callee."""
     own = Binary.open(build.stripped)
     others: dict[str, Binary] = {}
 

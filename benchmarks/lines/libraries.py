@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """One library as the table has it; `libraries.toml` says what each field means."""
+    """One library of the table; `libraries.toml` describes each field."""
 
     name: str
     source: str
@@ -48,12 +48,12 @@ class Library:
 
     @property
     def needs(self) -> list[str]:
-        """The names of the libraries whose files or headers this one is built with."""
+        """The names of libraries whose files or headers this library needs."""
         folders = [entry.partition(":")[0] for entry in self.include if ":" in entry]
         return [name for name in dict.fromkeys([*self.borrow, *folders]) if name != "python"]
 
     def files_to_compile(self, root: Path) -> list[Path]:
-        """The files to compile below its folder, and our own drivers."""
+        """The files to compile below the library's folder, and our own drivers."""
         found: dict[Path, None] = {}
         for pattern in self.compile:
             if pattern.startswith("own:"):
@@ -66,11 +66,11 @@ class Library:
         return list(found)
 
     def is_test(self, path: str) -> bool:
-        """Whether a file, by its path below the library's folder, is of its tests."""
+        """Whether a file is a test, by its path below the library's folder."""
         return any(fnmatch(path, pattern) for pattern in self.tests)
 
     def renames_main(self, file: Path, root: Path) -> bool:
-        """Whether the file has a `main` of its own, where that of another is run."""
+        """Whether the file has its own `main` and the workload runs another."""
         return file.is_relative_to(root) and any(fnmatch(str(file.relative_to(root)), p) for p in self.rename_main)
 
     def _is_excluded(self, path: Path) -> bool:
@@ -87,7 +87,7 @@ class Options:
 
     @property
     def name(self) -> str:
-        """As it stands in the tables, and as its folder is called."""
+        """The name in tables, and the name of the folder."""
         return f"{self.compiler}-{self.level}"
 
 
@@ -109,7 +109,7 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 def fetch(library: Library, cache: Path) -> Path:
-    """The folder of the library's sources below the cache; fetched unless it is there."""
+    """Fetch the sources of a library, unless they are there; return their folder."""
     root = cache / library.name / "source"
     if root.is_dir():
         return root
@@ -146,7 +146,7 @@ def _from_debian(package_version: str, cache: Path, folder: Path) -> Path:
 
 
 def _apt_settings(folder: Path) -> Path:
-    """The settings of an apt of our own, which knows the source packages of what the system's apt knows."""
+    """Write the settings of an apt of our own, with the source packages of the system's apt."""
     settings = folder / "apt.conf"
     if settings.exists():
         return settings
@@ -207,7 +207,7 @@ class Build:
 
 
 def build(library: Library, options: Options, libraries: dict[str, Library], cache: Path, processes: int) -> Build:
-    """Fetch and build what is not there yet.
+    """Fetch and build a library, unless that is done.
 
     Raises RuntimeError with the compiler's words where a file does not compile, subprocess.CalledProcessError where
     the library does not link, OSError where nothing can be fetched or written.
