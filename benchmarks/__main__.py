@@ -90,7 +90,7 @@ class Benchmarks(click.Group):
                 formatter.write_dl(rows)
 
 
-@click.group(cls=Benchmarks, invoke_without_command=True, context_settings={"max_content_width": 120})
+@click.group(cls=Benchmarks, invoke_without_command=True, context_settings={"terminal_width": 120})
 @click.option("--save", is_flag=True, help="Save the figures in benchmarks/results/ and update RESULTS.md.")
 @click.option("--table", is_flag=True, help="Write benchmarks/RESULTS.md from benchmarks/results/ and exit.")
 @click.pass_context

@@ -170,13 +170,13 @@ def _measure_hovers(command: Sequence[str], index: Path, hovers: int, root: Path
 
 
 def _busiest_lines(index: Path) -> list[Location]:
-    """The source lines of the latest calls' stacks."""
+    """The existing source lines of the latest calls' stacks."""
     locations: dict[Location, None] = {}
     with Index.open(index) as opened:
         for call in opened.calls.find(CallFilter(), limit=_MAX_LOCATIONS):
             trace = opened.calls.trace(call.id)
             for frame in trace.frames if trace else ():
-                if frame.location is not None:
+                if frame.location is not None and Path(frame.location.path).is_file():
                     locations[frame.location.path, frame.location.line] = None
     return list(locations)[:_MAX_LOCATIONS]
 
