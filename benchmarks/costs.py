@@ -327,9 +327,10 @@ for number in range(60):
 @click.option("--runs", type=int, default=8, show_default=True, help="Runs of each program.")
 @click.option("--more", type=float, default=2.5, show_default=True, help="Factor of work in the second program.")
 def time_differences(runs: int, more: float) -> list[Figure]:
-    """Count how often `framedex diff` reports different times: for one program, and for one with more work.
+    """Count how often `framedex diff` reports different times.
 
-    Other load on the machine matters. Run the benchmark on an idle machine and on a busy one.
+    Compares runs of one program, and runs of a program with more work. Other load on the machine matters. Run the
+    benchmark on an idle machine and on a busy one.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

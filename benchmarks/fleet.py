@@ -202,7 +202,7 @@ def _size(path: Path) -> int:
 @click.option("--seeds", type=int, default=1, show_default=True, help="Number of generated jobs.")
 @click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first job.")
 def fleet_ranks(ranks: int, steps: int, fault_count: int, seeds: int, first_seed: int) -> list[Figure]:
-    """Count the faults that `framedex fleet ranks` names in generated jobs, and measure the command.
+    """Count the faults that `framedex fleet ranks` names in generated jobs.
 
     The calls of the ranks are variations of one real capture. A named fault has the right rank, step and line; every
     other finding except a note is false. Faults that are not named and false findings are printed on stderr.

@@ -350,7 +350,7 @@ BATCH = 100_000
 @click.option("--rounds", type=int, default=5, show_default=True, help="Number of rounds.")
 @click.option("--times", type=int, default=1, help="Follow the calls this often in C++ and measure memory growth.")
 def followed_calls(captures: tuple[Path, ...], rounds: int, times: int) -> list[Figure]:
-    """Measure following objects and finding causal links in C++, against the Python oracle of the tests.
+    """Measure following objects and finding causal links, against the oracle of the tests.
 
     Both read decoded values. Microseconds of processor time per call.
     """

@@ -102,11 +102,11 @@ def library_lines(
     processes: int,
     only_built: bool,
 ) -> list[Figure]:
-    """Count the calls whose line is found without debug information, in libraries built by clang and gcc.
+    """Count the calls in libraries whose line is found without debug information.
 
-    Fetches and builds the libraries of lines/libraries.toml (an hour, once). Every call counts, with or without a
-    known definition of its caller: direct calls and calls through the PLT in the machine code, and calls in stacks
-    recorded where a workload allocates or frees memory.
+    Fetches the libraries of lines/libraries.toml and builds them with clang and gcc (an hour, once). Every call
+    counts, with or without a known definition of its caller: direct calls and calls through the PLT in the machine
+    code, and calls in stacks recorded where a workload allocates or frees memory.
     """
     selection = Selection(cache, names, compiler, level, kept_out, processes, only_built)
     answers: list[Answer] = []

@@ -143,7 +143,7 @@ class DispatchRun:
 @click.option("--devices", type=int, default=1, show_default=True, help="Devices of the mock TPU.")
 @click.option("--library", help="Measure this libtpu.so in place of the installed mock TPU.")
 def dispatch(rounds: int, calls: int, repeats: int, devices: int, library: str | None) -> list[Figure]:
-    """Measure calls, compilation and start-up on the mock TPU, recorded and not, against JAX's CPU backend.
+    """Measure calls, compilation and start-up on the mock TPU, against JAX's CPU backend.
 
     Each round starts one process for each backend, in rotating order.
     """
@@ -183,7 +183,7 @@ BEHAVIOURS = {
 @click.option("--rounds", type=int, default=7, show_default=True, help="Number of rounds.")
 @click.option("--calls", type=int, default=3000, show_default=True, help="Calls in a round.")
 def behaviours(rounds: int, calls: int) -> list[Figure]:
-    """Measure a call with a behaviour, with a behaviour on another function, and without behaviours.
+    """Measure a call with a behaviour, and without behaviours.
 
     The three take turns in this process, unrecorded, on the mock TPU. The call is a jax.device_put of four floats.
     """

@@ -164,7 +164,7 @@ class Workbench:
 @click.option("--rounds", type=int, default=5, show_default=True, help="Whole runs with each tool.")
 @click.option("--iterations", type=int, default=3000, show_default=True, help="Iterations of the loop in a whole run.")
 def other_tools(runs: int, rounds: int, iterations: int) -> list[Figure]:
-    """Measure a stack with py-spy, pystack, memray, gdb, traceback and framedex on the same program.
+    """Measure a stack with py-spy, pystack, memray, gdb, traceback and framedex.
 
     The benchmark compares the output of every tool with the known stack. It installs py-spy, pystack and memray into
     a temporary virtual environment and takes gdb from the system. A missing or failing tool is a row with the reason.

@@ -250,7 +250,7 @@ _DEMO = ROOT / "indexer" / "framedex" / "demo" / "device_put.py"
 def first_trace(
     program: Path, rounds: int, sources: tuple[Path, ...], checkouts: tuple[Path, Path] | None
 ) -> list[Figure]:
-    """Measure `framedex index` of a first capture with the release maps, against the same without them.
+    """Measure `framedex index` of a first capture, with and without release maps.
 
     Records the program on the mock TPU, then indexes its capture in turns. Without --source, the folders of
     `make demo` are indexed too. With --checkouts at the commits of the installed jaxlib, counts the frames with the

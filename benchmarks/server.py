@@ -194,10 +194,11 @@ OPEN_FILES = 20  # that a peer has open, as many as a person may
 @click.option("--questions", type=int, default=1000, show_default=True, help="Repeated questions of each kind.")
 @click.option("--runs", type=int, default=3, show_default=True, help="Number of runs.")
 def server_at_scale(folder: Path, questions: int, runs: int) -> list[Figure]:
-    """Measure hover, definition and call hierarchy in a large index, against pygls, pyright and clangd.
+    """Measure the server in a large index, against pygls, pyright and clangd.
 
-    FOLDER was made by `large-index`. Questions visit the lines of stacks of many programs. The peers answer about the
-    same files, where they are installed. Processor time is an average per question.
+    FOLDER was made by `large-index`. Hovers, definitions and steps of the call hierarchy visit the lines of stacks
+    of many programs. The peers answer about the same files, where they are installed. Processor time is an average
+    per question.
     """
     folder = folder.resolve()
     locations = locations_in(folder / ".framedex" / "index.db")

@@ -250,7 +250,7 @@ CRASH_COLUMNS = (
 @click.command()
 @click.option("--index", type=click.Path(exists=True, path_type=Path), help="Index of XLA's and JAX's sources.")
 def crash_texts(index: Path | None) -> list[Figure]:
-    """Count the frames of the crash text corpus that are recognised, and those that lead to a source line.
+    """Count the frames of crash texts that are recognised, and their source lines.
 
     The corpus is tests/fixtures/crash_texts; a person counted its frames. Wrong frames are those that no person
     counted. The index finds frames with a symbol only.
@@ -438,7 +438,7 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
 @click.option("--other", type=click.Path(exists=True, path_type=Path), help="site-packages with another version.")
 @click.option("--package", default="jax", show_default=True, help="Package to compare with its other version.")
 def outlines(files: int, other: Path | None, package: str) -> list[Figure]:
-    """Count the frames that contradict their own Python file, and those that contradict another version.
+    """Count the frames that contradict their own Python file, or another version.
 
     Every line of every code object is a frame. No frame may contradict its own file. With --other, a frame should
     contradict the other version where its line differs.
