@@ -1,112 +1,149 @@
-"""What a store of captures takes: calls a second of processor time against one index, bytes a call, memory, questions.
-
-    python benchmarks/fleet.py CAPTURE [--captures 10 50 200] [--store-only] [--workers 1 2]
-
-The captures are copies of one, each of a process of its own as its capture.json says. Each step is a process, whose
-start and names of frames are in its figures. With --workers captures are also added by so many processes, into stores
-of their own: seconds by the clock, and memory of that worker which takes most.
-"""
+"""Cost of a fleet store: adding captures, queries, and faults that `framedex fleet ranks` finds."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import click
+
+from benchmarks.figures import Figure
+from benchmarks.processes import FRAMEDEX, Cost, print_header, print_row, run_framedex, run_measured
 from framedex.fleet.asking import Asking
 from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
 
-FRAMEDEX = [sys.executable, "-m", "framedex"]
+if TYPE_CHECKING:
+    from tests.indexer.fleet.generated import Fault
+
+# --- a store of captures ----------------------------------------------------------------------------------------------
 
 
-def main() -> None:
-    """Print a row for each number of captures, then one for each question to the last store."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("capture", type=Path)
-    arguments.add_argument("--captures", type=int, nargs="+", default=[10, 50, 200])
-    arguments.add_argument("--store-only", action="store_true", help="Make no index beside it.")
-    arguments.add_argument("--workers", type=int, nargs="+", default=[], help="Have so many processes add them, too.")
-    given = arguments.parse_args()
-    print("| captures | calls | calls a second, store | index | MiB, store | index | bytes a call, store | index |")
-    print("|---|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        for many in given.captures:
-            here = Path(folder) / str(many)
-            copies(given.capture, here / "captures", many)
-            store, index = here / "store", here / "index.db"
-            took = measured("fleet", "add", str(here / "captures"), "--store", str(store), "--workers", "0")
-            calls = asked(store, "SELECT sum(calls) FROM captures")[0]
-            cells = [of(calls, took, store)]
-            if not given.store_only:
-                cells.append(of(calls, measured("--index", str(index), "index", str(here / "captures")), index))
-            print(
-                f"| {many} | {calls:,} | {' | '.join(' | '.join(pair) for pair in zip(*cells, strict=True))} |",
-                flush=True,
+@click.command()
+@click.argument("capture", type=click.Path(exists=True, path_type=Path))
+@click.option("--captures", "counts", type=int, multiple=True, default=[10, 50, 200], help="Captures; repeatable.")
+@click.option("--store-only", is_flag=True, help="Do not measure an index of the same captures.")
+@click.option("--workers", type=int, multiple=True, help="Also add the captures with this many workers; repeatable.")
+def fleet_store(capture: Path, counts: tuple[int, ...], store_only: bool, workers: tuple[int, ...]) -> list[Figure]:
+    """Measure adding captures to a store, against one index, then pull, compact and every question.
+
+    The captures are copies of one. The start of each process and the naming of frames are included. --workers adds
+    the captures to another store; it prints wall-clock seconds and the memory of the largest worker.
+    """
+    columns = ("captures", "calls", "calls a second, store", "index", "MiB, store", "index", "bytes a call, store")
+    print_header(*columns, "index")
+    figures = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for count in counts:
+            figures += _measure_store(folder / str(count), capture, count, store_only)
+        store = folder / str(counts[-1]) / "store"
+        figures += _measure_maintenance(folder, store)
+        figures += _measure_questions(store)
+        if workers:
+            print()
+            print_header(
+                "captures", "workers", "s", "calls a second", "of processor time", "MiB, a worker", "the command"
             )
-            index.unlink(missing_ok=True)
-        pulled = Path(folder) / "pulled"  # by itself: it gets a folder of captures beside it
-        pulled.mkdir()
-        seconds, memory = measured(
-            "fleet", "pull", "--store", str(store), "--rank", "0", "-o", str(pulled / "index.db")
-        )
-        one = asked(store, "SELECT max(calls) FROM captures")[0]
-        print(f"\npull of {one:,} calls: {one / seconds:,.0f} calls a second, {memory:.0f} MiB", flush=True)
-        seconds, memory = measured("fleet", "compact", "--store", str(store))
-        print(f"compact: {calls / seconds:,.0f} calls a second, {memory:.0f} MiB", flush=True)
-        print("\n| question | s cold, with opening the store | s warm |\n|---|---|---|")
-        counting = "SELECT function, count(*), sum(duration) FROM calls GROUP BY function"
-        for name, sql in {
-            **{name: each.sql for name, each in QUESTIONS.items()},
-            "all calls, by function": counting,
-        }.items():
-            cold, warm = timed(store, sql)
-            print(f"| {name} | {cold:.2f} | {warm:.2f} |", flush=True)
-        if given.workers:
-            print("\n| captures | workers | s | calls a second | of processor time | MiB, a worker | the command |")
-            print("|---|---|---|---|---|---|---|")
-            for many in given.captures:
-                for workers in given.workers:
-                    print(f"| {many} | {workers} | {grown(Path(folder) / str(many), workers)} |", flush=True)
+            for count in counts:
+                for number in workers:
+                    print_row(count, number, *_add_with_workers(folder / str(count), number))
+    return figures
 
 
-def grown(folder: Path, workers: int) -> str:
-    """The cells of so many workers that add the captures of a folder: time, calls a second twice, memory twice."""
+def _measure_store(folder: Path, capture: Path, count: int, store_only: bool) -> list[Figure]:
+    """Add copies of a capture to a store, and to an index; print the row."""
+    _copy_captures(capture, folder / "captures", count)
+    store, index = folder / "store", folder / "index.db"
+    added = run_framedex(folder, "fleet", "add", folder / "captures", "--store", store, "--workers", "0")
+    (calls,) = _query_row(store, "SELECT sum(calls) FROM captures")
+    title = f"{count} captures, {calls:,} calls"
+    cells, ratio = [_store_cells(calls, added, store)], None
+    if not store_only:
+        indexed = run_framedex(folder, "--index", index, "index", folder / "captures")
+        cells.append(_store_cells(calls, indexed, index))
+        ratio = indexed.processor_s / added.processor_s
+    print_row(count, f"{calls:,}", *(cell for pair in zip(*cells, strict=True) for cell in pair))
+    index.unlink(missing_ok=True)
+    speed = calls / added.processor_s
+    return [
+        Figure(f"adding {title}", speed, "calls a second of a processor", "one index" if ratio else "", ratio),
+        Figure(f"store of {title}", _size(store) / calls, "bytes a call"),
+    ]
+
+
+def _measure_maintenance(folder: Path, store: Path) -> list[Figure]:
+    """Pull one capture from the store, then compact the store."""
+    pulled = folder / "pulled"  # a folder of its own: pull writes captures beside the index
+    pulled.mkdir()
+    cost = run_framedex(folder, "fleet", "pull", "--store", store, "--rank", "0", "-o", pulled / "index.db")
+    one, calls = _query_row(store, "SELECT max(calls), sum(calls) FROM captures")
+    pull = one / cost.processor_s
+    print(f"\npull of {one:,} calls: {pull:,.0f} calls a second, {cost.memory_mib:.0f} MiB", flush=True)
+    cost = run_framedex(folder, "fleet", "compact", "--store", store)
+    compact = calls / cost.processor_s
+    print(f"compact: {compact:,.0f} calls a second, {cost.memory_mib:.0f} MiB", flush=True)
+    unit = "calls a second of a processor"
+    return [Figure("fleet pull of one capture", pull, unit), Figure("fleet compact", compact, unit)]
+
+
+def _measure_questions(store: Path) -> list[Figure]:
+    print()
+    print_header("question", "s cold, with opening the store", "s warm")
+    counting = "SELECT function, count(*), sum(duration) FROM calls GROUP BY function"
+    (calls,) = _query_row(store, "SELECT sum(calls) FROM captures")
+    figures = []
+    for name, sql in {
+        **{name: each.sql for name, each in QUESTIONS.items()},
+        "all calls, by function": counting,
+    }.items():
+        cold, warm = _time_question(store, sql)
+        print_row(name, f"{cold:.2f}", f"{warm:.2f}")
+        figures.append(Figure(f"question {name}, {calls:,} calls, cold", cold, "s"))
+    return figures
+
+
+def _add_with_workers(folder: Path, workers: int) -> tuple[str, ...]:
+    """Add the captures of a folder with worker processes; the cells after the number of workers."""
     store = folder / f"store-{workers}"
     command = ("fleet", "add", str(folder / "captures"), "--store", str(store), "--workers", str(workers))
     process = subprocess.Popen([*FRAMEDEX, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     began = time.perf_counter()
     largest = own = 0
     while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
-        largest = max(largest, 0, *map(peak, children(process.pid)))
-        own = max(own, peak(process.pid))
+        largest = max(largest, 0, *map(_peak_kib, _child_processes(process.pid)))
+        own = max(own, _peak_kib(process.pid))
         time.sleep(0.1)
-    took = time.perf_counter() - began
+    wall_s = time.perf_counter() - began
     _, status, usage = ended
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, command
-    calls = asked(store, "SELECT sum(calls) FROM captures")[0]
-    processor = usage.ru_utime + usage.ru_stime  # with that of the workers
-    cells = (f"{took:.1f}", f"{calls / took:,.0f}", f"{calls / processor:,.0f}", largest >> 10, own >> 10)
-    return " | ".join(map(str, cells))
+    (calls,) = _query_row(store, "SELECT sum(calls) FROM captures")
+    processor_s = usage.ru_utime + usage.ru_stime  # with that of the workers
+    cells = (f"{wall_s:.1f}", f"{calls / wall_s:,.0f}", f"{calls / processor_s:,.0f}", largest >> 10, own >> 10)
+    return tuple(map(str, cells))
 
 
-def children(process: int) -> list[int]:
-    """The processes that a process has started and that run."""
+def _child_processes(process: int) -> list[int]:
+    """The running child processes of a process."""
     with suppress(OSError):
         tasks = Path(f"/proc/{process}/task").iterdir()
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
     return []
 
 
-def peak(process: int) -> int:
-    """The memory of a process at most, in KiB; 0 of one that has ended."""
+def _peak_kib(process: int) -> int:
+    """Peak memory of a process in KiB; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -114,42 +151,33 @@ def peak(process: int) -> int:
     return 0
 
 
-def of(calls: int, took: tuple[float, float], path: Path) -> tuple[str, str, str]:
-    """Calls a second, memory in MiB, and bytes a call of what took so long and so much."""
-    return f"{calls / took[0]:,.0f}", f"{took[1]:.0f}", f"{size(path) / calls:.1f}"
+def _store_cells(calls: int, cost: Cost, path: Path) -> tuple[str, str, str]:
+    """Calls a second of processor time, memory in MiB, and bytes a call."""
+    return f"{calls / cost.processor_s:,.0f}", f"{cost.memory_mib:.0f}", f"{_size(path) / calls:.1f}"
 
 
-def copies(capture: Path, folder: Path, many: int) -> None:
-    """Captures that share their streams' bytes on disk."""
-    told = json.loads((capture / "capture.json").read_text())
-    for number in range(many):
+def _copy_captures(capture: Path, folder: Path, count: int) -> None:
+    """Copy a capture as ranks of a job; the copies share the files of their streams."""
+    metadata = json.loads((capture / "capture.json").read_text())
+    for number in range(count):
         copy = folder / f"{capture.name}-{number}"
         copy.mkdir(parents=True)
         for file in capture.iterdir():
             if file.is_file() and file.name != "capture.json":
                 (copy / file.name).hardlink_to(file)
         job = {"FRAMEDEX_JOB": "benchmark", "FRAMEDEX_RANK": str(number)}
-        (copy / "capture.json").write_text(json.dumps(told | {"pid": 10**8 + number, "job": job}))
+        (copy / "capture.json").write_text(json.dumps(metadata | {"pid": 10**8 + number, "job": job}))
 
 
-def measured(*arguments: str) -> tuple[float, float]:
-    """Processor time of a command in s, and its memory at most in MiB."""
-    process = subprocess.Popen([*FRAMEDEX, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, arguments
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
-def asked(store: Path, sql: str) -> tuple[int, ...]:
-    """The one row that a query gives."""
+def _query_row(store: Path, sql: str) -> tuple[int, ...]:
+    """The only row of a query's result."""
     with Asking(Place(str(store))) as asking:
         row: tuple[int, ...] = tuple(map(int, asking.query(sql).rows[0]))
         return row
 
 
-def timed(store: Path, sql: str) -> tuple[float, float]:
-    """How long a question takes in s, with opening the store and again."""
+def _time_question(store: Path, sql: str) -> tuple[float, float]:
+    """Seconds of a query, first with opening the store, then repeated."""
     began = time.perf_counter()
     with Asking(Place(str(store))) as asking:
         asking.query(sql)
@@ -159,10 +187,90 @@ def timed(store: Path, sql: str) -> tuple[float, float]:
         return cold, time.perf_counter() - began
 
 
-def size(path: Path) -> int:
-    """Bytes of a file, or of all in a folder."""
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
     return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
 
 
-if __name__ == "__main__":
-    main()
+# --- ranks of a job ---------------------------------------------------------------------------------------------------
+
+
+@click.command()
+@click.option("--ranks", type=int, default=512, show_default=True, help="Number of ranks.")
+@click.option("--steps", type=int, default=235, show_default=True, help="Steps of the recorded loop.")
+@click.option("--faults", "fault_count", type=int, default=48, show_default=True, help="Ranks with a fault.")
+@click.option("--seeds", type=int, default=1, show_default=True, help="Number of generated jobs.")
+@click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first job.")
+def fleet_ranks(ranks: int, steps: int, fault_count: int, seeds: int, first_seed: int) -> list[Figure]:
+    """Count the faults that `framedex fleet ranks` names in generated jobs.
+
+    The calls of the ranks are variations of one real capture. A named fault has the right rank, step and line; every
+    other finding except a note is false. Faults that are not named and false findings are printed on stderr.
+    """
+    import pyarrow.parquet
+
+    from tests.indexer.fleet.generated import Job, generate
+
+    columns = ("ranks", "calls", "faults", "named", "false", "s", "s of processor time", "MiB")
+    print_header(*columns, "bytes a call in the store")
+    totals, seconds = Counter[str](), []
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "job").mkdir()
+        job = Job(Path(name) / "job", steps)
+        for seed in range(first_seed, first_seed + seeds):
+            store = Path(name) / str(seed)
+            store.mkdir()
+            faults = generate(job, store, ranks, seed, fault_count)
+            found, cost = _find_faults(store)
+            missed = [fault for fault in faults if not _is_named(fault, found)]
+            false = _false_findings(faults, found)
+            for kind, wrong in (("not named", missed), ("false", false)):
+                for one in wrong:
+                    print(f"seed {seed}: {kind}: {one}", file=sys.stderr, flush=True)
+            parts = list((store / "calls").rglob("*.parquet"))
+            calls = sum(pyarrow.parquet.read_metadata(part).num_rows for part in parts)
+            size = sum(part.stat().st_size for part in parts) / calls
+            cells = (
+                len(faults),
+                len(faults) - len(missed),
+                len(false),
+                f"{cost.wall_s:.2f}",
+                f"{cost.processor_s:.2f}",
+            )
+            print_row(ranks, f"{calls:,}", *cells, f"{cost.memory_mib:.0f}", f"{size:.1f}")
+            totals += Counter(faults=len(faults), named=len(faults) - len(missed), false=len(false))
+            seconds.append(cost.processor_s)
+    job_title = f"{ranks} ranks"
+    return [
+        Figure(f"faults named among {job_title}", totals["named"], f"of {totals['faults']}"),
+        Figure(f"false findings among {job_title}", totals["false"], "findings"),
+        Figure(f"fleet ranks of {job_title}", statistics.median(seconds), "s of a processor"),
+    ]
+
+
+def _false_findings(faults: Sequence[Fault], found: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    faulty = {(fault.kind.value, fault.rank) for fault in faults}
+    return [
+        (each["kind"], rank, each["step"], each["line"], each["tells"])
+        for each in found
+        for rank in each["ranks"]
+        if (each["kind"], rank) not in faulty
+    ]
+
+
+def _is_named(fault: Fault, found: Sequence[dict[str, Any]]) -> bool:
+    """Whether a finding has the kind and rank of a fault, and its step and line if the fault has them."""
+    return any(
+        (each["kind"], each["step"] if fault.step is not None else None, each["line"] if fault.line else None)
+        == (fault.kind.value, fault.step, fault.line)
+        and fault.rank in each["ranks"]
+        for each in found
+    )
+
+
+def _find_faults(store: Path) -> tuple[list[dict[str, Any]], Cost]:
+    """The findings that are not notes, and the cost of the command."""
+    from tests.indexer.fleet.generated import JOB
+
+    cost = run_measured([*FRAMEDEX, "fleet", "ranks", JOB, "--store", store, "--json"])
+    return [each for each in json.loads(cost.output)["findings"] if each["severity"] != "note"], cost

@@ -18,7 +18,7 @@ import pytest
 
 
 class Notes:
-    """A pytest plug-in: chooses the tests that are left to run, and appends to the notes."""
+    """A pytest plug-in that selects unfinished tests and appends outcomes to the notes."""
 
     def __init__(self, path: Path, limit: float, first: int, step: int) -> None:
         self.path, self.limit, self.first, self.step = path, limit, first, step
@@ -51,12 +51,12 @@ class Notes:
 
 
 def name_of(nodeid: str) -> str:
-    """`ApiTest::test_grad` of `../tests/api_test.py::ApiTest::test_grad`."""
+    """The name `ApiTest::test_grad` of `../tests/api_test.py::ApiTest::test_grad`."""
     return nodeid.partition("::")[2]
 
 
 def reason_of(report: pytest.TestReport) -> str:
-    """Why a test failed or was skipped."""
+    """The reason of a failed or skipped test."""
     if isinstance(report.longrepr, tuple):
         return str(report.longrepr[2]).removeprefix("Skipped: ")
     crash = getattr(report.longrepr, "reprcrash", None)
@@ -64,7 +64,7 @@ def reason_of(report: pytest.TestReport) -> str:
 
 
 def main() -> int:
-    """Run what is left; pytest's exit status."""
+    """Run the unfinished tests; return pytest's exit status."""
     notes, seconds, part, *options = sys.argv[1:]
     first, _, step = part.partition("/")
     # JAX's configuration makes errors of warnings, also of those that plug-ins of this project give.

@@ -1,20 +1,14 @@
-"""What a stack costs with the tools that users have today, on the same JAX program as framedex, and what is in it.
+"""Cost of a stack with the tools that users have today, on the same JAX program as framedex, and their stacks.
 
-    python benchmarks/other_tools.py [--runs 5] [--rounds 5] [--iterations 3000]
-
-Two programs run on the mock TPU (known_stack.py), each with four changes of language on its stack:
-  standing  copies an array of 256 MiB byte by byte into the device, so that it practically always stands inside
+Two programs run on the mock TPU, each with four changes of language on its stack:
+  standing  copies an array of 256 MiB byte by byte into the device, so that it is nearly always inside
             PJRT_Client_BufferFromHostBuffer. py-spy dump, pystack and gdb look at it from outside.
   looping   puts a small array again and again. Tools that watch a whole run (framedex, memray, py-spy record) are
-            charged what the loop loses, divided by the stacks that they got for it.
-Every tool's output is parsed and compared with what is known to be on the stack. py-spy, pystack and memray are
-installed into a virtual environment that is thrown away; a tool that cannot be had or fails is a row that says so.
-Rounds are interleaved; medians. Prints a table for RESULTS.md.
+            charged for the time that the loop loses, divided by the number of their stacks.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
@@ -32,10 +26,89 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from known_stack import EXTRACTING, LOOPING, STANDING, Stack, best, merging, naming
+import click
 
-import framedex_native
+from benchmarks.figures import Figure
+from benchmarks.processes import Command, mock_environment, print_header, print_row
 from framedex.captures import read_capture
+
+Stack = Sequence[str]  # names of functions, outermost first
+
+# --- programs with a known stack --------------------------------------------------------------------------------------
+
+USER_FUNCTION = """
+import json, sys, time
+import jax, numpy as np
+assert jax.devices()[0].platform == "tpu", jax.devices()
+def user_function(depth):
+    if depth:
+        return jax.tree_util.tree_map(lambda leaf: user_function(depth - 1), 0)
+    return jax.device_put(array)
+"""
+
+
+STANDING_PROGRAM = (
+    USER_FUNCTION
+    + """
+array = np.zeros((1 << 14, 1 << 14), np.uint8).T
+print("standing", flush=True)
+while True:
+    user_function(1)
+"""
+)
+LOOPING_PROGRAM = (
+    USER_FUNCTION
+    + """
+array = np.arange(6, dtype=np.float32).reshape(2, 3)
+def loop(count):
+    begin = time.perf_counter_ns()
+    for _ in range(count):
+        user_function(1)
+    return (time.perf_counter_ns() - begin) / count
+count = int(sys.argv[1])
+loop(200)
+batches = [loop(count // 5) for _ in range(5)]
+print(json.dumps({"least": min(batches), "mean": sum(batches) / 5}))
+"""
+)
+
+
+# Where C++ is entered, as a profiler's hook in Python would stand there.
+EXTRACTING_PROGRAM = (
+    USER_FUNCTION
+    + """
+import traceback
+from jax._src.interpreters import pxla
+array = np.arange(6, dtype=np.float32).reshape(2, 3)
+put, times, stacks = pxla.xc.batched_device_put, [], []
+def hook(*arguments, **options):
+    begin = time.perf_counter_ns()
+    stack = traceback.extract_stack()
+    times.append(time.perf_counter_ns() - begin)
+    stacks[:] = [[frame.name for frame in stack[:-1]]]
+    return put(*arguments, **options)
+pxla.xc.batched_device_put = hook
+for _ in range(3000):
+    user_function(1)
+print(json.dumps({"nanoseconds": sorted(times)[len(times) // 2], "stacks": stacks}))
+"""
+)
+
+
+# Known to be on the stack in this order, outermost first. Four changes of language.
+LANDMARKS = (
+    "user_function",
+    "tree_map",
+    "jax::PyTreeDef::Unflatten",
+    "<lambda>",
+    "user_function",
+    "device_put",
+    "batched_device_put",
+    "jax::PyArray::BatchedDevicePut",
+    "xla::PjRtCApiClient::BufferFromHostBuffer",
+)
+NATIVE_LANDMARKS = tuple(name for name in LANDMARKS if "::" in name)
+PYTHON_LANDMARKS = tuple(name for name in LANDMARKS if "::" not in name)
 
 MEMRAY_STACKS = """
 import json, sys, memray
@@ -48,16 +121,14 @@ for record in memray.FileReader(sys.argv[1]).get_allocation_records():
 print(json.dumps(stacks))
 """
 
-Command = Sequence[str | Path]
-
 
 class UnavailableError(Exception):
-    """A tool that is not there, or that ended without a stack."""
+    """The tool is not installed, or it ended without a stack."""
 
 
 @dataclass(slots=True)
-class Measured:
-    """What was found about one tool, one entry per run; `problems` are of the runs that failed."""
+class ToolRuns:
+    """Measurements of one tool, one entry per run; `problems` are the messages of failed runs."""
 
     tool: str
     counted: str
@@ -68,13 +139,14 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """The folder of a run of this script: the programs, and a virtual environment for the tools."""
+class Workbench:
+    """The folder of a benchmark run: programs, and a virtual environment for the tools."""
 
     folder: Path
     iterations: int
 
     def program(self, name: str, text: str) -> Path:
+        """Write a program into the folder."""
         path = self.folder / f"{name}.py"
         path.write_text(text)
         return path
@@ -87,22 +159,30 @@ class Bench:
         return path
 
 
-def main() -> None:
-    """Install, measure, print."""
-    options = _options()
+@click.command()
+@click.option("--runs", type=int, default=5, show_default=True, help="Looks from outside with each tool.")
+@click.option("--rounds", type=int, default=5, show_default=True, help="Whole runs with each tool.")
+@click.option("--iterations", type=int, default=3000, show_default=True, help="Iterations of the loop in a whole run.")
+def other_tools(runs: int, rounds: int, iterations: int) -> list[Figure]:
+    """Measure a stack with py-spy, pystack, memray, gdb, traceback and framedex.
+
+    The benchmark compares the output of every tool with the known stack. It installs py-spy, pystack and memray into
+    a temporary virtual environment and takes gdb from the system. A missing or failing tool is a row with the reason.
+    py-spy, pystack and gdb need the right to trace other processes (root, or kernel.yama.ptrace_scope=0).
+    """
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), options.iterations)
-        versions = install(bench)
-        outside = look_from_outside(bench, options.runs)
-        whole_runs = watch_whole_runs(bench, options.rounds)
-        extracting = Measured("traceback.extract_stack", "the call, where C++ is entered")
-        guarded(extracting, partial(extract, bench))
+        bench = Workbench(Path(folder), iterations)
+        versions = _install(bench)
+        outside = _measure_from_outside(bench, runs)
+        whole_runs = _measure_whole_runs(bench, rounds)
+        extracting = ToolRuns("traceback.extract_stack", "the call, where C++ is entered")
+        _run_guarded(extracting, partial(_extract, bench))
     print(f"Python {sys.version.split()[0]}, {', '.join(versions)}\n")
-    show([*whole_runs, extracting, *outside])
+    return _print_table([*whole_runs, extracting, *outside])
 
 
-def install(bench: Bench) -> list[str]:
-    """Make the tools' environment, each tool by itself so that one that fails stops no other; return the versions."""
+def _install(bench: Workbench) -> list[str]:
+    """Install each tool separately, so that a failure does not stop the others; return the versions."""
     environment = bench.folder / "tools"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     pip: Command = [environment / "bin" / "pip", "--disable-pip-version-check"]
@@ -119,33 +199,33 @@ def install(bench: Bench) -> list[str]:
 # --- one stack, from outside ------------------------------------------------------------------------------------------
 
 
-def look_from_outside(bench: Bench, runs: int) -> list[Measured]:
-    """The tools that stop a process to look at it, in turn, at one process standing in device_put."""
+def _measure_from_outside(bench: Workbench, runs: int) -> list[ToolRuns]:
+    """Measure the tools that stop a process, in turn, on one process inside device_put."""
     looks: dict[str, Callable[[int], list[Stack]]] = {
-        "py-spy dump --native": lambda pid: py_spy_dump(bench, pid),
-        "pystack remote --native": lambda pid: pystack_remote(bench, pid),
-        "gdb -batch -ex bt": gdb_backtrace,
+        "py-spy dump --native": lambda pid: _py_spy_dump(bench, pid),
+        "pystack remote --native": lambda pid: _pystack_remote(bench, pid),
+        "gdb -batch -ex bt": _gdb_backtrace,
     }
-    rows = [Measured(tool, "the command, from start to end") for tool in looks]
-    with standing(bench) as pid:
+    rows = [ToolRuns(tool, "the command, from start to end") for tool in looks]
+    with _standing_process(bench) as pid:
         for _ in range(runs):
             for row, look in zip(rows, looks.values(), strict=True):
-                guarded(row, partial(time_look, look=look, pid=pid))
+                _run_guarded(row, partial(_time_look, look=look, pid=pid))
     return rows
 
 
-def time_look(row: Measured, *, look: Callable[[int], list[Stack]], pid: int) -> None:
+def _time_look(row: ToolRuns, *, look: Callable[[int], list[Stack]], pid: int) -> None:
     begin = time.perf_counter()
     stacks = look(pid)
     row.seconds.append(time.perf_counter() - begin)
-    row.stacks.append(best(stacks))
+    row.stacks.append(_best_stack(stacks))
 
 
 @contextmanager
-def standing(bench: Bench) -> Iterator[int]:
-    """A process that stands in device_put; its process id."""
-    command: Command = [sys.executable, bench.program("standing", STANDING)]
-    with subprocess.Popen(command, env=on_mock(), stdout=subprocess.PIPE, text=True) as process:
+def _standing_process(bench: Workbench) -> Iterator[int]:
+    """Run a process inside device_put; yield its process id."""
+    command: Command = [sys.executable, bench.program("standing", STANDING_PROGRAM)]
+    with subprocess.Popen(command, env=_tool_environment(), stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             if process.stdout.readline() != "standing\n":
@@ -155,129 +235,129 @@ def standing(bench: Bench) -> Iterator[int]:
             process.kill()
 
 
-def py_spy_dump(bench: Bench, pid: int) -> list[Stack]:
-    text = output([bench.tool("py-spy"), "dump", "--native", "--pid", str(pid)])
+def _py_spy_dump(bench: Workbench, pid: int) -> list[Stack]:
+    text = _output([bench.tool("py-spy"), "dump", "--native", "--pid", str(pid)])
     threads = text.split("\nThread ")[1:]
     return [re.findall(r"^    (.*) \(.*\)$", thread, re.MULTILINE)[::-1] for thread in threads]
 
 
-def pystack_remote(bench: Bench, pid: int) -> list[Stack]:
-    text = output([bench.tool("pystack"), "remote", "--native", str(pid)])
+def _pystack_remote(bench: Workbench, pid: int) -> list[Stack]:
+    text = _output([bench.tool("pystack"), "remote", "--native", str(pid)])
     threads = text.split("Traceback for thread ")[1:]
     return [re.findall(r'^    \((?:C|Python)\) File ".*?", line \d+, in (.*)$', one, re.MULTILINE) for one in threads]
 
 
-def gdb_backtrace(pid: int) -> list[Stack]:
+def _gdb_backtrace(pid: int) -> list[Stack]:
     gdb = shutil.which("gdb")
     if gdb is None:
         raise UnavailableError("is not on PATH")
     command = [gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid), "-ex", "bt"]
-    return [re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*)$", output(command), re.MULTILINE)[::-1]]
+    return [re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*)$", _output(command), re.MULTILINE)[::-1]]
 
 
 # --- a whole run ------------------------------------------------------------------------------------------------------
 
 
-def watch_whole_runs(bench: Bench, rounds: int) -> list[Measured]:
-    """framedex, memray and py-spy record over the looping program, in turn with the program by itself."""
-    program = bench.program("looping", LOOPING)
-    framedex = Measured("framedex run", "the loop's loss per recorded call")
-    memray = Measured("memray run --native", "the loop's loss per allocation, which are all it sees")
-    py_spy = Measured("py-spy record --native", "the loop's loss per sample; names: the best sample")
-    calls = events_per_iteration(bench, lambda count: framedex_run(bench, program, count)[1])
+def _measure_whole_runs(bench: Workbench, rounds: int) -> list[ToolRuns]:
+    """Measure framedex, memray and py-spy record over the looping program, in turn with the program alone."""
+    program = bench.program("looping", LOOPING_PROGRAM)
+    framedex = ToolRuns("framedex run", "the loop's loss per recorded call")
+    memray = ToolRuns("memray run --native", "the loop's loss per allocation, which are all it sees")
+    py_spy = ToolRuns("py-spy record --native", "the loop's loss per sample; names: the best sample")
+    calls = _events_per_iteration(bench, lambda count: _framedex_run(bench, program, count)[1])
     allocations = 0.0
 
-    def count_allocations(_: Measured) -> None:
+    def count_allocations(_: ToolRuns) -> None:
         nonlocal allocations
-        allocations = events_per_iteration(bench, lambda count: memray_run(bench, program, count)[1])
+        allocations = _events_per_iteration(bench, lambda count: _memray_run(bench, program, count)[1])
 
-    guarded(memray, count_allocations)
+    _run_guarded(memray, count_allocations)
     for _ in range(rounds):
-        alone = json.loads(output([sys.executable, program, str(bench.iterations)]))
-        recorded, _calls = framedex_run(bench, program, bench.iterations)
-        charge(framedex, alone["least"], recorded["least"], calls)
-        guarded(memray, partial(watch_memray, bench, program, alone["least"], allocations))
-        guarded(py_spy, partial(watch_py_spy, bench, program, alone["mean"]))
+        alone = json.loads(_output([sys.executable, program, str(bench.iterations)]))
+        recorded, _calls = _framedex_run(bench, program, bench.iterations)
+        _charge(framedex, alone["least"], recorded["least"], calls)
+        _run_guarded(memray, partial(_watch_memray, bench, program, alone["least"], allocations))
+        _run_guarded(py_spy, partial(_watch_py_spy, bench, program, alone["mean"]))
     # A sample is anywhere in the loop, so only the best of all can have every frame.
-    py_spy.stacks[:] = [best(py_spy.stacks)]
-    framedex.stacks.append(name_framedex(bench, framedex))
-    guarded(memray, lambda row: row.stacks.append(memray_stack(bench, program)))
+    py_spy.stacks[:] = [_best_stack(py_spy.stacks)]
+    framedex.stacks.append(_name_framedex(bench, framedex))
+    _run_guarded(memray, lambda row: row.stacks.append(_memray_stack(bench, program)))
     framedex.counted += f" ({calls:.1f} per iteration)"
     memray.counted += f" ({allocations:.1f} per iteration)"
     return [framedex, memray, py_spy]
 
 
-def events_per_iteration(bench: Bench, events: Callable[[int], int]) -> float:
-    """How many events one iteration of the loop adds, start-up left out."""
+def _events_per_iteration(bench: Workbench, events: Callable[[int], int]) -> float:
+    """The number of events of one iteration of the loop, without start-up."""
     few = bench.iterations // 5
     return (events(bench.iterations) - events(few)) / (bench.iterations - few)
 
 
-def charge(row: Measured, alone: float, watched: float, events: float) -> None:
-    """Note the nanoseconds per iteration that watching costs, shared among its `events`."""
+def _charge(row: ToolRuns, alone: float, watched: float, events: float) -> None:
+    """Add the time that watching costs per iteration, divided by the number of its `events`."""
     row.seconds.append((watched - alone) / events / 1e9)
     row.slow_downs.append(watched / alone)
 
 
-def framedex_run(bench: Bench, program: Path, count: int) -> tuple[dict[str, float], int]:
-    """Times of the loop, and how many calls were recorded into the folder's only capture."""
+def _framedex_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str, float], int]:
+    """Times of the loop, and the number of recorded calls."""
     shutil.rmtree(bench.folder / ".framedex", ignore_errors=True)
-    command: Command = [framedex_command(), "run", program, str(count)]
-    times = json.loads(output(command, environment={"FRAMEDEX_RECORD": "1"}, folder=bench.folder))
+    command: Command = [_framedex_command(), "run", program, str(count)]
+    times = json.loads(_output(command, environment={"FRAMEDEX_RECORD": "1"}, folder=bench.folder))
     (capture,) = (bench.folder / ".framedex" / "captures").iterdir()
     return times, len(read_capture(capture).calls)
 
 
-def name_framedex(bench: Bench, row: Measured) -> Stack:
-    """The names of a recorded call's frames. What naming took, for every stack of the capture, goes into the row."""
+def _name_framedex(bench: Workbench, row: ToolRuns) -> Stack:
+    """The names of a recorded call's frames. The time to name all stacks of the capture goes into the row."""
     begin = time.perf_counter()
-    output([framedex_command(), "index"], folder=bench.folder)
+    _output([_framedex_command(), "index"], folder=bench.folder)
     row.counted += f"; `framedex index` names all stacks afterwards in {time.perf_counter() - begin:.1f} s"
-    trace = output([framedex_command(), "trace", "PJRT_Client_BufferFromHostBuffer", "--json"], folder=bench.folder)
+    trace = _output([_framedex_command(), "trace", "PJRT_Client_BufferFromHostBuffer", "--json"], folder=bench.folder)
     return [frame["function"]["name"] for frame in json.loads(trace)["frames"]]
 
 
-def framedex_command() -> Path:
+def _framedex_command() -> Path:
     return Path(sys.executable).with_name("framedex")
 
 
-def watch_memray(bench: Bench, program: Path, alone: float, allocations: float, row: Measured) -> None:
-    times, _ = memray_run(bench, program, bench.iterations)
-    charge(row, alone, times["least"], allocations)
+def _watch_memray(bench: Workbench, program: Path, alone: float, allocations: float, row: ToolRuns) -> None:
+    times, _ = _memray_run(bench, program, bench.iterations)
+    _charge(row, alone, times["least"], allocations)
 
 
-def memray_run(bench: Bench, program: Path, count: int) -> tuple[dict[str, float], int]:
-    """Times of the loop, and how many allocations were recorded."""
+def _memray_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str, float], int]:
+    """Times of the loop, and the number of recorded allocations."""
     recording, statistics_file = bench.folder / "memray.bin", bench.folder / "memray.json"
     memray = bench.tool("memray")
-    times = json.loads(output([memray, "run", "--native", "--quiet", "-f", "-o", recording, program, str(count)]))
-    output([memray, "stats", "--json", "-f", "-o", statistics_file, recording])
+    times = json.loads(_output([memray, "run", "--native", "--quiet", "-f", "-o", recording, program, str(count)]))
+    _output([memray, "stats", "--json", "-f", "-o", statistics_file, recording])
     return times, json.loads(statistics_file.read_text())["total_num_allocations"]
 
 
-def memray_stack(bench: Bench, program: Path) -> Stack:
-    """Of the allocations below user_function in a short run, the one whose stack shows most."""
-    memray_run(bench, program, 5)
+def _memray_stack(bench: Workbench, program: Path) -> Stack:
+    """The stack with most landmarks, among the allocations below user_function in a short run."""
+    _memray_run(bench, program, 5)
     script = bench.program("memray_stacks", MEMRAY_STACKS)
-    stacks = json.loads(output([bench.tool("memray").with_name("python"), script, bench.folder / "memray.bin"]))
-    return best(stacks)
+    stacks = json.loads(_output([bench.tool("memray").with_name("python"), script, bench.folder / "memray.bin"]))
+    return _best_stack(stacks)
 
 
-def watch_py_spy(bench: Bench, program: Path, alone: float, row: Measured) -> None:
-    """100 samples per second, of ten times the iterations so that there are some."""
+def _watch_py_spy(bench: Workbench, program: Path, alone: float, row: ToolRuns) -> None:
+    """Take 100 samples per second over ten times the iterations, to have enough samples."""
     count, samples = bench.iterations * 10, bench.folder / "py-spy.txt"
     record: Command = ["record", "--native", "--rate", "100", "--format", "raw", "--output", samples]
-    text = output([bench.tool("py-spy"), *record, "--", sys.executable, program, str(count)])
+    text = _output([bench.tool("py-spy"), *record, "--", sys.executable, program, str(count)])
     times = json.loads(next(line for line in text.splitlines() if line.startswith("{")))
     in_loop = [line.rsplit(" ", 1) for line in samples.read_text().splitlines() if "user_function" in line]
     if not in_loop:
         raise UnavailableError("took no sample in the loop")
-    charge(row, alone, times["mean"], sum(int(number) for _, number in in_loop) / count)
-    row.stacks.append(best([re.sub(r" \([^()]*\)(?=;|$)", "", stack).split(";") for stack, _ in in_loop]))
+    _charge(row, alone, times["mean"], sum(int(number) for _, number in in_loop) / count)
+    row.stacks.append(_best_stack([re.sub(r" \([^()]*\)(?=;|$)", "", stack).split(";") for stack, _ in in_loop]))
 
 
-def extract(bench: Bench, row: Measured) -> None:
-    answer = json.loads(output([sys.executable, bench.program("extracting", EXTRACTING)]))
+def _extract(bench: Workbench, row: ToolRuns) -> None:
+    answer = json.loads(_output([sys.executable, bench.program("extracting", EXTRACTING_PROGRAM)]))
     row.seconds.append(answer["nanoseconds"] / 1e9)
     row.stacks.extend(answer["stacks"])
 
@@ -285,20 +365,20 @@ def extract(bench: Bench, row: Measured) -> None:
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
-def guarded(row: Measured, measure: Callable[[Measured], None]) -> None:
-    """Measure once; a failure goes into the row, where runs that went well still count."""
+def _run_guarded(row: ToolRuns, measure: Callable[[ToolRuns], None]) -> None:
+    """Measure once; add a failure to the problems of the row."""
     try:
         measure(row)
     except UnavailableError as problem:
         row.problems.append(str(problem))
 
 
-def output(command: Command, environment: dict[str, str] | None = None, folder: Path | None = None) -> str:
-    """What a command prints. Raises UnavailableError, with its message, if it fails or takes two minutes."""
+def _output(command: Command, environment: dict[str, str] | None = None, folder: Path | None = None) -> str:
+    """The output of a command. Raises UnavailableError, with its message, if it fails or takes two minutes."""
     try:
         return subprocess.run(
-            command, env=on_mock() | (environment or {}), cwd=folder, check=True, capture_output=True, text=True,
-            timeout=120,
+            command, env=_tool_environment() | (environment or {}), cwd=folder,
+            check=True, capture_output=True, text=True, timeout=120,
         ).stdout  # fmt: skip
     except subprocess.CalledProcessError as error:
         words = (error.stderr or error.stdout).strip().splitlines() or ["no message"]
@@ -308,61 +388,96 @@ def output(command: Command, environment: dict[str, str] | None = None, folder: 
         raise UnavailableError("failed: took more than two minutes") from None
 
 
-def on_mock() -> dict[str, str]:
-    """The environment of a program on the mock TPU, unrecorded; the tools' environment finds jax through it, too."""
+def _tool_environment() -> dict[str, str]:
+    """The environment of an unrecorded program on the mock TPU, in which the tools' Python finds jax."""
     jax = importlib.util.find_spec("jax")
     assert jax is not None and jax.origin is not None
     paths = [os.fspath(Path(jax.origin).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return os.environ | {
-        "TPU_LIBRARY_PATH": os.fspath(framedex_native.library_path()),
-        "FRAMEDEX_RECORD": "0",
-        "PYTHONPATH": os.pathsep.join(paths),
-    }
+    return mock_environment(None) | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+# --- judging stacks ---------------------------------------------------------------------------------------------------
+
+
+def _best_stack(stacks: Sequence[Stack]) -> Stack:
+    """The stack with most landmarks, among several threads or samples."""
+    return min(stacks, key=lambda stack: len(_missing_landmarks(stack)), default=())
+
+
+def _missing_landmarks(stack: Stack, landmarks: Sequence[str] = LANDMARKS) -> list[str]:
+    """The landmarks that are missing or out of order."""
+    missing, position = [], 0
+    for landmark in landmarks:
+        found = next((index for index in range(position, len(stack)) if _is_named(stack[index], landmark)), None)
+        if found is None:
+            missing.append(landmark)
+        else:
+            position = found + 1
+    return missing
+
+
+def _is_named(name: str, landmark: str) -> bool:
+    """Whether a tool's name of a function is this landmark: with or without parameters, qualified or not."""
+    if "::" in landmark:
+        return re.match(re.escape(landmark) + r"(?!\w)", name) is not None
+    return name.rsplit(".", 1)[-1] == landmark
+
+
+def _rate_names(stack: Stack) -> str:
+    """The number of C++ landmarks with a name, in any order."""
+    named = sum(any(_is_named(name, landmark) for name in stack) for landmark in NATIVE_LANDMARKS)
+    return "yes" if named == len(NATIVE_LANDMARKS) else f"{named} of {len(NATIVE_LANDMARKS)}" if named else "none"
+
+
+def _rate_merging(stack: Stack) -> str:
+    """Whether Python and C++ are one stack, in the right order."""
+    missing = _missing_landmarks(stack)
+    if not missing:
+        return "yes"
+    if not any(_is_named(name, landmark) for name in stack for landmark in PYTHON_LANDMARKS):
+        return "no: C++ only"
+    if not any(_is_named(name, landmark) for name in stack for landmark in NATIVE_LANDMARKS):
+        return "no: Python only"
+    return f"no: {', '.join(f'`{name}`' for name in missing)} lost or out of place"
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def show(rows: Sequence[Measured]) -> None:
-    """Print the table; framedex, the first row, is what the others are compared with."""
+def _print_table(rows: Sequence[ToolRuns]) -> list[Figure]:
+    """Print the table and return its figures; framedex, the first row, is the peer of the others."""
     own = statistics.median(rows[0].seconds)
-    print("| tool | per stack | to framedex | slow-down of the program | C++ of libjax named | merged | counted |")
-    print("|---|---|---|---|---|---|---|")
+    print_header("tool", "per stack", "to framedex", "slow-down", "C++ of libjax named", "merged", "counted")
+    figures = []
     for row in rows:
         if not row.seconds:
-            print(f"| {row.tool} | {row.problems[0]} | | | | | |")
+            print_row(row.tool, row.problems[0], "", "", "", "", "")
             continue
         median = statistics.median(row.seconds)
         ratio = f"{median / own:,.{0 if median > 100 * own else 1}f}" if own > 0 else "framedex is below the noise"
         slow = f"{statistics.median(row.slow_downs):.2f}" if row.slow_downs else "-"
-        shown = [most_common(naming, row.stacks), most_common(merging, row.stacks)]
+        verdicts = [_most_common(_rate_names, row.stacks), _most_common(_rate_merging, row.stacks)]
         counted = row.counted + (f"; {len(row.problems)} runs {row.problems[0]}" if row.problems else "")
-        print(f"| {row.tool} | {duration(median)} | {ratio} | {slow} | {' | '.join(shown)} | {counted} |")
+        print_row(row.tool, _format_duration(median), ratio, slow, *verdicts, counted)
+        to_framedex = median / own if own > 0 else None
+        figures.append(Figure(f"one stack, {row.tool}", median * 1e6, "us", "framedex run", to_framedex))
+        if row.slow_downs:
+            slow_down = statistics.median(row.slow_downs)
+            figures.append(Figure(f"program under {row.tool}", slow_down, "", "the program alone", slow_down))
+    return figures
 
 
-def most_common(verdict: Callable[[Stack], str], stacks: Sequence[Stack]) -> str:
-    """The verdict on the runs' stacks, with the number of runs where they differ."""
+def _most_common(verdict: Callable[[Stack], str], stacks: Sequence[Stack]) -> str:
+    """The verdict on the stacks, with counts if runs differ."""
     verdicts = Counter(verdict(stack) for stack in stacks)
     if len(verdicts) == 1:
         return next(iter(verdicts))
     return "; ".join(f"{text} ({number} of {len(stacks)})" for text, number in verdicts.most_common())
 
 
-def duration(seconds: float) -> str:
-    """In the unit that suits it."""
+def _format_duration(seconds: float) -> str:
+    """Format seconds in a suitable unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if abs(seconds) >= size:
             return f"{seconds / size:,.1f} {unit}"
     return f"{seconds * 1e9:,.0f} ns"
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5, help="looks from outside, per tool")
-    parser.add_argument("--rounds", type=int, default=5, help="whole runs, per tool")
-    parser.add_argument("--iterations", type=int, default=3000, help="of the loop in a whole run")
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    main()

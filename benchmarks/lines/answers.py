@@ -1,4 +1,4 @@
-"""What framedex says of calls, with the stripped library and the sources: as a user would have it."""
+"""Answers of framedex about calls, from the stripped library and the sources of a user."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lines.building import Build
-from lines.truth import Call
-from source_trees import SourceTrees
-
+from benchmarks.binaries import SourceTrees
+from benchmarks.lines.calls import Call
+from benchmarks.lines.libraries import Build
 from framedex.binaries import Binary
 from framedex.model import How
 from framedex.sources import match, short_name
@@ -18,14 +17,14 @@ from framedex.sources.bodies import Bodies, calls_written_in
 from framedex.sources.standing import FrameLines
 
 NO_LINE = ("no definition", "several definitions", "class only", "call not found")
-"""Why there is no line, as `Answer.label` has it."""
+"""Reasons for no line; values of `Answer.label`."""
 
 _OPERATOR = re.compile(r"\boperator\W")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A call with what was said of it: a label (a `How`, or one of `NO_LINE`), the file, and lines, likeliest first."""
+    """An answer about a call: a label (a `How`, or one of `NO_LINE`), the file, and lines, likeliest first."""
 
     build: Build
     call: Call
@@ -36,7 +35,7 @@ class Answer:
 
     @property
     def has_line(self) -> bool:
-        """Whether a line of the call was said."""
+        """Whether the answer has a line."""
         return bool(self.lines)
 
     @property
@@ -46,19 +45,19 @@ class Answer:
 
     @property
     def has_truth(self) -> bool:
-        """Whether the line of the call is among those said."""
+        """Whether one of the lines is that of the call."""
         return self.path == self.call.path and self.call.line in self.lines
 
     @property
     def outcome(self) -> str:
-        """right, among, wrong; or why there is no line."""
+        """right, among or wrong; or the reason for no line."""
         if not self.has_line:
             return self.label
         return "right" if self.is_right else "among" if self.has_truth else "wrong"
 
     @property
     def cause(self) -> str:
-        """What kind of callee it is, by its name and by how it is reached."""
+        """The kind of the callee, by its name and by the kind of call."""
         name = self.call.callee
         own = name.partition("(")[0]
         kind = (
@@ -78,8 +77,8 @@ class Answer:
         return f"{kind}, {self.call.kind}{inlined}"
 
 
-class Library:
-    """What framedex knows of a library's sources; read once for all of its builds."""
+class LibrarySources:
+    """Parsed sources of a library, shared by all of its builds."""
 
     def __init__(self, sources: Path) -> None:
         self._trees = SourceTrees([sources.resolve()])
@@ -88,7 +87,7 @@ class Library:
         )
 
     def answers(self, build: Build, calls: Iterable[Call]) -> Iterator[Answer]:
-        """What is said of each call."""
+        """The answer about each call."""
         binary = Binary.open(build.stripped)
         lines = FrameLines()
         for call in calls:
@@ -117,9 +116,9 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Of how many calls framedex says other functions or lines with the debug information than llvm-symbolizer.
+    """Number of calls whose functions or lines differ from llvm-symbolizer, with debug information.
 
-    `silent`: it says nothing of them.
+    `silent` counts the calls without any answer.
     """
 
     asked: int = 0
@@ -134,7 +133,7 @@ class Exact:
 
 
 def compare_exact(build: Build, calls: Sequence[Call]) -> Exact:
-    """What framedex says of these calls with the debug information, beside what llvm-symbolizer says."""
+    """Compare framedex's answers about calls, with debug information, with those of llvm-symbolizer."""
     binary = Binary.open(build.described)
     found = Exact()
     for call, frames in zip(calls, binary.resolve([call.returns_to - 1 for call in calls]), strict=True):

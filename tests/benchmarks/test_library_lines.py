@@ -6,12 +6,11 @@ import struct
 from pathlib import Path
 
 import pytest
-from lines.answers import Answer
-from lines.building import Build
-from lines.corpus import BUILDS, Library, read_libraries
-from lines.stacks import Pair, recorded_pairs
-from lines.tables import row
-from lines.truth import Call
+
+from benchmarks.library_lines import table_cells
+from benchmarks.lines.answers import Answer
+from benchmarks.lines.calls import Call, Pair, recorded_pairs
+from benchmarks.lines.libraries import BUILDS, Build, Library, read_libraries
 
 SOURCES = Path("/sources")
 
@@ -65,7 +64,11 @@ def test_a_call_without_a_line_counts_among_all_and_not_among_those_with_a_line(
         answer(build, "call not found", ()),
     ]
     cells = dict(
-        zip(("calls", "exact", "single", "ranked", "inlined-hop", "best", "among"), row(answers, None)[:7], strict=True)
+        zip(
+            ("calls", "exact", "single", "ranked", "inlined-hop", "best", "among"),
+            table_cells(answers, None)[:7],
+            strict=True,
+        )
     )
     assert cells["calls"] == "4"
     assert cells["single"] == "50.0% of 2"

@@ -1,5 +1,5 @@
 """A client that speaks JSON-RPC in plain dictionaries and bytes: for what a well-behaved client library, pytest-lsp's,
-will not send, and for benchmarks/lsp_client.py, which measures the server and not its client."""
+will not send, and for benchmarks/server.py, which measures the server and not its client."""
 
 from __future__ import annotations
 

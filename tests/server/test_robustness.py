@@ -95,7 +95,7 @@ def test_a_folder_whose_name_cannot_be_spoils_no_later_answer(client: RawClient,
 
 
 def test_no_reply_fails_while_an_indexer_writes(client: RawClient, recording: Recording) -> None:
-    """The short form of benchmarks/server_while_indexing.py: the calls of all captures only ever become more."""
+    """The short form of the benchmark server-while-indexing: the calls of all captures only ever become more."""
     (recording.root / "framedex.toml").write_text('captures = "all"\n')
     client.initialize(recording.root)
     done = threading.Event()

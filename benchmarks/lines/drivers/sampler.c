@@ -1,4 +1,4 @@
-/* Writes stacks at malloc and free to the file LINES_RECORD, as benchmarks/lines/stacks.py reads them.
+/* Writes stacks at malloc and free to the file LINES_RECORD, as benchmarks/lines/calls.py reads them.
  *
  * Loaded by LD_PRELOAD. The first calls are all recorded, then every second, fourth and so on, so that a short workload
  * gives enough and a long one not too much; after 15 s of a processor the workload is ended. Addresses count from where their module is loaded.

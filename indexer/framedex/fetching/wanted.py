@@ -17,7 +17,7 @@ USUAL = ("xla", "jax")
 NAMES: Mapping[str, str] = {**{name: name for name in COMPONENTS}, "jaxlib": "jax"}
 """What can be named, and the component whose repository has it."""
 
-# MB to fetch, and on the disk, at jaxlib 0.10.2: benchmarks/sources_fetch.py. For jaxlib 0.8 it is a tenth less.
+# MB to fetch, and on the disk, at jaxlib 0.10.2 (benchmark source-fetch). For jaxlib 0.8 it is a tenth less.
 _SIZES = {"xla": (17, 110), "jax": (7, 37)}
 
 

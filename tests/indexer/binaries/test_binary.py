@@ -166,7 +166,7 @@ def test_the_code_of_damaged_binaries_is_read_in_bounded_time(debug_binary: Path
 
 
 def test_every_function_of_jaxlib_is_read() -> None:
-    """The largest binary that users meet; `benchmarks/symbols.py` measures how long it takes."""
+    """The largest binary that users meet; `python -m benchmarks symbols` measures how long it takes."""
     jaxlib = pytest.importorskip("jaxlib")
     path = Path(jaxlib.__file__).with_name("libjax_common.so")
     binary = Binary.open(path)

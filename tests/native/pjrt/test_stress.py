@@ -1,6 +1,6 @@
 """Six threads of mixed work on the mock's devices and the CPU's: every number right, no hang.
 
-FRAMEDEX_TEST_STRESS sets the seconds; the figure in benchmarks/RESULTS.md is for 60.
+FRAMEDEX_TEST_STRESS sets the seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// Not a test: times the activation of the extension and of an empty one, for benchmarks/vscode_activation.py.
+// Not a test: times the activation of the extension and of an empty one, for `python -m benchmarks vscode-activation`.
 
 import { writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
