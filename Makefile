@@ -1,7 +1,8 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
-# make test [WORKERS=2]  set up with the development tools, then every check
+# make test [WORKERS=2]  set up with the development tools, then run the checks and every behaviour's tests
+# make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
 # make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
 # make quick-tests  those tests alone
 # make docs-check  the tests of the documentation: its links, and what of it is generated
@@ -38,11 +39,12 @@ RELEASE_TOOLS := build/wheels/tools
 
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
+SKIP_EXHAUSTIVE := --skip-exhaustive
 CHECKS := ruff mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
+.PHONY: demo seed-trace test test-all quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
 .PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
@@ -62,14 +64,20 @@ seed-trace: $(VENV)/set-up
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
 test: $(VENV)/set-up-dev
+	@$(SIDE_BY_SIDE) $(CHECKS)
+	@$(PYTEST) $(SKIP_EXHAUSTIVE) --durations=10
+
+test-all: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
-	@$(PYTEST)
+	@FRAMEDEX_TEST_KILLS=200 FRAMEDEX_TEST_STRESS=60 $(PYTEST) --durations=10
+	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),1800)
 
 quick: check
 	@$(MAKE) --no-print-directory quick-tests
 
 quick-tests: $(VENV)/set-up-dev
-	@$(PYTEST) -m "not starts_a_python"
+	@$(PYTEST) $(SKIP_EXHAUSTIVE) -m "not starts_a_python"
 
 docs-check: $(VENV)/set-up-dev
 	@$(PYTEST) tests/docs

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests import once, pythons
+from tests import once, pythons, tiers
 from tests.starting import starts_a_python
 
 # `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
@@ -18,7 +18,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
 
 
-@pytest.fixture(scope="session", params=pythons.RECORDABLE)
+@pytest.fixture(scope="session", params=tiers.exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
 def python(request: pytest.FixtureRequest) -> str:
     """The path of an interpreter with JAX, for each version that framedex records."""
     version: str = request.param
@@ -30,13 +30,20 @@ def python(request: pytest.FixtureRequest) -> str:
     return found.path
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make test`."""
+    parser.addoption(tiers.OPTION, action="store_true", help="leave exhaustive tests to `make test-all`")
+
+
 def pytest_configure() -> None:
     """Make the folder of `tests/once.py`, before there are workers."""
     once.shared_folder()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that `make quick` leaves out, and deselect those that `make test` does."""
     for item in items:
         if isinstance(item, pytest.Function) and starts_a_python(item):
             item.add_marker("starts_a_python")
+    if config.getoption(tiers.OPTION):
+        tiers.deselect_exhaustive(config, items)

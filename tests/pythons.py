@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+OWN_VERSION = "{}.{}".format(*sys.version_info)
 RECORDABLE = ("3.11", "3.12", "3.13", "3.14")
 LEGACY_JAXLIB = "0.4.13"
 _QUERY = """

@@ -12,6 +12,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 SESSIONS: dict[str, Any] = runpy.run_path(str(DOCS / "make_sessions.py"))
 
 
+@pytest.mark.exhaustive(keep=["tutorial.md", "ffi.md"])
 @pytest.mark.parametrize("page", SESSIONS["pages"](), ids=lambda page: page.name)
 def test_the_sessions_of_a_page_are_as_it_says(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / page.stem

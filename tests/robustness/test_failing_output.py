@@ -103,6 +103,7 @@ SILENT = {
 }
 
 
+@pytest.mark.exhaustive(keep=[">/dev/full-"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
 def test_help_of_every_verb(redirected: str, unbuffered: str, tmp_path: Path) -> None:
@@ -116,6 +117,7 @@ def test_help_of_every_verb(redirected: str, unbuffered: str, tmp_path: Path) ->
     assert (done.returncode, done.stderr) == tuple(ended[0])
 
 
+@pytest.mark.exhaustive(keep=[">/dev/full"])
 @pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
 def test_output_of_every_verb(redirected: str, project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     project.ingest().close()

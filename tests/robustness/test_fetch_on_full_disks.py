@@ -11,6 +11,8 @@ from tests.gitrepository import git, make_checkout
 from tests.gitserver import served
 from tests.robustness.mounts import on_read_only_disk, on_small_disk
 
+pytestmark = pytest.mark.exhaustive
+
 # 40 files that do not compress: 2 MB to fetch and 2 MB to write.
 FILES = {f"xla/file_{number}.cc": random.Random(number).randbytes(25_000).hex() for number in range(40)}
 

@@ -12,6 +12,7 @@ from tests.run.invoking import program
 from tests.running import PROGRAMS
 
 
+@pytest.mark.exhaustive
 def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_every_verb(tmp_path: Path) -> None:
     """Given a disk of 2 MB, when 12,000 arrays are sent, then recorded and missing calls are those of a large disk."""
     done = on_small_disk(
@@ -56,6 +57,7 @@ def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp
     assert "never opened" not in done.stderr
 
 
+@pytest.mark.exhaustive(keep=["4m"])
 @pytest.mark.parametrize("size", ["200k", "1m", "4m", "8m", "24m"])
 def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captures: Path, size: str) -> None:
     """Given no index, when one finds the disk full, then the space is free again, and what is there can be asked."""
@@ -114,6 +116,7 @@ def test_an_index_that_holds_nothing_hides_none_of_a_folder_above(tmp_path: Path
     assert done.stdout.count('"id"') == 2, done.stderr
 
 
+@pytest.mark.exhaustive(keep=["index"])
 @pytest.mark.parametrize(
     "verb",
     [

@@ -59,6 +59,7 @@ def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_no_endless_question")
 def test_no_damage_goes_unsaid(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Given any damage to the file of an index, when two verbs are asked, then each says that it is damaged."""

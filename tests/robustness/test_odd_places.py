@@ -76,6 +76,7 @@ def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
         assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
 
 
+@pytest.mark.exhaustive
 def test_the_next_command_can_be_typed_as_it_stands(tmp_path: Path) -> None:
     """Given folders with the oddest names, when what is to come next is given to a shell, then it indexes."""
     (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\n")

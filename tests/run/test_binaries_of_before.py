@@ -56,6 +56,7 @@ def test_python_files_of_another_version_are_marked_whatever_their_time(project:
     assert "program.py:9 [file changed since]" in project.framedex("trace", "PJRT_Client_BufferFromHostBuffer").stdout
 
 
+@pytest.mark.exhaustive(keep=["rebuilt"])
 @pytest.mark.parametrize("change", ["rebuilt", "removed", "stripped"])
 def test_names_and_lines_are_those_of_the_library_that_ran(project: Passing, change: str) -> None:
     source = (project.folder / "through.cc").read_text()
@@ -117,6 +118,7 @@ def test_a_debug_file_that_came_later_gives_names_and_lines(project: Passing, tm
     assert everything(project) == again  # names that are known are not taken away again
 
 
+@pytest.mark.exhaustive
 def test_a_later_recording_of_what_was_put_back_does_not_leave_the_earlier_one_behind(
     project: Passing, tmp_path: Path
 ) -> None:

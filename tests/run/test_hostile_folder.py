@@ -90,6 +90,7 @@ def test_plugins_are_looked_for_without_running_anything_of_the_folder(hostile: 
     assert hostile.ran() == []
 
 
+@pytest.mark.exhaustive(keep=["verb0", "verb1"])
 @pytest.mark.parametrize(
     "verb", [["index", "."], ["captures"], ["summary"], ["doctor"], ["check"], ["sources"], ["find", "x"], ["cmake"]]
 )

@@ -11,6 +11,8 @@ from tests.pythons import ROOT
 from tests.reading import calls_of
 from tests.run.invoking import framedex_run
 
+pytestmark = pytest.mark.exhaustive
+
 PROGRAM = str(ROOT / "demo" / "seed_trace.py")
 
 

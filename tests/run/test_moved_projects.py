@@ -47,6 +47,7 @@ def check_places(project: Passing) -> None:
     assert project.answer("captures")["captures"][0]["path"].startswith(f"{project.folder}/.framedex/captures/")
 
 
+@pytest.mark.exhaustive(keep=["False-False"])
 @pytest.mark.parametrize("is_taken", [False, True])
 @pytest.mark.parametrize("is_indexed", [False, True])
 def test_places_follow_a_project(recorded: Passing, tmp_path: Path, is_indexed: bool, is_taken: bool) -> None:
@@ -68,6 +69,7 @@ def test_places_follow_a_project(recorded: Passing, tmp_path: Path, is_indexed: 
     check_places(project)
 
 
+@pytest.mark.exhaustive
 def test_places_follow_there_and_back_again(recorded: Passing, tmp_path: Path) -> None:
     recorded.framedex("index")
     project = moved(recorded, tmp_path / "first")

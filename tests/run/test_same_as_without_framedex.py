@@ -13,6 +13,9 @@ import pytest
 from tests.run.invoking import FRAMEDEX, Ended, environment, framedex_run, plain_run, program
 
 
+@pytest.mark.exhaustive(
+    keep=["faithful.py x", "endings.py raises", "endings.py is_interrupted", "endings.py exits_with_a_message"]
+)
 @pytest.mark.parametrize(
     "arguments",
     [

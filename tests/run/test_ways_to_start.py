@@ -68,6 +68,7 @@ def test_a_command_beside_the_interpreter_is_found_where_it_is_not_on_the_path(f
     assert (folder / ended.capture).is_dir()
 
 
+@pytest.mark.exhaustive(keep=["#!/usr/bin/env python3"])
 @pytest.mark.parametrize(
     "first_line",
     [

@@ -53,6 +53,7 @@ def test_a_recording_below_it_is_indexed_and_nothing_runs(
     assert hostile.ran() == []
 
 
+@pytest.mark.exhaustive(keep=["WORKSPACE"])
 @pytest.mark.asyncio
 @pytest.mark.parametrize("python_path", [None, "", ".", ":", f"{PROGRAMS}:", "WORKSPACE"])
 async def test_neither_worker_nor_recorder_import_from_it(

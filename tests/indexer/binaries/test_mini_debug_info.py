@@ -91,6 +91,7 @@ def damaged(kind: str, symbols: bytes, other: bytes) -> bytes:
     }[kind]
 
 
+@pytest.mark.exhaustive(keep=["cut off"])
 @pytest.mark.parametrize(
     "kind",
     [

@@ -149,6 +149,7 @@ def test_a_settings_file_names_no_server(project: Path, started: Started) -> Non
     assert server.asked == []
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_hangs_holds_up_no_more_than_its_time(project: Path, started: Started) -> None:
     server = started(hanging)
 
@@ -158,6 +159,7 @@ def test_a_server_that_hangs_holds_up_no_more_than_its_time(project: Path, start
     assert done.stderr.count(server.address) == 1 and "native frames:" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_ends_the_wait_for_a_server(project: Path, started: Started) -> None:
     was_asked = threading.Event()
 

@@ -136,6 +136,7 @@ WAYS = {
 }
 
 
+@pytest.mark.exhaustive(keep=["on the PATH"])
 @pytest.mark.parametrize("way", WAYS)
 def test_from_nothing_to_a_stack_by_what_is_proposed_alone(folder: Path, way: str) -> None:
     """Given a folder without any index, when each verb that has nothing to say is obeyed, then a stack is shown."""
@@ -160,6 +161,7 @@ def test_captures_that_come_to_a_folder_that_was_named_are_proposed_again(folder
     assert _typed("framedex index", folder).proposals == recorded.proposals
 
 
+@pytest.mark.exhaustive(keep=["my caps"])
 @pytest.mark.parametrize("output", ["my caps", "it's `$(echo x)`", "-o", "a\nb", "../beside"])
 def test_captures_elsewhere_are_indexed_by_what_is_proposed(folder: Path, output: str) -> None:
     recorded = _typed(f"framedex run --output={shell_word(output)} program.py", folder)
@@ -217,6 +219,7 @@ SITUATIONS = (
 NOT_HERE = re.compile(r"framedex (?:--index \S+ )?(?:sources fetch|serve|open|demo)\b")
 
 
+@pytest.mark.exhaustive
 def test_what_verbs_propose_in_a_project_works(project: Project, folder: Path) -> None:
     project.ingest().close()
     for name in ("program.py", "sources"):

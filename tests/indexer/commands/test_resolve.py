@@ -309,6 +309,7 @@ def test_an_encoding_without_arrows_gets_ascii() -> None:
     assert notes.found([frame]).decode("ascii") == f" -> {Path(__file__)}:3"
 
 
+@pytest.mark.exhaustive
 def test_memory_is_the_same_for_a_long_log(tmp_path: Path) -> None:
     def peak(repeats: int) -> int:
         with streaming(tmp_path) as process:

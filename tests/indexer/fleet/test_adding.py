@@ -117,6 +117,7 @@ def test_a_capture_that_is_added_twice_changes_nothing(clean: Path, tmp_path: Pa
     assert files(clean) == before
 
 
+@pytest.mark.exhaustive
 def test_processes_that_add_the_same_at_once_leave_what_one_does(clean: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     with adding_process(store, job()) as one, adding_process(store, job()[::-1]) as other:

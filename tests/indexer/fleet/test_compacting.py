@@ -225,6 +225,7 @@ compact(Place(sys.argv[1]), Silence(), int(sys.argv[4]))
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("operation", ["_rename", "remove"])
 def test_who_is_killed_at_any_moment_leaves_what_counts_and_is_gone_on_from(
     operation: str, clean: Path, tmp_path: Path
@@ -253,6 +254,7 @@ def test_who_is_killed_at_any_moment_leaves_what_counts_and_is_gone_on_from(
     assert killed > 5
 
 
+@pytest.mark.exhaustive
 def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Path, tmp_path: Path) -> None:
     """Given two that put together over and over, one that adds capture by capture, and one that reads."""
     store = tmp_path / "store"

@@ -120,6 +120,7 @@ drop(Place(sys.argv[1]), "2026-11-24", None)
 """
 
 
+@pytest.mark.exhaustive
 def test_who_is_killed_while_dropping_has_dropped_all_or_nothing(tmp_path: Path) -> None:
     left = {(DAYS[2], name) for name in JOBS}
     killed = 0

@@ -194,6 +194,7 @@ CliRunner().invoke(cli, ["fleet", "pull", "--store", sys.argv[1], "-o", sys.argv
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("moment", ["writing", "reading", "ending"])
 def test_who_is_killed_while_pulling_leaves_no_half_index(moment: str, store: Path, tmp_path: Path) -> None:
     index = tmp_path / "index.db"

@@ -421,6 +421,7 @@ def test_the_faults_of_a_real_job_are_named(tmp_path: Path) -> None:
     assert found[Kind.SLOW].delay >= 40 * 50_000_000
 
 
+@pytest.mark.exhaustive(keep=["reading-faults0"])
 @pytest.mark.parametrize(("way", "faults"), [("reading", ("slow",)), ("blocking", ("slow",)), ("blocking", ())])
 def test_who_comes_late_is_named_also_where_all_wait_in_no_call(
     way: str, faults: tuple[str, ...], tmp_path: Path

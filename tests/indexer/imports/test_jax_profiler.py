@@ -12,6 +12,8 @@ import pytest
 from tests.indexer.imports.profiles import framedex
 from tests.once import made_once
 
+pytestmark = pytest.mark.exhaustive
+
 PROGRAM = """\
 import jax, jax.numpy as jnp
 

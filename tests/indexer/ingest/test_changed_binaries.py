@@ -86,6 +86,7 @@ def damages(library: Path, seed: int) -> Iterator[bytes]:
         yield damaged(content, seed * MUTATIONS + number, marks=(0, 64, sections))
 
 
+@pytest.mark.exhaustive
 def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tmp_path: Path) -> None:
     changed = Path(shutil.copy(small, tmp_path))
     module = recorded(changed)
@@ -100,6 +101,7 @@ def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tm
         assert any(str(changed) in problem for problem in problems) or found == names, number
 
 
+@pytest.mark.exhaustive
 def test_no_damage_to_a_library_raises_or_hangs(small: Path, tmp_path: Path) -> None:
     changed = tmp_path / "libshop.so"
     places = addresses(small)

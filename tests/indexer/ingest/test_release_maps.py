@@ -144,6 +144,7 @@ def test_a_release_without_a_map_leads_to_the_nearest_and_says_so(recorded: Path
         assert found.url is not None and f"/blob/{commit}/" in found.url
 
 
+@pytest.mark.exhaustive
 def test_each_release_in_an_index_leads_to_its_own_map(recorded: Path, index: Path, tmp_path: Path) -> None:
     releases = ("0.9.0", "0.10.0", "0.10.2")
     add(index, *(of_release(recorded, release, tmp_path) for release in releases))

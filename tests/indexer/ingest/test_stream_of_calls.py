@@ -104,6 +104,7 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
     return sorted((row[1:] for row in rows), key=repr) if table == "violations" else rows
 
 
+@pytest.mark.exhaustive(keep=["threads.py-100"])
 @pytest.mark.parametrize("calls", [1 << 18, 256, 100])
 def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
     capture: Path, wanted: Rows, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -114,6 +115,7 @@ def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
         assert_as_wanted(rows_of(store, without=LEFT_OUT), wanted)
 
 
+@pytest.mark.exhaustive(keep=["threads.py"])
 def test_an_interrupted_capture_goes_on_where_it_stopped(
     capture: Path, wanted: Rows, at_once: int, tmp_path: Path
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
         assert totals_kept(store) == totals_counted(store)
 
 
+@pytest.mark.exhaustive(keep=["threads.py"])
 @pytest.mark.usefixtures("at_once")
 def test_of_two_readers_of_one_capture_the_later_one_goes_on(capture: Path, wanted: Rows, tmp_path: Path) -> None:
     index = tmp_path / "index.db"

@@ -53,12 +53,14 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
     return Moved(installed / NAME, library, ran)
 
 
+@pytest.mark.exhaustive
 def test_the_library_has_no_symbol_table_but_the_embedded_one(moved: Moved) -> None:
     sections = {section.name for section in Elf.open(moved.library).sections}
 
     assert ".gnu_debugdata" in sections and not {".symtab", ".strtab"} & sections
 
 
+@pytest.mark.exhaustive
 def test_all_functions_extents_and_units_are_the_same(moved: Moved) -> None:
     whole, embedded = (read_symbols(Elf.open(path)) for path in (moved.installed, moved.library))
 
@@ -66,6 +68,7 @@ def test_all_functions_extents_and_units_are_the_same(moved: Moved) -> None:
     assert all(one == other for one, other in zip(whole, embedded, strict=True))
 
 
+@pytest.mark.exhaustive
 def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was(moved: Moved, tmp_path: Path) -> None:
     """Given one recording, when the frames of the library are named by both, then they are the same functions."""
     assert moved.ran.result == pytest.approx(64.0, rel=1e-3)
@@ -86,6 +89,7 @@ def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was
         assert (name, symbol, unit) == (expected.name, expected.symbol, expected.unit or "")
 
 
+@pytest.mark.exhaustive
 def test_the_machine_code_around_recorded_frames_calls_the_same_functions(moved: Moved) -> None:
     """By what a function calls before and after a frame, the frame's line is found."""
     whole, embedded = Binary.open(moved.installed), Binary.open(moved.library)

@@ -167,6 +167,7 @@ def test_a_line_that_is_too_long_is_passed_over_however_it_comes() -> None:
     assert noted(cut(content, random.Random(2), 100_000)) == expected
 
 
+@pytest.mark.exhaustive(keep=["unit5"])
 @pytest.mark.parametrize(
     "unit",
     [

@@ -373,6 +373,7 @@ def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> No
         assert sum(row.compiles for row in index.compiles() if row.function == "step") > len(RECORDED)
 
 
+@pytest.mark.exhaustive
 def test_workers_of_xdist_do_the_same(tmp_path: Path) -> None:
     write_project(tmp_path)
     chosen = ("-k", "test_kept or test_holds or test_plain")
@@ -500,6 +501,7 @@ def test_what_its_own_process_cannot_collect_ends_one_test(tmp_path: Path) -> No
     assert "not where this is recorded" in tested.section("test_one")
 
 
+@pytest.mark.exhaustive(keep=["arguments0"])
 @pytest.mark.parametrize(
     "arguments",
     [("test_it.py", "-k", "test_it.py"), ("-k", "test_it.py", "test_it.py"), ("-k", "test_it.py", "--", "test_it.py")],

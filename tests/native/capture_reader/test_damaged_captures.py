@@ -74,6 +74,7 @@ def test_the_undamaged_capture_has_no_problems(recorded: Path) -> None:
 
 
 # Steps that share no factor with the size of a word: words are cut off at each of their bytes.
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("stream", "step"), [("thread-0.fdx", 3), ("process.fdx", 7)])
 def test_cut_off_at_any_byte_it_gives_what_comes_before_and_says_where(
     recorded: Path, capture: Path, stream: str, step: int
@@ -114,6 +115,7 @@ def test_what_is_not_written_yet_can_be_missing_without_harm(recorded: Path, cap
     assert read_capture(capture).problems == ()
 
 
+@pytest.mark.exhaustive(keep=["recorded"])
 @pytest.mark.parametrize("name", ["recorded", "segments", "ring"])
 def test_no_change_of_a_stream_goes_untold(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     whole: Path = request.getfixturevalue(name)

@@ -42,6 +42,7 @@ def test_a_crash_while_compiling_names_the_lines_that_call_the_target(tmp_path: 
     assert " in step" in report
 
 
+@pytest.mark.exhaustive(keep=["-segfault", "faulthandler-abort"])
 @pytest.mark.parametrize("how", SIGNALS)
 @pytest.mark.parametrize("watcher", ["", "faulthandler", "faulthandler late"])
 def test_the_process_dies_as_it_does_without_framedex(how: str, watcher: str, tmp_path: Path) -> None:

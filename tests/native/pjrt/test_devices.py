@@ -12,9 +12,9 @@ from tests.running import Run, run
 
 
 @pytest.fixture(scope="module")
-def ran(python: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """`devices.py` run once for each Python, with eight devices."""
-    return run("devices.py", folder=tmp_path_factory.mktemp("devices"), python=python, FRAMEDEX_DEVICES="8")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`devices.py` run once, with eight devices."""
+    return run("devices.py", folder=tmp_path_factory.mktemp("devices"), FRAMEDEX_DEVICES="8")
 
 
 @pytest.fixture(scope="module")

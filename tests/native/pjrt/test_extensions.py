@@ -11,9 +11,9 @@ from tests.running import Run, run
 
 
 @pytest.fixture(scope="module")
-def ran(python: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """`extensions.py` run once for each Python."""
-    return run("extensions.py", folder=tmp_path_factory.mktemp("extensions"), python=python)
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`extensions.py` run once."""
+    return run("extensions.py", folder=tmp_path_factory.mktemp("extensions"))
 
 
 @pytest.fixture(scope="module")

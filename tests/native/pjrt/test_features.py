@@ -64,7 +64,9 @@ def checks_of(program: Path) -> list[str]:
 
 PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path))
 CHECKS = [
-    pytest.param(program, name, way, id=f"{program}-{name}-{way}")
+    pytest.param(
+        program, name, way, id=f"{program}-{name}-{way}", marks=[pytest.mark.exhaustive] if way == UNRECORDED else []
+    )
     for program in PROGRAM_NAMES
     for way in (RECORDED, *([UNRECORDED] if program in ALSO_UNRECORDED else []))
     for name in checks_of(FEATURES / f"{program}.py")
@@ -87,6 +89,7 @@ def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: 
     assert outcome == "passed", reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("jaxlib", JAXLIBS)
 @pytest.mark.parametrize("program", PROGRAM_NAMES)
 def test_features_under_other_releases_of_jaxlib(program: str, jaxlib: str, folder: Path) -> None:

@@ -12,10 +12,10 @@ ROWS, COLUMNS = [0, 1], [1, 0]  # dimensions from major to minor
 
 
 @pytest.fixture(scope="module")
-def result(python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `layouts.py` printed, run once for each Python, with four devices."""
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `layouts.py` printed, run once, with four devices."""
     folder = tmp_path_factory.mktemp("layouts")
-    found: dict[str, Any] = run("layouts.py", folder=folder, python=python, FRAMEDEX_DEVICES="4").result
+    found: dict[str, Any] = run("layouts.py", folder=folder, FRAMEDEX_DEVICES="4").result
     return found
 
 

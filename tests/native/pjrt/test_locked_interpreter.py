@@ -21,6 +21,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run("compile_locked.py", *KINDS, folder=tmp_path_factory.mktemp("locked"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["plain", "callback"])
 def test_a_program_is_the_same_wherever_it_is_compiled(kind: str, ran: Run) -> None:
     free, locked = ran.result[kind]

@@ -28,6 +28,7 @@ def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return KINDS[name], machine(tmp_path_factory.mktemp(name), FRAMEDEX_DEVICE=name)
 
 
+@pytest.mark.exhaustive(keep=["v5e", "v4"])
 def test_a_kind_alone_is_its_smallest_slice(alone: tuple[Any, dict[str, Any]]) -> None:
     kind, seen = alone
     chip = next(entry for entry in kind["configurations"] if entry["name"] == kind["client"])
@@ -70,6 +71,7 @@ def test_devices_stand_in_the_shape_asked_for_or_in_the_usual_one(
     assert seen["local"] == [device["id"] for device in seen["devices"]]
 
 
+@pytest.mark.exhaustive(keep=["v5e:2x4"])
 @pytest.mark.parametrize("device", ["v5e:2x4", "v4:2x2x2", "v6e:2x4", "v5p:2x2x2", "v3:2x2", "tpu7x:2x2x1"])
 def test_jax_makes_meshes_of_it(tmp_path: Path, device: str) -> None:
     seen = machine(tmp_path, FRAMEDEX_DEVICE=device)

@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.running import run
 
 
-def test_arrays_move_over_the_network_and_described_devices_have_memories(python: str, tmp_path: Path) -> None:
+def test_arrays_move_over_the_network_and_described_devices_have_memories(tmp_path: Path) -> None:
     """jax.experimental.transfer fills buffers in parts; lowering for host memory asks which memories there are."""
-    done = run("network_transfer.py", folder=tmp_path, python=python, FRAMEDEX_DEVICES="2")
+    done = run("network_transfer.py", folder=tmp_path, FRAMEDEX_DEVICES="2")
     assert done.result == {
         "pulled": True,
         "device": True,

@@ -1,6 +1,6 @@
 """Six threads of mixed work on the mock's devices and the CPU's: every number right, no hang.
 
-FRAMEDEX_TEST_STRESS sets the seconds.
+FRAMEDEX_TEST_STRESS sets the seconds; `make test-all` sets 60.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.running import PROGRAMS, Run, mock_environment
+
+pytestmark = pytest.mark.exhaustive
 
 SECONDS = os.environ.get("FRAMEDEX_TEST_STRESS", "4")
 

@@ -37,6 +37,7 @@ def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> 
     assert _native.count_records(os.fsencode(ended.capture))["stopped"]
 
 
+@pytest.mark.exhaustive
 def test_the_last_descriptor_is_never_taken_and_none_is_needed(tmp_path: Path) -> None:
     ended = run("last_descriptor.py", "15", str(tmp_path / "rounds"), folder=tmp_path, FRAMEDEX_RECORD="0")
     assert ended.result["opened"] > 1_000

@@ -105,6 +105,7 @@ def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
         process.kill()
 
 
+@pytest.mark.exhaustive
 def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
     ring = {"FRAMEDEX_LIMIT": str(2 * SEGMENT), "FRAMEDEX_RING": "1"}
     environment = mock_environment(tmp_path) | ring

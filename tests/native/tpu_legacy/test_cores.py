@@ -12,6 +12,8 @@ from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.reading import Call
 from tests.running import Run
 
+pytestmark = pytest.mark.exhaustive
+
 MIB = 1 << 20
 TOO_LARGE = 3 * MIB
 

@@ -11,6 +11,8 @@ from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.reading import Call
 from tests.running import Run
 
+pytestmark = pytest.mark.exhaustive
+
 CORES = 8
 
 

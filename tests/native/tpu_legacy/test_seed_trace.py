@@ -20,6 +20,8 @@ from tests.oracle.whole_captures import add_capture
 from tests.pythons import ROOT
 from tests.reading import Call, calls_of
 
+pytestmark = pytest.mark.exhaustive
+
 ROUNDS = 20
 CALL_A = [
     "<module>",

@@ -13,6 +13,8 @@ import tpu_abi
 import tpu_decoding
 from tests.running import plain_environment
 
+pytestmark = pytest.mark.exhaustive
+
 ABI = tpu_abi.load()
 # What TensorFlow alone called: nothing of it is implemented.
 GROUPS = ("TpuProgram_", "TpuEmbeddingEngine_", "TpuNodeContext_", "TpuProfiler_", "TpuConfigurationApi_")

@@ -50,6 +50,7 @@ def open_clients() -> set[int]:
     return {id(client) for client in clients if client.status != "closed"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
 def test_a_worker_of_a_cluster_that_is_killed_in_the_midst(
     nanny: str,
@@ -163,6 +164,7 @@ def test_workers_without_this_framedex_are_told_before_they_get_anything(
     assert told in caught.value.message and f"framedex[fleet-dask]=={VERSION}" in caught.value.remedy
 
 
+@pytest.mark.exhaustive
 def test_a_worker_without_framedex_that_comes_later_adds_nothing(
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
@@ -219,6 +221,7 @@ def test_a_scheduler_without_workers_is_told(tmp_path: Path, patience: None) -> 
         by_cluster(address, tmp_path / "store", *job())
 
 
+@pytest.mark.exhaustive
 def test_a_scheduler_that_ends_in_the_midst_is_told(
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
@@ -248,6 +251,7 @@ def test_a_scheduler_that_ends_in_the_midst_is_told(
     assert content(store) == clean
 
 
+@pytest.mark.exhaustive
 def test_a_connection_that_is_lost_while_it_is_found_out_which_capture_ends_workers_is_told(
     bucket: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,6 +130,7 @@ def listening(processes: set[int]) -> list[tuple[str, int]]:
     return found
 
 
+@pytest.mark.exhaustive
 def test_a_process_that_is_killed_in_the_midst_is_replaced(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_process_that_is_killed_in_the_midst_is_replaced(
     assert content(f"{STORE}/killed") == clean
 
 
+@pytest.mark.exhaustive
 def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +169,7 @@ def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
     assert content(store) == clean
 
 
+@pytest.mark.exhaustive
 def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_not(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +207,7 @@ def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_no
     assert content(store) == clean
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_processes_go_with_the_command(
     ending: signal.Signals,
