@@ -8,21 +8,25 @@ A behaviour that README.md or docs/ name keeps a test in `make test`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 OPTION = "--skip-exhaustive"
 
 
-def exhaustive_unless(values: Iterable[str], kept: str) -> list[ParameterSet]:
+def exhaustive_unless(values: Iterable[str], kept: str) -> list[object]:
     """Parameters of a test or fixture; all are exhaustive except the value `kept`."""
     return [pytest.param(value, marks=() if value == kept else pytest.mark.exhaustive) for value in values]
 
 
 def deselect_exhaustive(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Remove the exhaustive tests from `items`, and report them to pytest as deselected."""
+    """Remove the exhaustive tests from `items`, and report them to pytest as deselected.
+
+    Raises UsageError if `keep` names an id that its test does not have.
+    """
+    _check_kept_ids(items)
     exhaustive = [item for item in items if _is_exhaustive(item)]
     if exhaustive:
         config.hook.pytest_deselected(items=exhaustive)
@@ -31,5 +35,26 @@ def deselect_exhaustive(config: pytest.Config, items: list[pytest.Item]) -> None
 
 
 def _is_exhaustive(item: pytest.Item) -> bool:
-    parameters = item.callspec.id if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ""
-    return any(parameters not in marker.kwargs.get("keep", ()) for marker in item.iter_markers("exhaustive"))
+    return any(_parameters(item) not in _kept(marker) for marker in item.iter_markers("exhaustive"))
+
+
+def _check_kept_ids(items: Iterable[pytest.Item]) -> None:
+    wanted: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        for marker in item.iter_markers("exhaustive"):
+            test = item.nodeid.removesuffix(f"[{_parameters(item)}]")
+            wanted[test] |= set(_kept(marker))
+            found[test].add(_parameters(item))
+    for test, ids in wanted.items():
+        if missing := sorted(ids - found[test]):
+            raise pytest.UsageError(f"{test} has no parameters {missing}, which its mark exhaustive(keep=...) names")
+
+
+def _parameters(item: pytest.Item) -> str:
+    return item.callspec.id if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ""
+
+
+def _kept(marker: pytest.Mark) -> Iterable[str]:
+    kept: Iterable[str] = marker.kwargs.get("keep", ())
+    return kept

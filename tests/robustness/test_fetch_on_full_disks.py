@@ -11,8 +11,6 @@ from tests.gitrepository import git, make_checkout
 from tests.gitserver import served
 from tests.robustness.mounts import on_read_only_disk, on_small_disk
 
-pytestmark = pytest.mark.exhaustive
-
 # 40 files that do not compress: 2 MB to fetch and 2 MB to write.
 FILES = {f"xla/file_{number}.cc": random.Random(number).randbytes(25_000).hex() for number in range(40)}
 
@@ -27,6 +25,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder / "served", commit
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("free_kb", [1, 60, 600, 1400, 2100, 3000])
 def test_a_disk_that_is_full_at_any_moment_is_told_and_the_next_fetch_goes_on(
     tmp_path: Path, repository: tuple[Path, str], free_kb: int

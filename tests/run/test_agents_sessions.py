@@ -212,7 +212,6 @@ def test_a_client_that_is_gone_is_no_error(project: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.exhaustive
 def test_without_the_library_it_says_how_to_get_it(tmp_path: Path) -> None:
     code = "from framedex.commands.main import cli; cli(['mcp'], prog_name='framedex')"
     done = subprocess.run(

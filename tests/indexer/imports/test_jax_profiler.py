@@ -12,8 +12,6 @@ import pytest
 from tests.indexer.imports.profiles import framedex
 from tests.once import made_once
 
-pytestmark = pytest.mark.exhaustive
-
 PROGRAM = """\
 import jax, jax.numpy as jnp
 

@@ -373,7 +373,6 @@ def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> No
         assert sum(row.compiles for row in index.compiles() if row.function == "step") > len(RECORDED)
 
 
-@pytest.mark.exhaustive
 def test_workers_of_xdist_do_the_same(tmp_path: Path) -> None:
     write_project(tmp_path)
     chosen = ("-k", "test_kept or test_holds or test_plain")
