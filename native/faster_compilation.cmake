@@ -1,5 +1,5 @@
-# Parsing headers less often changes the commands that files are compiled with, but clang-tidy and clangd want each file
-# with its own plain command. framedex_plain_commands(TARGET) provides those: it adds a target that nobody
+# Two ways to parse headers less often. Both change the commands that files are compiled with, but clang-tidy and clangd
+# want each file with its own plain command. framedex_plain_commands(TARGET) provides those: it adds a target that nobody
 # builds, whose commands compile_commands.json lists in place of TARGET's.
 function(framedex_plain_commands target)
   get_target_property(sources ${target} SOURCES)
@@ -18,4 +18,17 @@ endfunction()
 function(framedex_compiled_together target)
   framedex_plain_commands(${target})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+endfunction()
+
+# framedex_precompiled(TARGET): parses the standard library once for all files of TARGET, which stay files of their own: the
+# functions of different files must remain different frames. Wheels are compiled without, so a missing #include is found
+# there and by clang-tidy. With ccache the cache is worth more: it does not store files compiled with a precompiled header.
+function(framedex_precompiled target)
+  if(FRAMEDEX_SHIPS_SOURCES OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
+    return()
+  endif()
+  framedex_plain_commands(${target})
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstdio> <cstdlib> <cstring> <deque> <functional>
+    <map> <memory> <mutex> <optional> <string> <string_view> <thread> <utility> <vector>)
 endfunction()
