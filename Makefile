@@ -173,10 +173,14 @@ format: $(VENV)/set-up-dev
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/clang-format -i $(NATIVE)
 
-$(VENV)/set-up: $(BUILT_FROM)
+# The stamps are not trusted when framedex itself is missing, as after `pip uninstall framedex`.
+NOT_INSTALLED := $(if $(wildcard $(BIN)/framedex),,not-installed)
+.PHONY: not-installed
+
+$(VENV)/set-up: $(BUILT_FROM) $(NOT_INSTALLED)
 	@scripts/set-up $(VENV)
 
-$(VENV)/set-up-dev: $(BUILT_FROM)
+$(VENV)/set-up-dev: $(BUILT_FROM) $(NOT_INSTALLED)
 	@scripts/set-up $(VENV) dev
 	@touch $(VENV)/set-up
 

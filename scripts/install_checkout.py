@@ -30,6 +30,7 @@ _SILENCE = 10.0  # seconds: a log has a line at least so often while something c
 _DOWNLOADING = re.compile(r"\s*Downloading (\S+) \(([\d.]+) MB\)")
 _INSTALLING = "Installing collected packages:"
 _LARGE = 20.0  # MB
+_JOB_KIB = 1 << 20  # memory that one compiler process may need; the largest file takes 0.7 GiB
 
 
 def main(extras: list[str]) -> int:
@@ -96,7 +97,8 @@ def no_byte_code() -> list[str]:
 def compile_checkout() -> bool:
     """Compile and install this checkout; whether that went well. What went wrong is printed."""
     command = [*PIP, "--verbose", "--no-build-isolation", "--no-deps", "--editable", str(ROOT)]
-    environment = compiler_cache() | os.environ
+    processors = len(os.sched_getaffinity(0))
+    environment = compiler_cache() | parallel_level(Path("/proc/meminfo").read_text(), processors) | os.environ
     process = subprocess.Popen(
         command, env=environment, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -176,6 +178,18 @@ def duration(seconds: float) -> str:
     """A time as people say it: `48 s`, `2 min 5 s`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def parallel_level(meminfo: str, processors: int) -> dict[str, str]:
+    """The variable that limits CMake's parallel jobs, where the available memory is too small for Ninja's default.
+
+    `meminfo` is the text of /proc/meminfo, in KiB. Ninja starts at most two jobs more than there are processors.
+    """
+    available = re.search(r"^MemAvailable:\s+(\d+) kB$", meminfo, re.MULTILINE)
+    if available is None:
+        return {}
+    jobs = max(1, int(available[1]) // _JOB_KIB)
+    return {"CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)} if jobs < processors + 2 else {}
 
 
 def compiler_cache() -> dict[str, str]:

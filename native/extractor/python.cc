@@ -11,7 +11,6 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestWritten = 60;  // characters; longer expressions are told by their last name alone
 constexpr TSSymbol kError = UINT16_MAX;
 
 class PythonExtraction {

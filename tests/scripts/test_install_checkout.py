@@ -98,6 +98,22 @@ def test_a_log_gets_a_line_for_each_tenth_and_each_ten_seconds(capsys: pytest.Ca
     ]
 
 
+@pytest.mark.parametrize(
+    ("available_gib", "processors", "jobs"), [(22, 2, None), (4, 2, None), (3, 2, "3"), (2, 8, "2"), (0.3, 2, "1")]
+)
+def test_jobs_follow_the_available_memory(available_gib: float, processors: int, jobs: str | None) -> None:
+    """Given 1 GiB for each job, then memory limits the jobs, but never below one."""
+    meminfo = f"MemTotal: 99999999 kB\nMemAvailable:  {int(available_gib * (1 << 20))} kB\n"
+
+    limit = install_checkout.parallel_level(meminfo, processors)
+
+    assert limit == ({"CMAKE_BUILD_PARALLEL_LEVEL": jobs} if jobs else {})
+
+
+def test_jobs_are_not_limited_where_the_available_memory_is_unknown() -> None:
+    assert install_checkout.parallel_level("MemTotal: 2048 kB\n", 8) == {}
+
+
 def test_lines_come_as_they_are_written() -> None:
     assert list(install_checkout.with_silences(["one\n", "two\n"])) == ["one\n", "two\n"]
 

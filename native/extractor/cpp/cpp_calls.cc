@@ -9,10 +9,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestWritten = 60;  // characters; longer expressions are told by their last name alone
 constexpr size_t kLongestName = 200;
-
-TSNode child(TSNode node, TSFieldId field) { return ts_node_child_by_field_id(node, field); }
 
 CallSite site_at(TSNode node, const char* kind, std::string callee, std::string written = {}) {
   const TSPoint start = ts_node_start_point(node);

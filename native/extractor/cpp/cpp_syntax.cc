@@ -26,8 +26,6 @@ std::string operator_name(std::string_view text) {
   return "operator " + std::string(sign.substr(0, word)) + without_spaces(sign.substr(word));
 }
 
-TSNode child(TSNode node, TSFieldId field) { return ts_node_child_by_field_id(node, field); }
-
 TSNode last_named_child(TSNode node) {
   const uint32_t count = ts_node_named_child_count(node);
   return count ? ts_node_named_child(node, count - 1) : TSNode{};

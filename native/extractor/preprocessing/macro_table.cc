@@ -212,7 +212,7 @@ bool closes_namespaces(std::string_view body) {
 constexpr size_t kShortest = 2;            // characters of a macro's name
 constexpr size_t kLongestPattern = 300;    // characters of what names something
 constexpr size_t kLongestFunction = 4000;  // characters of a body that ends with a function's head
-constexpr int kDeepest = 8;                // macros that call macros
+constexpr int kDeepestAlias = 8;           // macros that call macros
 
 // The parts between commas, outside of brackets, without blanks around them.
 std::vector<std::string> arguments_of(std::string_view text) {
@@ -489,7 +489,7 @@ std::string MacroTable::name(std::string_view word) const {
 MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std::string>& arguments) const {
   std::string text = filled(macro.path, arguments);
   MacroEffect effect = macro.effect;
-  for (int hop = 0; hop < kDeepest && text.size() < kLongestPattern; ++hop) {
+  for (int hop = 0; hop < kDeepestAlias && text.size() < kLongestPattern; ++hop) {
     std::string next;
     bool has_changed = false;
     for (size_t i = 0; i < text.size();) {
@@ -527,7 +527,8 @@ std::string MacroTable::serialize() const {
   for (const auto& [name, votes] : votes_) {
     if (!is_special(votes)) continue;
     Macro macro = votes.macro;
-    for (int hop = 0; hop < kDeepest && macro.effect == MacroEffect::kName; ++hop) {  // `#define A B`, B an attribute
+    for (int hop = 0; hop < kDeepestAlias && macro.effect == MacroEffect::kName;
+         ++hop) {  // `#define A B`, B an attribute
       const Macro named = chosen(macro.path);
       if (named.effect == MacroEffect::kNone || named.effect == MacroEffect::kFunction) break;
       macro = named;

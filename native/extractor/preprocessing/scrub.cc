@@ -11,9 +11,9 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestCall = 1 << 15;     // bytes; what has no closing parenthesis within these is no macro call
-constexpr size_t kLongestParameters = 4000;  // bytes of a template's parameters
-constexpr int kMostUnclosed = 100;           // after so many the file is nonsense, and each costs a scan that long
+constexpr size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
+constexpr size_t kLongestTemplateParameters = 4000;  // bytes of a template's parameters
+constexpr int kMostUnclosed = 100;  // after so many the file is nonsense, and each costs a scan that long
 
 // A call's closing parenthesis and the commas between its arguments.
 struct Call {
@@ -431,7 +431,7 @@ size_t Scrubber::instantiation(size_t position, size_t after) {
 // `template <typename T, enable_if_t<a && !b> = 0>` -> `template <    >`: nothing of these is kept, and the grammar
 // refuses many of their defaults and macros. Returns the position behind them, 0 where they do not end.
 size_t Scrubber::template_parameters(size_t opening) {
-  const size_t limit = std::min(source_.size(), opening + kLongestParameters);
+  const size_t limit = std::min(source_.size(), opening + kLongestTemplateParameters);
   int angles = 0, brackets = 0;
   for (size_t i = opening; i < limit; ++i) {
     const char c = source_[i];

@@ -6,6 +6,9 @@
 
 namespace framedex::extractor {
 
+// Characters of an expression; a call site keeps only the last name of a longer one.
+constexpr size_t kLongestWritten = 60;
+
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }

@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // XLA's largest file takes 0.1 s and 23 MB.
-constexpr std::chrono::seconds kLongest{5};
+constexpr std::chrono::seconds kParseTime{5};
 constexpr size_t kMostMemory = size_t{96} << 20;
 
 struct Limits {
@@ -33,7 +33,7 @@ const char* read(void* payload, uint32_t offset, TSPoint, uint32_t* length) {
 }  // namespace
 
 SyntaxTree::SyntaxTree(const Grammar& grammar, std::string_view text, Workspace& workspace) : memory_(workspace.arena) {
-  Limits limits{workspace.arena, Clock::now() + kLongest};
+  Limits limits{workspace.arena, Clock::now() + kParseTime};
   TSParser* parser = ts_parser_new();
   ts_parser_set_language(parser, grammar.language());
   LexedText lexed{text, &grammar.lexing(), &workspace.lexed};

@@ -70,6 +70,7 @@ class Walk {
 };
 
 inline bool is_null(TSNode node) { return ts_node_is_null(node); }
+inline TSNode child(TSNode node, TSFieldId field) { return ts_node_child_by_field_id(node, field); }
 inline uint32_t first_line(TSNode node) { return ts_node_start_point(node).row + 1; }
 inline uint32_t last_line(TSNode node) { return ts_node_end_point(node).row + 1; }
 
