@@ -391,7 +391,7 @@ def _llvm(mangled: str) -> str:
 
 def _gnu(mangled: str) -> str:
     """The name as libstdc++ prints it, for gdb, c10 and glibc."""
-    demangler = demanglers._libstdcxx()
+    demangler = demanglers.libstdcxx_demangler()
     return (demangler and demangler(demanglers.without_suffix(mangled))) or mangled
 
 

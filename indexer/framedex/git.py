@@ -56,7 +56,7 @@ class Git:
                 capture_output=True,
                 timeout=self._patience,
                 check=False,
-                env=_environment(self.overruled, objects=self._objects),
+                env=git_environment(self.overruled, objects=self._objects),
             )
         except subprocess.TimeoutExpired:
             self.error = f"it took more than {self._patience:.0f} s"
@@ -98,7 +98,7 @@ def started(
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        env=_environment(overruled, protocols, objects),
+        env=git_environment(overruled, protocols, objects),
         pass_fds=held,
         start_new_session=True,
     )
@@ -109,7 +109,7 @@ def _command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Pat
     return [git, *options, "-C", folder, *arguments]
 
 
-def _environment(overruled: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
+def git_environment(overruled: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
     """This process's environment, without what would have git use another repository, ask, lock, fetch or translate.
 
     Overruled configuration goes in here: on the command line, a name ends at its first `=`.

@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from functools import _lru_cache_wrapper
 from types import FunctionType
 
 import atheris
@@ -41,7 +40,7 @@ def _warm_up(target: Target, name: str) -> None:
 def _clear_caches() -> None:
     """Clear our caches: a cached result would hide the code that an input of the archive covers."""
     for found in gc.get_objects():
-        if isinstance(found, _lru_cache_wrapper) and (found.__module__ or "").startswith(_OURS):
+        if hasattr(type(found), "cache_clear") and (found.__module__ or "").startswith(_OURS):
             found.cache_clear()
 
 

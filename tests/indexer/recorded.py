@@ -160,7 +160,7 @@ def build_project(folder: Path, library: Path) -> Project:
 
     def native(module: int, symbol: str) -> int:
         path = (library, library.with_name("libglue.so"))[module]
-        frames.append(NativeFrame(module, _middle(path, symbol)))
+        frames.append(NativeFrame(module, middle_of(path, symbol)))
         return len(frames) - 1
 
     module_frame = python("<module>", "main()  # start")
@@ -179,7 +179,7 @@ def build_project(folder: Path, library: Path) -> Project:
     capture = Capture(
         path=folder / ".framedex" / "captures" / "first",
         metadata=Metadata(started_unix_ns=1_700_000_000_000_000_000, argv=("python", "demo.py"), cwd=str(folder)),
-        modules=(_module(library), _module(library.with_name("libglue.so"))),
+        modules=(module_of(library), module_of(library.with_name("libglue.so"))),
         codes=tuple(
             CodeObject(code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable)
             for code in codes.values()
@@ -219,11 +219,12 @@ def _frame_on_line(code: CodeType, index: int, line: int) -> PythonFrame:
     return PythonFrame(index, instruction, line)
 
 
-def _module(path: Path) -> Module:
+def module_of(path: Path) -> Module:
+    """A library as a capture has it."""
     return Module(str(path), 0x7F0000000000, path.stat().st_size, Binary.open(path).build_id, fingerprint_of(path))
 
 
-def _middle(path: Path, symbol: str) -> int:
+def middle_of(path: Path, symbol: str) -> int:
     """An address within a function, as a return address from the load base."""
     with path.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")

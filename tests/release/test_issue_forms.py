@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from framedex.commands.main import _VERBS
+from framedex.commands.main import VERBS
 
 FOLDER = Path(__file__).parents[2] / ".github" / "ISSUE_TEMPLATE"
 FORMS = [file for file in sorted(FOLDER.glob("*.yml")) if file.name != "config.yml"]
@@ -47,4 +47,4 @@ def test_security_problems_are_led_away_from_public_issues() -> None:
 
 def test_what_a_form_asks_to_run_is_there() -> None:
     bug = (FOLDER / "bug.yml").read_text()
-    assert "framedex doctor --json" in bug and "doctor" in _VERBS
+    assert "framedex doctor --json" in bug and "doctor" in VERBS

@@ -62,11 +62,12 @@ def without_suffix(mangled: str) -> str:
 
 @cache
 def _demanglers() -> tuple[_Demangler, ...]:
-    found = (_llvm(), _libstdcxx())
+    found = (llvm_demangler(), libstdcxx_demangler())
     return tuple(demangler for demangler in found if demangler)
 
 
-def _llvm() -> _Demangler | None:
+def llvm_demangler() -> _Demangler | None:
+    """The demangler of LLVM, None where there is none."""
     try:
         native = import_module("pydemumble").demangle
     except (ImportError, AttributeError):
@@ -79,7 +80,8 @@ def _llvm() -> _Demangler | None:
     return demangler
 
 
-def _libstdcxx() -> _Demangler | None:
+def libstdcxx_demangler() -> _Demangler | None:
+    """The demangler of libstdc++, None where there is none."""
     try:
         native = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
         free = ctypes.CDLL(None).free

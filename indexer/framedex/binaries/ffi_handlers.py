@@ -88,11 +88,11 @@ class HandlerSearch:
 
     def _targets(self, start: int, end: int) -> Iterator[int | str]:
         """What the code refers to: addresses, and the names of symbols that the loader looks up."""
-        for target in _relative_targets(self._elf.code(start, end), start):
+        for target in relative_targets(self._elf.code(start, end), start):
             if target in self._pointers:
                 yield self._pointers[target]
             elif self._elf.is_in(target, ".plt", ".plt.sec", ".plt.got"):
-                stub = _relative_targets(self._elf.code(target, target + _PLT_ENTRY), target)
+                stub = relative_targets(self._elf.code(target, target + _PLT_ENTRY), target)
                 yield from (self._pointers[slot] for slot in stub if slot in self._pointers)
             else:
                 yield target
@@ -111,7 +111,7 @@ class HandlerSearch:
                     yield offset, value or name
 
 
-def _relative_targets(code: bytes, start: int) -> list[int]:
+def relative_targets(code: bytes, start: int) -> list[int]:
     """The addresses that code may refer to: four bytes may be an operand if they follow a byte that takes one."""
     raw = np.frombuffer(code, np.uint8)
     if len(raw) < 5:

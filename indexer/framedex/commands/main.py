@@ -32,7 +32,7 @@ class Verb(NamedTuple):
 # In the order of a first visit: record, index, look. A test holds the sentences against the verbs' own. The server is
 # above this package and imports it; its verb is a name in this table, looked up only by the process that becomes the
 # server.
-_VERBS = {
+VERBS = {
     "demo": Verb(
         "framedex.commands.verbs.demo:demo",
         "Record a small program of JAX, and show what happened.",
@@ -183,20 +183,20 @@ class Verbs(click.Group):
         from click.shell_completion import CompletionItem
 
         verbs = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        return [CompletionItem(name, help=_VERBS[name].summary) for name in verbs] + click.Command.shell_complete(
+        return [CompletionItem(name, help=VERBS[name].summary) for name in verbs] + click.Command.shell_complete(
             self, ctx, incomplete
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""
-        return [name for name in _VERBS if " " not in name]
+        return [name for name in VERBS if " " not in name]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb of this name, imported now."""
         if cmd_name not in self.list_commands(ctx):
             return None
         command = _imported(cmd_name)
-        below = [name for name in _VERBS if name.startswith(f"{cmd_name} ")]
+        below = [name for name in VERBS if name.startswith(f"{cmd_name} ")]
         if below:
             assert isinstance(command, click.Group)
             for name in below:
@@ -223,7 +223,7 @@ class Verbs(click.Group):
         room = formatter.width - 6 - max(map(len, names))
         with formatter.section("Commands"):
             formatter.write_dl(
-                [(name, click.Command(name, help=_VERBS[name].summary).get_short_help_str(room)) for name in names]
+                [(name, click.Command(name, help=VERBS[name].summary).get_short_help_str(room)) for name in names]
             )
 
     def invoke(self, ctx: click.Context) -> object:
@@ -261,7 +261,7 @@ class Verbs(click.Group):
 
 
 def _imported(verb: str) -> click.Command:
-    module, attribute = _VERBS[verb].place.split(":")
+    module, attribute = VERBS[verb].place.split(":")
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     return command

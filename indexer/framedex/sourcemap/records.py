@@ -44,12 +44,13 @@ def decode_header(header: dict[str, Any]) -> SourceMapInfo:
     dirty, tool = header.get("dirty"), header.get("tool")
     _check(isinstance(component, str) and _COMPONENT.fullmatch(component), "the name of the component is none")
     _check(isinstance(commit, str) and _COMMIT.fullmatch(commit), "the commit is none")
-    _check(repository is None or _is_address(repository), "the repository is no address")
+    _check(repository is None or is_address(repository), "the repository is no address")
     _check(isinstance(dirty, bool) and isinstance(tool, str) and len(tool) < 100, "its header is incomplete")
     return SourceMapInfo(str(component), repository, str(commit), bool(dirty), str(tool))
 
 
-def _is_address(text: object) -> bool:
+def is_address(text: object) -> bool:
+    """Whether a text is the public address of a repository."""
     if not isinstance(text, str) or len(text) >= 1000 or not _REPOSITORY.fullmatch(text):
         return False
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from framedex.releases import Build, public_url, published, url_template
-from framedex.sourcemap.records import _is_address
+from framedex.sourcemap.records import is_address
 from framedex.sources.locate import likely_to_define
 from framedex.whereabouts.precedence import find_here
 from framedex.whereabouts.rules import PathMap, PathRule
@@ -38,6 +38,6 @@ def run(data: bytes) -> None:
 
 def _check_template(repository: str, path: str) -> None:
     """Addresses that a source map may have, which were checked before."""
-    if _is_address(repository):
+    if is_address(repository):
         url = public_url("own", path, 1, "abc", {"own": url_template(repository)})
         assert url is not None and url.startswith(("https://", "http://"))

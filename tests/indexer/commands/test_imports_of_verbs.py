@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from framedex.commands.main import _VERBS, cli
+from framedex.commands.main import VERBS, cli
 from tests.indexer.recorded import Project, build_project
 
 # What belongs to recording, indexing and serving, and what of the standard library takes milliseconds to import.
@@ -82,7 +82,7 @@ def test_a_verb_imports_nothing_that_it_has_no_use_for(indexed: Project, verb: s
     assert (NEVER | OF_SOME) & imported <= NEEDS[verb]
 
 
-@pytest.mark.parametrize("verb", _VERBS)
+@pytest.mark.parametrize("verb", VERBS)
 def test_the_list_of_verbs_says_of_each_what_its_own_help_says_first(verb: str) -> None:
     group, _, below = verb.partition(" ")
     command = cli.get_command(click.Context(cli), group)
@@ -91,7 +91,7 @@ def test_the_list_of_verbs_says_of_each_what_its_own_help_says_first(verb: str) 
         command = command.commands[below]
 
     assert command is not None and command.help is not None
-    assert _VERBS[verb].summary == " ".join(command.help.split("\n\n")[0].split())
+    assert VERBS[verb].summary == " ".join(command.help.split("\n\n")[0].split())
 
 
 def _imported_by(project: Project, *arguments: str) -> set[str]:

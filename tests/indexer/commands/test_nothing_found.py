@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framedex.commands.main import _VERBS, cli
+from framedex.commands.main import VERBS, cli
 from tests.indexer.recorded import Project
 
 Run = Callable[..., Result]
@@ -32,7 +32,7 @@ FOUND_AND_NOT = {
 LOOK_FOR_NOTHING = {
     *("demo", "run", "index", "import", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
     *("diff", "share", "report", "guidebook", "cmake", "doctor", "completion", "serve", "mcp"),
-    *(verb for verb in _VERBS if verb.startswith(("captures", "fleet", "sources"))),
+    *(verb for verb in VERBS if verb.startswith(("captures", "fleet", "sources"))),
 }
 WITH_JSON = ("calls", "summary", "where", "find", "explain")
 
@@ -49,7 +49,7 @@ def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_every_verb_is_asked_or_said_to_look_for_nothing() -> None:
-    assert FOUND_AND_NOT.keys() | LOOK_FOR_NOTHING == _VERBS.keys()
+    assert FOUND_AND_NOT.keys() | LOOK_FOR_NOTHING == VERBS.keys()
 
 
 @pytest.mark.parametrize("verb", FOUND_AND_NOT)

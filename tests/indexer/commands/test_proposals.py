@@ -16,7 +16,7 @@ import click
 import pytest
 
 import framedex_server
-from framedex.commands.main import _VERBS, cli
+from framedex.commands.main import VERBS, cli
 from framedex.commands.output.proposals import PROPOSAL
 from framedex.commands.reading.scope import CaptureChoice
 from framedex.plaintext import shell_word
@@ -30,7 +30,7 @@ SOURCES = sorted((ROOT / "indexer" / "framedex").rglob("*.py")) + sorted(
 # Texts that are no proposals: names of formats, marks, what prints a heading.
 NAMES = {"framedex share", "framedex trace, format 1", "framedex trace", "# Written by `framedex cmake`"}
 # A verb outside backquotes, and no part of a path, of a name or of a message's beginning.
-BARE = re.compile(rf"(?<![`/\w.-])(?<!a )(?<!no )framedex (?:{'|'.join(verb for verb in _VERBS if ' ' not in verb)})\b")
+BARE = re.compile(rf"(?<![`/\w.-])(?<!a )(?<!no )framedex (?:{'|'.join(verb for verb in VERBS if ' ' not in verb)})\b")
 
 # What whoever types puts in the place of a word in capitals.
 FILLED_IN = {
@@ -92,7 +92,7 @@ def test_every_proposed_command_has_a_verb_its_options_and_its_arguments() -> No
 
 def test_no_command_is_proposed_without_backquotes() -> None:
     bare = [(str(path), text) for path in SOURCES for text in texts_of(path) if BARE.search(text) and text not in NAMES]
-    summaries = {verb.summary for verb in _VERBS.values()}
+    summaries = {verb.summary for verb in VERBS.values()}
 
     assert [each for each in bare if each[1] not in summaries] == []
 

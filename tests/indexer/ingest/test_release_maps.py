@@ -32,7 +32,7 @@ from framedex.releasemaps import open_release_maps
 from framedex.releasemaps.reader import SHIPPED, ReleaseMap
 from framedex.sourcemap import write_map
 from framedex.whereabouts.files import is_here
-from tests.indexer.recorded import Project, _middle, _module
+from tests.indexer.recorded import Project, middle_of, module_of
 from tests.once import made_once
 from tests.oracle.whole_captures import add_capture
 from tests.running import run
@@ -256,12 +256,12 @@ def places_in_own_library(project: Project, source: str) -> dict[str, Location |
     subprocess.run(["g++", "-shared", "-fPIC", "-O1", source, "-o", library.name], cwd=project.folder, check=True)
     compiled.unlink()
     symbols = STRANGE | NAMED_BY_XLA
-    own = tuple(NativeFrame(2, _middle(library, symbol)) for symbol in symbols.values())
+    own = tuple(NativeFrame(2, middle_of(library, symbol)) for symbol in symbols.values())
     first = len(project.capture.frames)
     stack, *others = project.capture.stacks
     capture = project.again(
         source,
-        modules=(*project.capture.modules, _module(library)),
+        modules=(*project.capture.modules, module_of(library)),
         frames=(*project.capture.frames, *own),
         stacks=(replace(stack, frames=(*range(first, first + len(own)), *stack.frames)), *others),
     )
@@ -293,11 +293,11 @@ def test_a_function_of_ones_own_that_is_named_as_one_of_jaxlib_does_not_take_its
     library = tmp_path / "libkernel.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-g", source, "-o", library], check=True)
     read = read_capture(recorded)
-    own = NativeFrame(len(read.modules), _middle(library, "_ZN3xla14PjRtCApiClient20BufferFromHostBufferEi"))
+    own = NativeFrame(len(read.modules), middle_of(library, "_ZN3xla14PjRtCApiClient20BufferFromHostBufferEi"))
     stack, *others = read.stacks
     capture = replace(
         read,
-        modules=(*read.modules, _module(library)),
+        modules=(*read.modules, module_of(library)),
         frames=(*read.frames, own),
         stacks=(replace(stack, frames=(len(read.frames), *stack.frames)), *others),
     )

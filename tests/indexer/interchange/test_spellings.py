@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries.demangle import _libstdcxx, demangle
+from framedex.binaries.demangle import demangle, libstdcxx_demangler
 from framedex.binaries.spellings import spelled
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
@@ -322,7 +322,7 @@ def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: 
     subprocess.run(command, check=True, capture_output=True)
     listing = subprocess.run(["nm", "--defined-only", library], check=True, capture_output=True, text=True).stdout
     symbols = [line.split()[-1] for line in listing.splitlines() if line.split()[-2] in "tTwW"]
-    gnu = _libstdcxx()
+    gnu = libstdcxx_demangler()
     assert gnu is not None
     known = {line: name for name, line in lines().items()}
     seen = set()

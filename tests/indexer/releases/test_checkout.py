@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.git import _environment
+from framedex.git import git_environment
 from framedex.model import SourceRoot
 from framedex.releases import Build
 from framedex.releases.checkout import Checkout, read_checkout
@@ -120,7 +120,7 @@ def test_no_protocol_that_a_repository_allows_is_used(tmp_path: Path) -> None:
         "protocol.ext.allow": "always",
     }.items():
         git(tmp_path, "config", setting, value)
-    environment = {name: value for name, value in _environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
+    environment = {name: value for name, value in git_environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
     assert list(History(str(tmp_path / "made.py")).earlier()) == []
     show = ["git", "-C", str(tmp_path), "cat-file", "blob", blob]
     assert subprocess.run(show, env=environment, capture_output=True).returncode != 0
