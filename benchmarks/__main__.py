@@ -44,6 +44,7 @@ SUBJECTS = (
     Subject("editors", "Editors", ("open-place", "vscode-activation", "cmake-project")),
     Subject("exchange", "Export, import and reports", ("export", "import", "share", "report", "guidebook-site")),
     Subject("fleet", "Fleet store and ranks", ("fleet-store", "fleet-ranks")),
+    Subject("development", "Time that contributors wait", ("development-times",)),
 )
 TITLES = {subject.module: subject.title for subject in SUBJECTS}
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
-from tests import once, pythons, tiers
+from tests import fork_server, once, pythons, tiers
 from tests.starting import starts_a_python
 
 # `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
@@ -33,11 +34,23 @@ def python(request: pytest.FixtureRequest) -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make test`."""
     parser.addoption(tiers.OPTION, action="store_true", help="leave exhaustive tests to `make test-all`")
+    parser.addoption(fork_server.OPTION, action="store_true", help="fork programs from processes that imported JAX")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of `tests/once.py`, before there are workers."""
     once.shared_folder()
+    if config.getoption(fork_server.OPTION):
+        fork_server.install()
+
+
+@pytest.fixture(autouse=True)
+def _own_start(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have the processes of a marked test start as ever."""
+    if request.node.get_closest_marker(fork_server.MARKER):
+        fork_server.own_start.set()
+    yield
+    fork_server.own_start.clear()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

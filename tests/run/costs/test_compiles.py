@@ -101,6 +101,7 @@ def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:
     assert "(from a compilation cache)" in cached.invoke().stdout
 
 
+@pytest.mark.own_start
 def test_the_lines_that_led_to_it_are_told_where_asked_for(recorded: Recorded) -> None:
     with Index.open(recorded.index) as index:
         (row,) = [row for row in index.compiles(all_lines=True) if row.line and row.line.function == "helper"]
