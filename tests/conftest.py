@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -44,13 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
         fork_server.install()
 
 
-@pytest.fixture(autouse=True)
-def _own_start(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Have the processes of a marked test start as ever."""
-    if request.node.get_closest_marker(fork_server.MARKER):
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Have the processes of a marked test, and of the fixtures that are made for it, start as ever."""
+    if item.get_closest_marker(fork_server.MARKER):
         fork_server.own_start.set()
-    yield
-    fork_server.own_start.clear()
+    else:
+        fork_server.own_start.clear()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

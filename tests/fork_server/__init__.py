@@ -49,7 +49,7 @@ own_start = threading.Event()
 # Variables that imports or the interpreter read: a fork has the values of its server.
 _READ_AT_START = re.compile(r"(JAX|JAXLIB|LD|LIBTPU|MALLOC|MKL|OMP|OPENBLAS|TF|TPU|XLA)_|PYTHON|LANG|LC_|TZ")
 _IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
-_RUNS_FRAMEDEX = re.compile(r"^(import sys; )?from framedex\.commands\.main import cli; cli\(")
+_RUNS_FRAMEDEX = re.compile(r"^from framedex\.commands\.main import cli; cli\(")
 _MOST_SERVERS = 4  # each has some 100 MB
 _PR_SET_CHILD_SUBREAPER = 36
 

@@ -7,6 +7,7 @@ stands at the end of this file and in no function, so that one frame alone is be
 from __future__ import annotations
 
 import array
+import atexit
 import builtins
 import ctypes
 import gc
@@ -38,6 +39,7 @@ def serve(channel: socket.socket, modules: list[str]) -> tuple[dict[str, Any], l
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # what the program left is freed at its end
     parent = os.getppid()
     while True:
         length, rights, _, _ = channel.recvmsg(4, socket.CMSG_SPACE(_MOST_FILES * 4))

@@ -158,6 +158,7 @@ def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path
     return (first, second) if read_capture(second).metadata.pid == child else (second, first)
 
 
+@pytest.mark.own_start
 def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_path: Path, python: str) -> None:
     done = run("too_deep.py", folder=tmp_path, python=python)
     assert done.status == 0, done.stderr

@@ -16,6 +16,7 @@ from framedex_native import _native
 from tests.reading import Call, Frame, calls_of
 from tests.running import run
 
+pytestmark = pytest.mark.own_start
 PROBED = "PJRT_Device_MemoryStats"
 PUT = "PJRT_Client_BufferFromHostBuffer"
 
