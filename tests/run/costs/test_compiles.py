@@ -104,7 +104,7 @@ def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:
 def test_the_lines_that_led_to_it_are_told_where_asked_for(recorded: Recorded) -> None:
     with Index.open(recorded.index) as index:
         (row,) = [row for row in index.compiles(all_lines=True) if row.line and row.line.function == "helper"]
-        assert [line.function for line in row.outward if line.location.file == str(recorded.program)] == ["<module>"]
+        assert [line.function for line in row.outward if line.location.path == str(recorded.program)] == ["<module>"]
         assert not any(row.outward for row in index.compiles())
     assert "called from" in recorded.invoke("--all-lines", "--limit", "0").stdout
 
