@@ -47,7 +47,9 @@ own_start = threading.Event()
 """While it is set, everything starts as ever."""
 
 # Variables that imports or the interpreter read: a fork has the values of its server.
-_READ_AT_START = re.compile(r"(JAX|JAXLIB|LD|LIBTPU|MALLOC|MKL|OMP|OPENBLAS|TF|TPU|XLA)_|PYTHON|LANG|LC_|TZ")
+_READ_AT_START = re.compile(
+    r"(JAX|JAXLIB|LD|LIBTPU|MALLOC|MKL|OMP|OPENBLAS|TF|TPU|XLA)_|PYTHON|LANG|LC_|TZ|FRAMEDEX_FFI"
+)
 _IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 _RUNS_FRAMEDEX = re.compile(r"^from framedex\.commands\.main import cli; cli\(")
 _MOST_SERVERS = 4  # each has some 100 MB

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,12 +12,26 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from lsprotocol import types
+from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import register_lsp_features
 
 from tests.server.asking import Connect
 from tests.server.recording import Recording, record
 
 SERVER = (sys.executable, "-m", "framedex_server")
+
+
+# What the protocol's converter has learned of its classes takes longer than most conversations.
+converter = functools.cache(default_converter)
+capabilities_of = functools.cache(client_capabilities)
+
+
+def make_client() -> LanguageClient:
+    """A client of pytest-lsp's with a converter that all clients share."""
+    client = LanguageClient(converter_factory=converter)
+    register_lsp_features(client)
+    return client
 
 
 @pytest.fixture
@@ -41,10 +56,10 @@ async def connect() -> AsyncIterator[Connect]:
         experimental: Any = None,
         content: bool = False,
     ) -> LanguageClient:
-        client = await ClientServerConfig(server_command=[*command, *arguments]).start()
+        client = await ClientServerConfig([*command, *arguments], make_client).start()
         assert isinstance(client, LanguageClient)
         clients.append(client)
-        capabilities = copy.deepcopy(client_capabilities(editor))
+        capabilities = copy.deepcopy(capabilities_of(editor))
         if encodings is not None:
             capabilities.general = types.GeneralClientCapabilities(position_encodings=encodings)
         assert capabilities.text_document and capabilities.text_document.definition
