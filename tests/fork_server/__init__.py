@@ -52,6 +52,7 @@ _READ_AT_START = re.compile(
 )
 _IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 _RUNS_FRAMEDEX = re.compile(r"^from framedex\.commands\.main import cli; cli\(")
+_FORK_EXEC = subprocess._fork_exec  # type: ignore[attr-defined]
 _MOST_SERVERS = 4  # each has some 100 MB
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -120,7 +121,6 @@ class ForkServers:
 
 def install() -> None:
     """Have subprocess start through fork servers what it can."""
-    fork_exec = subprocess._fork_exec  # type: ignore[attr-defined]
     subprocess._USE_POSIX_SPAWN = False  # type: ignore[misc]
     servers = ForkServers()
     lock = threading.RLock()
@@ -132,7 +132,7 @@ def install() -> None:
                 server = servers.server_for(modules, found[0].environment)
                 if server:
                     return server.start(*found)
-        pid: int = fork_exec(*parameters)
+        pid: int = _FORK_EXEC(*parameters)
         return pid
 
     subprocess._fork_exec = start  # type: ignore[attr-defined]
