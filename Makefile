@@ -39,7 +39,7 @@ RELEASE_TOOLS := build/wheels/tools
 
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
-ONCE := --skip-exhaustive --fork-servers
+MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers
 CHECKS := ruff mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
@@ -65,7 +65,7 @@ seed-trace: $(VENV)/set-up
 
 test: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) $(CHECKS)
-	@$(PYTEST) $(ONCE) --durations=10
+	@$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10
 
 test-all: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
@@ -77,7 +77,7 @@ quick: check
 	@$(MAKE) --no-print-directory quick-tests
 
 quick-tests: $(VENV)/set-up-dev
-	@$(PYTEST) $(ONCE) -m "not starts_a_python"
+	@$(PYTEST) $(MAKE_TEST_OPTIONS) -m "not starts_a_python"
 
 docs-check: $(VENV)/set-up-dev
 	@$(PYTEST) tests/docs

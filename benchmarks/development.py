@@ -13,7 +13,7 @@ import click
 from benchmarks.figures import Figure
 from benchmarks.processes import ROOT, print_header, print_row, run_measured
 
-# What is measured, and whether the clone is set up before.
+# Commands, and whether the clone is set up before the measurement.
 _COMMANDS = {
     "make demo": False,
     "make test": False,
@@ -24,7 +24,7 @@ _CHANGED = Path("indexer/framedex/words.py")
 
 
 @click.command("development-times")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measure so often.")
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements.")
 @click.option("--only", type=click.Choice(list(_COMMANDS)), multiple=True, help="Measure only this; repeatable.")
 def development_times(rounds: int, only: tuple[str, ...]) -> list[Figure]:
     """Measure `make demo`, `make test`, `make quick` and `.ci/run` in fresh clones of HEAD.

@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Have the processes of a marked test, and of the fixtures that are made for it, start as ever."""
+    """Use no fork servers for a marked test and the fixtures that it sets up."""
     if item.get_closest_marker(fork_server.MARKER):
         fork_server.own_start.set()
     else:

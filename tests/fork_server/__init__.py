@@ -1,11 +1,11 @@
-"""Starts Python processes whose imports are done: forks of a process that has imported JAX, or framedex.
+"""Fork servers: processes that import JAX or framedex once, and fork for each program that a test starts.
 
-Importing JAX takes most of the time of a short program. With `--fork-servers` (`make test`), subprocess starts through
-a fork server each command line that `modules_of` knows. All others, and those of `make test-all`, start as ever. Tests
-with the mark `own_start` start all their processes as ever: they are about what Python does before a program begins.
+Importing JAX takes most of the time of a short program. With `--fork-servers` (`make test`), subprocess uses a fork
+server for each command line that `modules_of` recognises. It executes Python for all others, for tests with the mark
+`own_start`, and without the option (`make test-all`).
 
-A process that was started so is a child of this one. It has the arguments, environment, folder and files of its
-command, and Popen waits for it, stops it and kills it as any other.
+A forked process is a child of the pytest process, so Popen waits for it, stops it and kills it like any other. It has
+the arguments, environment, working directory and files of its command.
 
 A fork server runs `process.py`. It reads requests from a socket: the length (4 bytes, little-endian) with the files
 beside it, then a `Request` as JSON. It answers with the id of the process (8 bytes, little-endian).
@@ -41,12 +41,12 @@ JAX = ("jax", "jax.numpy", "numpy")
 FRAMEDEX = (
     "framedex_server.command",
     "framedex_server.server",
-    *{verb.place.split(":")[0]: 0 for verb in VERBS.values()},
+    *dict.fromkeys(verb.place.split(":")[0] for verb in VERBS.values()),
 )
 own_start = threading.Event()
-"""While it is set, everything starts as ever."""
+"""While it is set, subprocess uses no fork server."""
 
-# Variables that imports or the interpreter read: a fork has the values of its server.
+# Variables that the interpreter or an imported module reads once. A fork keeps its server's values of these.
 _READ_AT_START = re.compile(
     r"(JAX|JAXLIB|LD|LIBTPU|MALLOC|MKL|OMP|OPENBLAS|TF|TPU|XLA)_|PYTHON|LANG|LC_|TZ|FRAMEDEX_FFI"
 )
@@ -59,7 +59,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What a fork becomes. `descriptors` are the numbers that the files beside the message get."""
+    """The process to create. `descriptors` are the numbers of its open files, in the order of the passed files."""
 
     arguments: list[str]
     environment: dict[str, str]
@@ -70,19 +70,23 @@ class Request:
 
 
 class ForkServer:
-    """A process that has imported modules in an environment, and forks. It ends with this one."""
+    """A process that imports modules and forks on request. It exits when this process does."""
 
     def __init__(self, modules: Sequence[str], environment: Mapping[str, str]) -> None:
         self._socket, other = socket.socketpair()
-        with other, tempfile.TemporaryFile() as nothing:
+        with other:
             self._process = subprocess.Popen(
-                [sys.executable, _compiled(), str(other.fileno()), *modules],
-                env=environment, cwd="/", stdin=nothing, stdout=nothing, stderr=nothing, pass_fds=[other.fileno()],
+                [sys.executable, _compiled_process(), str(other.fileno()), *modules],
+                env=environment, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                pass_fds=[other.fileno()],
             )  # fmt: skip
         atexit.register(self.end)
 
     def start(self, request: Request, files: Sequence[int]) -> int:
-        """Have a fork become what is requested. Returns the id of the process, a child of this one."""
+        """Fork the requested process. Returns its id; the process is a child of this one.
+
+        Raises RuntimeError if the fork server has exited. Its own error is on standard error.
+        """
         body = json.dumps(dataclasses.asdict(request)).encode()
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
         _adopt_orphans(True)
@@ -90,27 +94,29 @@ class ForkServer:
             self._socket.sendmsg([len(body).to_bytes(4, "little")], rights)
             self._socket.sendall(body)
             answer = self._socket.recv(8, socket.MSG_WAITALL)
+        except OSError:
+            answer = b""
         finally:
             _adopt_orphans(False)
         if len(answer) != 8:
-            raise RuntimeError(f"a fork server ended with status {self._process.wait()}")
+            raise RuntimeError(f"a fork server exited with status {self._process.wait()}")
         return int.from_bytes(answer, "little")
 
     def end(self) -> None:
-        """End the process."""
+        """Stop the process and wait for its exit."""
         self._socket.close()
         self._process.wait()
 
 
 class ForkServers:
-    """The fork servers of this process, each made at the second request for its modules and environment."""
+    """The fork servers of this process. The second request for modules and an environment creates their server."""
 
     def __init__(self) -> None:
         self._requests: Counter[Any] = Counter()
         self._servers: dict[Any, ForkServer] = {}
 
     def server_for(self, modules: tuple[str, ...], environment: Mapping[str, str]) -> ForkServer | None:
-        """The server for these modules in such an environment, None where there is none."""
+        """The server for these modules in such an environment, or None."""
         read = {name: value for name, value in environment.items() if _READ_AT_START.match(name)}
         key = modules, tuple(sorted(read.items()))
         self._requests[key] += 1
@@ -120,7 +126,7 @@ class ForkServers:
 
 
 def install() -> None:
-    """Have subprocess start through fork servers what it can."""
+    """Make subprocess use fork servers from now on."""
     subprocess._USE_POSIX_SPAWN = False  # type: ignore[misc]
     servers = ForkServers()
     lock = threading.RLock()
@@ -139,7 +145,7 @@ def install() -> None:
 
 
 def modules_of(request: Request) -> tuple[str, ...]:
-    """The modules that a process imports first of all; none where it has to start as ever."""
+    """The modules that a fork server imports for this process; empty if no fork server can create it."""
     executable, *rest = request.arguments
     if executable == str(Path(sys.executable).with_name("framedex")):
         return FRAMEDEX
@@ -170,7 +176,7 @@ def _request_of(
     _failures: int, failure: int, restore_signals: bool, new_session: bool, group: int, gid: Any, gids: Any, uid: Any,
     umask: int, preexec: Any, *_more: Any,
 ) -> tuple[Request, list[int]] | None:  # fmt: skip
-    """The request and the files for what subprocess hands to fork_exec, None where a fork cannot become it."""
+    """The request and its open files, from the parameters of `fork_exec`; None if a fork cannot have these settings."""
     is_plain = gid is None and gids is None and uid is None and preexec is None and umask == -1 and group == -1
     if not (is_plain and close_fds and restore_signals):
         return None
@@ -195,14 +201,14 @@ def _umask() -> int:
 
 
 def _adopt_orphans(adopts: bool) -> None:
-    """Whether a process whose parent ends becomes a child of this one, as the forks of a server are to be."""
+    """Set whether this process becomes the parent of descendants whose parent exits."""
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(adopts), 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 @functools.cache
-def _compiled() -> str:
-    """The code of a fork server, with a file name that belongs to the interpreter, as its frames are nobody's."""
+def _compiled_process() -> str:
+    """Compile `process.py` with the file name of runpy, so that framedex counts its frame as the interpreter's."""
     folder = tempfile.TemporaryDirectory(prefix="framedex-fork-server-")
     atexit.register(folder.cleanup)
     target = f"{folder.name}/process.pyc"

@@ -1,7 +1,7 @@
-"""A process that imports modules, and then forks for each request: `process.py DESCRIPTOR MODULE...`.
+"""The program of a fork server, `process.py DESCRIPTOR MODULE...`: import the modules, then fork for each request.
 
-A fork becomes the process that `tests/fork_server/__init__.py` asks for on the socket DESCRIPTOR. What runs its program
-stands at the end of this file and in no function, so that one frame alone is below the program's own.
+Requests come from `tests/fork_server/__init__.py` on the socket DESCRIPTOR. The code that runs a program is at the end
+of this file, outside functions: it adds only one frame to the program's stack.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from pathlib import Path
 from typing import Any
 
 HERE = "<frozen runpy>"
-"""The file name that this code is compiled with."""
+"""The file name in this module's compiled code."""
 _MOST_FILES = 64
 _PR_SET_MM, _PR_SET_MM_MAP = 35, 14
 _command_line = ctypes.create_string_buffer(0)
-"""What /proc/self/cmdline tells."""
+"""The memory that /proc/self/cmdline shows."""
 
 
 def serve(channel: socket.socket, modules: list[str]) -> tuple[dict[str, Any], list[int]]:
-    """Fork for each request until the other end is closed. Returns in a fork, with its request and its files."""
+    """Fork for each request until the client closes the socket. Returns in the fork, with the request and its files."""
     for module in modules:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
-    atexit.register(gc.unfreeze)  # what the program left is freed at its end
+    atexit.register(gc.unfreeze)  # the interpreter then frees all objects when it exits
     parent = os.getppid()
     while True:
         length, rights, _, _ = channel.recvmsg(4, socket.CMSG_SPACE(_MOST_FILES * 4))
@@ -67,7 +67,7 @@ def serve(channel: socket.socket, modules: list[str]) -> tuple[dict[str, Any], l
 
 
 def _fork() -> int:
-    """Fork, without the warning that JAX gives: a program gets its own."""
+    """Fork without JAX's warning. Python shows a warning once, and a forking program must get it itself."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return os.fork()
@@ -89,7 +89,7 @@ def become(request: dict[str, Any], files: list[int]) -> None:
 
 
 def _take_files(files: list[int], numbers: list[int]) -> None:
-    """Give files their numbers, and close all others."""
+    """Move each file to its number, and close all other descriptors."""
     above = max(*files, *numbers, 2) + 1
     for place, descriptor in enumerate(files):
         os.dup2(descriptor, above + place)
@@ -102,7 +102,7 @@ def _take_files(files: list[int], numbers: list[int]) -> None:
 
 
 def _set_command_line(arguments: list[str]) -> None:
-    """Have /proc/self/cmdline tell these arguments, as prctl(2) lets any process do with PR_SET_MM_MAP."""
+    """Show these arguments in /proc/self/cmdline. Source: prctl(2), PR_SET_MM_MAP, which needs no privilege."""
     global _command_line
     line = b"".join(os.fsencode(argument) + b"\0" for argument in arguments)
     _command_line = ctypes.create_string_buffer(line, len(line))
@@ -120,7 +120,7 @@ def _set_command_line(arguments: list[str]) -> None:
 
 
 def program_of(arguments: list[str]) -> tuple[str, types.CodeType | None, dict[str, Any]]:
-    """The module that a command line runs, or the code and the names of `__main__`."""
+    """The module that a command line runs, or the code of `__main__`; and the globals of `__main__`."""
     if arguments[1] == "-m":
         sys.argv = ["-m", *arguments[3:]]
         sys.path.insert(0, str(Path.cwd()))
@@ -141,7 +141,7 @@ def program_of(arguments: list[str]) -> tuple[str, types.CodeType | None, dict[s
 
 
 def print_error(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
-    """Print an error as if nothing had been below the program."""
+    """Print a traceback without the frames of this file."""
     while trace is not None and trace.tb_frame.f_code.co_filename == HERE:
         trace = trace.tb_next
     sys.__excepthook__(kind, error.with_traceback(trace), trace)

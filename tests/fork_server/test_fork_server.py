@@ -1,4 +1,4 @@
-"""A process that a fork server starts is the one that its command line asks for."""
+"""A forked process equals the one that Python's own start would give."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ sys.exit(len(sys.argv))
 
 @pytest.fixture(autouse=True)
 def fork_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
-    """Fork servers for this test alone; the command lines that they started."""
+    """Fork servers for one test; yields the command lines that they started."""
     monkeypatch.setattr(subprocess, "_fork_exec", subprocess._fork_exec)  # type: ignore[attr-defined]
     monkeypatch.setattr(subprocess, "_USE_POSIX_SPAWN", False)
     started: list[list[str]] = []
@@ -55,7 +55,7 @@ def fork_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program that tells what it was started with."""
+    """A program that prints its arguments, environment and open files."""
     path = tmp_path / "a program.py"
     path.write_text(PROGRAM)
     return path
@@ -124,3 +124,12 @@ def test_the_command_line_starts_with_its_imports_done(tmp_path: Path, fork_serv
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
             assert done.returncode == 1 and "framedex" in done.stderr and "Traceback" not in done.stderr
     assert len(fork_servers) == 3
+
+
+def test_a_server_that_cannot_import_is_reported(tmp_path: Path) -> None:
+    server = fork_server.ForkServer(["no_such_module"], os.environ)
+    request = fork_server.Request(
+        [sys.executable, "-c", "pass"], dict(os.environ), str(tmp_path), 0o022, False, [0, 1, 2]
+    )
+    with pytest.raises(RuntimeError, match="a fork server exited with status 1"):
+        server.start(request, [0, 1, 2])

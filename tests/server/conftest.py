@@ -22,13 +22,13 @@ from tests.server.recording import Recording, record
 SERVER = (sys.executable, "-m", "framedex_server")
 
 
-# What the protocol's converter has learned of its classes takes longer than most conversations.
+# Generating the converter of the protocol's classes takes longer than most tests.
 converter = functools.cache(default_converter)
 capabilities_of = functools.cache(client_capabilities)
 
 
 def make_client() -> LanguageClient:
-    """A client of pytest-lsp's with a converter that all clients share."""
+    """Create a client of pytest-lsp that shares its converter with all others."""
     client = LanguageClient(converter_factory=converter)
     register_lsp_features(client)
     return client

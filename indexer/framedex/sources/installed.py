@@ -1,7 +1,7 @@
-"""What an installer wrote: the files of one distribution, with their digests.
+"""Files that an installer wrote: the RECORD of an installed distribution lists their digests.
 
-Source: the RECORD of an installed distribution (packaging.python.org, "Recording installed projects"): CSV rows of
-path, digest (`sha256=` and URL-safe base64 without padding) and size in bytes.
+Source: packaging.python.org, "Recording installed projects". A RECORD has CSV rows of path, digest (`sha256=` and
+URL-safe base64 without padding) and size in bytes.
 """
 
 from __future__ import annotations
@@ -15,28 +15,24 @@ from framedex.regularfile import read_regular, read_regular_text
 
 
 def installed_together(binary: Path, source: Path) -> bool:
-    """Whether one distribution installed both files, and `source` still has the content that it installed.
+    """Whether one distribution installed both files, and `source` still has its installed content.
 
-    Installers give each file the time of its own writing, so a source can be newer than the binary made of it.
+    Installers give each file the time of its own writing, so a source can be newer than the binary built from it.
     """
-    for site in binary.parents:
-        records = list(site.glob("*.dist-info/RECORD"))
-        if records:
-            return source.is_relative_to(site) and any(
-                _proves(record, binary.relative_to(site).as_posix(), source.relative_to(site).as_posix())
-                for record in records
-            )
-    return False
+    sites = (folder for folder in binary.parents if source.is_relative_to(folder))
+    records = next(filter(None, (list(site.glob("*.dist-info/RECORD")) for site in sites)), [])
+    return any(_lists_both(record, binary, source) for record in records)
 
 
-def _proves(record: Path, binary: str, source: str) -> bool:
-    """`binary` and `source` are paths below the folder of the distribution."""
+def _lists_both(record: Path, binary: Path, source: Path) -> bool:
+    site = record.parents[1]
+    name = source.relative_to(site).as_posix()
     try:
         content = read_regular_text(record)
-        if source not in content:
+        if name not in content:
             return False
         digests = {row[0]: row[1] for row in csv.reader(content.splitlines()) if len(row) > 1}
-        return binary in digests and digests.get(source) == _digest(record.parents[1] / source)
+        return binary.relative_to(site).as_posix() in digests and digests.get(name) == _digest(source)
     except (OSError, csv.Error):
         return False
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, Stale
 from tests.gitrepository import commit_all
-from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project
+from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project, build_library, build_project
 
 
 def places(index: Index, name: str) -> list[Location | None]:
@@ -83,6 +85,28 @@ def test_a_file_that_was_only_touched_is_as_it_was(tracked: Project) -> None:
         edit(tracked.program, PROGRAM)
 
         assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT)]
+
+
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_a_source_newer_than_its_binary_is_known_if_one_installer_wrote_both(
+    tmp_path: Path, is_installed: bool
+) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    project = build_project(tmp_path, build_library(site))
+    os.utime(project.library, (1_600_000_001, 1_600_000_001))
+    os.utime(project.library_source, (1_600_000_002, 1_600_000_002))
+    if is_installed:
+        digest = urlsafe_b64encode(sha256(project.library_source.read_bytes()).digest()).decode().rstrip("=")
+        record = site / "runtime-1.0.dist-info" / "RECORD"
+        record.parent.mkdir()
+        record.write_text(f"libruntime.so,,\nruntime.cc,sha256={digest},1\n")
+
+    with project.ingest() as index:
+        trace = index.calls.trace(1)
+        assert trace is not None
+        found = [each.location for each in trace.frames if each.location and each.location.path.endswith("runtime.cc")]
+        assert {place.stale for place in found} == {None if is_installed else Stale.UNKNOWN}
 
 
 def test_lines_are_about_the_state_that_was_recorded_last(tracked: Project) -> None:

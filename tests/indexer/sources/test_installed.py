@@ -1,4 +1,4 @@
-"""What a distribution's RECORD proves of a source that is newer than the binary made of it."""
+"""A distribution's RECORD shows that a source and a binary were installed together."""
 
 from __future__ import annotations
 
@@ -41,15 +41,20 @@ def test_a_source_that_was_edited_after_its_installation_does_not(site: Path) ->
 
 
 def test_a_file_that_no_distribution_installed_does_not(site: Path, tmp_path: Path) -> None:
-    for other in (site / "new.cc", tmp_path / "add.cc", site.parent / "missing.cc"):
-        if other.name != "missing.cc":
-            other.write_text("// add.cc\n")
+    for other in (site / "new.cc", tmp_path / "add.cc"):
+        other.write_text("// add.cc\n")
         assert not installed_together(site / "kernels.so", other)
-        assert not installed_together(tmp_path / "other.so", other)
+    assert not installed_together(tmp_path / "other.so", site / "add.cc")
+    assert not installed_together(site / "other.so", site / "add.cc")
+
+
+def test_a_listed_source_that_was_deleted_does_not(site: Path) -> None:
+    (site / "add.cc").unlink()
+    assert not installed_together(site / "kernels.so", site / "add.cc")
 
 
 @pytest.mark.parametrize("damage", ["", "kernels/add.cc", '\x00,,,\n"', "pipe"])
-def test_a_damaged_record_proves_nothing(site: Path, damage: str) -> None:
+def test_a_damaged_record_lists_nothing(site: Path, damage: str) -> None:
     record = site.parent / "kernels-1.0.dist-info" / "RECORD"
     record.unlink()
     if damage == "pipe":

@@ -26,7 +26,7 @@ def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], beg
     """Note the state that the files of these frames are in, for the frames with exact lines and their functions.
 
     `began` is when the recording did (Unix time in ns, None: unknown). Of a file that was changed after that, or after
-    the binary that was made of it, nobody can say what it was, unless one installer wrote both.
+    the build of its binary, the state is unknown, unless one installer wrote both.
     """
     wanted = json_list(frames)
     rows = connection.execute(
@@ -35,7 +35,7 @@ def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], beg
         (wanted,),
     ).fetchall()
     for file, path, module, binary in rows:
-        until = min(filter(None, (began, _made(binary, path))), default=None)
+        until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
         is_other = module is None and _contradicts(connection, wanted, file, path, began)
         version = version_of(connection, file, path, until, is_other)
         connection.execute(
@@ -109,12 +109,13 @@ def _begins(name: str, first_line: int, lines: Sequence[str]) -> bool:
     return text.startswith("@") or re.match(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", text) is not None
 
 
-def _made(binary: str | None, source: str) -> int | None:
-    """When a binary was made of a source, None where its time does not say."""
+def _build_time_ns(binary: str | None, source: str) -> int | None:
+    """The time after which a source differs from the one its binary was built from (Unix time); None if unknown."""
     try:
         modified = os.stat(binary).st_mtime_ns if binary else 0  # noqa: PTH116
         is_older = os.stat(source).st_mtime_ns <= modified  # noqa: PTH116
     except (OSError, ValueError):
         return None
-    says = modified > _OLDEST and (is_older or not binary or not installed_together(Path(binary), Path(source)))
-    return modified if says else None
+    if modified <= _OLDEST or (binary and not is_older and installed_together(Path(binary), Path(source))):
+        return None
+    return modified
