@@ -52,6 +52,6 @@ def _measure(command: str, is_set_up: bool) -> tuple[float, float]:
         if is_set_up:
             run_measured(["make", "quick"], clone, environment)
             with (clone / _CHANGED).open("a") as file:
-                file.write("\n# A change.\n")
+                file.write("\n\n# A change.\n")
         cost = run_measured(command.split(), clone, environment)
     return cost.wall_s, cost.processor_s
