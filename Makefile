@@ -22,6 +22,9 @@
 # make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
 # make format  rewrite the sources in the project's style
 
+# Otherwise every process compiles all the Python that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 # What a release needs to know of itself, it can know before anything is set up.

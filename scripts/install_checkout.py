@@ -30,11 +30,27 @@ _SILENCE = 10.0  # seconds: a log has a line at least so often while something c
 _DOWNLOADING = re.compile(r"\s*Downloading (\S+) \(([\d.]+) MB\)")
 _INSTALLING = "Installing collected packages:"
 _LARGE = 20.0  # MB
+_BUILD_TOOLS = ("scikit-build-core>=1.1", "pybind11>=3.0", "cmake>=3.25", "ninja")
+_CAUSES = {
+    r"No space left on device": "the disk is full. Free some space",
+    r"NameResolutionError|NewConnectionError|ConnectTimeoutError|No route to host|\(from versions: none\)": (
+        "pip cannot reach the package index. Check the network (behind a mirror: PIP_INDEX_URL)"
+    ),
+    r"cc1plus: out of memory|Killed signal terminated program|std::bad_alloc": (
+        "the compiler ran out of memory. Set CMAKE_BUILD_PARALLEL_LEVEL=1"
+    ),
+}
 _JOB_KIB = 1 << 20  # memory that one compiler process may need; the largest file takes 0.7 GiB
 
 
 def main(extras: list[str]) -> int:
     """Install framedex, editable, with these extras. The exit status."""
+    say("step 2 of 3: installing the build tools")
+    done = subprocess.run([*PIP, "--quiet", *_BUILD_TOOLS], text=True, errors="replace", capture_output=True)
+    if done.returncode != 0:
+        fail("pip could not install the build tools", (done.stderr or done.stdout).splitlines(keepends=True))
+        return 1
+    say("step 3 of 3: compiling framedex while pip installs JAX and the rest")
     requirements = [*needed(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"], extras)]
     command = [*PIP, "--progress-bar", "off", *no_byte_code(), *requirements]
     needs = subprocess.Popen(
@@ -55,8 +71,7 @@ def main(extras: list[str]) -> int:
     failed = needs.wait() != 0
     listener.join()
     if compiled and failed:
-        print(*said, sep="", file=sys.stderr)
-        print("set-up: pip could not install what framedex needs; see above", file=sys.stderr)
+        fail("pip could not install what framedex needs", said)
     return 0 if compiled and not failed else 1
 
 
@@ -108,9 +123,17 @@ def compile_checkout() -> bool:
     if process.wait() == 0:
         counter.end()
         return True
-    print(*said, sep="", file=sys.stderr)
-    print("set-up: framedex could not be compiled; see above", file=sys.stderr)
+    fail("framedex could not be compiled", said)
     return False
+
+
+def fail(what: str, output: Iterable[str]) -> None:
+    """Report a failed step in one line if the output names a known cause; otherwise show the output first."""
+    lines = list(output)
+    cause = next((cause for pattern, cause in _CAUSES.items() if any(re.search(pattern, line) for line in lines)), None)
+    if cause is None:
+        sys.stderr.writelines(lines)
+    print(f"set-up: {what}: {cause}, then repeat." if cause else f"set-up: {what}; see above", file=sys.stderr)
 
 
 class Counter:

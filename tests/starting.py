@@ -19,6 +19,8 @@ import pytest
 
 ENVIRONMENT = str(Path(sys.executable).parent)
 OURS = __name__.partition(".")[0]
+_without_a_python: dict[int, object] = {}
+"""Objects by their id that reach no Python. The dictionary keeps them alive, so that no id is reused."""
 
 
 def starts_a_python(test: pytest.Function) -> bool:
@@ -38,16 +40,17 @@ def _fixtures(test: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
 
 
 def _mentions_a_python(part: object) -> bool:
-    seen: set[int] = set()
+    seen: dict[int, object] = {}
     left = [part]
     while left:
         value = left.pop()
-        if id(value) in seen:
+        if id(value) in seen or id(value) in _without_a_python:
             continue
-        seen.add(id(value))
         if value is sys.executable or (isinstance(value, str | Path) and str(value).startswith(ENVIRONMENT)):
             return True
+        seen[id(value)] = value
         left += _reached_from(value)
+    _without_a_python.update(seen)
     return False
 
 

@@ -148,6 +148,32 @@ def test_a_time_is_told_as_people_say_it() -> None:
     assert list(times) == ["0 s", "59 s", "1 min 0 s", "2 min 5 s"]
 
 
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("OSError: [Errno 28] No space left on device\n", "the disk is full"),
+        (
+            "WARNING: Retrying: NewConnectionError('Failed to establish a new connection')\n",
+            "cannot reach the package index",
+        ),
+        ("g++: fatal error: Killed signal terminated program cc1plus\n", "ran out of memory"),
+    ],
+)
+def test_a_known_cause_is_the_only_line(line: str, cause: str, capsys: pytest.CaptureFixture[str]) -> None:
+    install_checkout.fail("framedex could not be compiled", ["Building\n", line, "error: failed\n"])
+
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith("set-up: framedex could not be compiled: ")
+    assert cause in told
+
+
+def test_an_unknown_cause_is_shown_with_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    install_checkout.fail("framedex could not be compiled", ["a.cc:1: error: wrong\n"])
+
+    assert capsys.readouterr().err == "a.cc:1: error: wrong\nset-up: framedex could not be compiled; see above\n"
+
+
+@pytest.mark.exhaustive
 def test_what_cannot_be_compiled_is_shown_with_a_status(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     script = shutil.copy(install_checkout.__file__, tmp_path / "scripts")
