@@ -5,6 +5,7 @@
 # make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
 # make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
 # make quick-tests  those tests alone
+# make coverage  measure the coverage of the Python code by `make test`: build/coverage.md
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
 # make test-editors  set up a real VS Code, and test its extension in it
@@ -43,11 +44,11 @@ RELEASE_TOOLS := build/wheels/tools
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
 MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers
-CHECKS := ruff mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
+CHECKS := ruff imports mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test test-all quick quick-tests docs-check check ruff mypy clang-format changelog shellcheck workflows
+.PHONY: demo seed-trace test test-all quick quick-tests coverage docs-check check ruff imports mypy clang-format changelog shellcheck workflows
 .PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
@@ -82,6 +83,12 @@ quick: check
 quick-tests: $(VENV)/set-up-dev
 	@$(PYTEST) $(MAKE_TEST_OPTIONS) -m "not starts_a_python"
 
+# Coverage of the Python code by `make test`: build/coverage.md.
+coverage: $(VENV)/set-up-dev
+	@$(PYTEST) $(MAKE_TEST_OPTIONS) --cov --cov-report=
+	@$(BIN)/coverage report --format=markdown --skip-covered --sort=cover >build/coverage.md
+	@$(if $(GITHUB_STEP_SUMMARY),cat build/coverage.md >>$(GITHUB_STEP_SUMMARY),echo "coverage: build/coverage.md")
+
 docs-check: $(VENV)/set-up-dev
 	@$(PYTEST) tests/docs
 
@@ -92,6 +99,10 @@ ruff:
 	@echo "check: ruff"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
+
+imports:
+	@echo "check: imports between rooms"
+	@said=$$($(BIN)/lint-imports --no-logo --no-cache 2>&1) || { echo "$$said"; exit 1; }
 
 mypy:
 	@echo "check: mypy"

@@ -1,0 +1,130 @@
+"""Rules of ARCHITECTURE.md that `.importlinter` and ruff do not check: native includes, rows of rooms, dependencies."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import grimp
+
+REPOSITORY = Path(__file__).parents[2]
+INDEXER = REPOSITORY / "indexer" / "framedex"
+NATIVE = REPOSITORY / "native"
+
+# The folders that a native room may include besides its own.
+NATIVE_NEEDS = {
+    "abi": set[str](),
+    "recorder": set[str](),
+    "extractor": set[str](),
+    "line_scanner": set[str](),
+    "capture_reader": {"recorder/base", "recorder/format"},
+    "call_stream": {"capture_reader", "recorder/format"},
+    "sqlite_image": set[str](),
+    "pjrt": {"abi", "recorder", "recorder/base"},
+    "pjrt/behaviours": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/mock/base"},
+    "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/behaviours"},
+    "ffi": {"abi", "recorder", "recorder/base"},
+    "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
+    "bindings": {
+        *("call_stream", "capture_reader", "extractor", "extractor/preprocessing", "line_scanner"),
+        *("recorder", "recorder/process", "sqlite_image"),
+    },
+    "examples": set[str](),
+    "fuzz": {
+        *("call_stream", "capture_reader", "extractor", "extractor/cpp", "extractor/preprocessing"),
+        "extractor/source",
+        *("ffi", "line_scanner", "pjrt", "pjrt/mock/delegate", "pjrt/mock/machine"),
+        *("recorder", "recorder/format", "recorder/process", "recorder/walks"),
+    },
+}
+# Layers of the large rooms: each folder may include those before it, and files beside the folders may include all.
+NATIVE_LAYERS = {
+    "recorder": ("base", "format", "process", "streams", "walks", "stacks"),
+    "extractor": ("trees", "source", "preprocessing", "cpp"),
+    "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
+}
+# JAX, pytest and IPython are there wherever these rooms are imported.
+IMPORTED_BY_OTHERS = ("framedex.demo.", "framedex.notebook.", "framedex.pytesting.")
+
+
+def test_every_room_of_the_indexer_has_a_short_row() -> None:
+    _, _, table = (REPOSITORY / "ARCHITECTURE.md").read_text().partition("### Rooms of the indexer")
+    rows = re.findall(r"^\| `(\w+)/` \| (.+) \|$", table.partition("\n## ")[0], re.MULTILINE)
+    assert [room for room, _ in rows] == sorted(
+        {file.relative_to(INDEXER).parts[0] for file in INDEXER.glob("*/**/*.py")}
+    )
+    assert [description for _, description in rows if len(description) > 120] == []
+
+
+def test_every_imported_package_is_declared() -> None:
+    """A package that only another one requires may be gone with its next version."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    required = [
+        *project["dependencies"],
+        *(each for name in ("export", "fleet", "fleet-dask", "guidebook", "mcp") for each in extras[name]),
+    ]
+    declared = {re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in required}
+    distributions = packages_distributions()
+    graph = grimp.build_graph("framedex", "framedex_server", include_external_packages=True)
+    ours = {module for module in graph.modules if not graph.is_module_squashed(module)}
+    imported = {
+        needed
+        for module in ours
+        if not module.startswith(IMPORTED_BY_OTHERS)
+        for needed in graph.find_modules_directly_imported_by(module) - ours
+    }
+
+    others = imported - sys.stdlib_module_names - {"framedex_native"}
+
+    assert others
+    assert {name for name in others if not declared & {*distributions.get(name, ())}} == set()
+
+
+def test_native_rooms_include_only_allowed_rooms() -> None:
+    allowed = dict(NATIVE_NEEDS)
+    for room, layers in NATIVE_LAYERS.items():
+        folders = [f"{room}/{layer}" for layer in layers]
+        allowed |= {folder: NATIVE_NEEDS[room] | {*folders[:i]} for i, folder in enumerate((*folders, room))}
+    included = {(_native_room(file), _native_room(header)) for file, header in _native_includes()}
+    across = {(room, needed) for room, needed in included if needed != room}
+    assert across
+    assert {(room, needed) for room, needed in across if needed not in allowed.get(room, set())} == set()
+
+
+def test_native_includes_have_no_cycle() -> None:
+    """A header and the source file of its name count as one."""
+    needs: dict[Path, set[Path]] = {}
+    for file, header in _native_includes():
+        needs.setdefault(file.with_suffix(""), set()).add(header.with_suffix(""))
+    assert list(TopologicalSorter({file: needed - {file} for file, needed in needs.items()}).static_order())
+
+
+def test_native_code_is_one_dialect() -> None:
+    assert [str(file) for file in NATIVE.rglob("*.h") if "#pragma once\n" not in file.read_text()] == []
+    qualified = re.compile(r"\bstd::(size_t|u?int\d+_t|u?intptr_t|ptrdiff_t)\b")
+    assert [str(file) for file in _native_files() if qualified.search(file.read_text())] == []
+
+
+def _native_files() -> Iterator[Path]:
+    yield from (*NATIVE.rglob("*.cc"), *NATIVE.rglob("*.h"))
+
+
+def _native_includes() -> Iterator[tuple[Path, Path]]:
+    """Each native file with each header of framedex that it includes, relative to native/."""
+    for file in _native_files():
+        for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
+            if (NATIVE / included).is_file():
+                yield file.relative_to(NATIVE), Path(included)
+
+
+def _native_room(file: Path) -> str:
+    """The room of a file: `recorder`, or `extractor/cpp` within a large room."""
+    folder = file.parent.as_posix()
+    is_own = folder in NATIVE_NEEDS or any(f"{folder}/".startswith(f"{room}/") for room in NATIVE_LAYERS)
+    return folder if is_own else file.parts[0]
