@@ -54,6 +54,7 @@ def test_bars_tell_how_far_the_work_is_and_leave_only_the_notes() -> None:
     assert drawn.endswith("\x1b[A\x1b[2K")
 
 
+@pytest.mark.exhaustive(keep=["10", "80"])
 @pytest.mark.parametrize("columns", [10, 20, 40, 60, 80, 200])
 def test_a_bar_fits_its_terminal(columns: int) -> None:
     drawn = _drawn({"TERM": "xterm", "COLUMNS": str(columns)})
@@ -66,8 +67,11 @@ def test_a_dumb_terminal_gets_no_bars() -> None:
     assert _drawn({"TERM": "dumb"}) == ""
 
 
+@pytest.mark.exhaustive(keep=["calls"])
 @pytest.mark.parametrize(
-    "verb", [["calls", "--limit", "0"], ["summary", "--slower", "1ns"], ["summary", "--since", "10us"]]
+    "verb",
+    [["calls", "--limit", "0"], ["summary", "--slower", "1ns"], ["summary", "--since", "10us"]],
+    ids=["calls", "slower", "since"],
 )
 def test_a_question_that_takes_longer_than_a_second_shows_a_bar(busy: Path, verb: list[str]) -> None:
     drawn = _drawn({"TERM": "xterm"}, QUESTION, ["--index", str(busy), *verb])

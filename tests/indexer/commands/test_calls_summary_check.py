@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.objects import ViolationKind
-from tests.running import PROGRAMS, Run
+from tests.indexer.commands.small_captures import write_put
+from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
 from tests.running import run as run_recorded
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
@@ -50,7 +52,10 @@ def misuse(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def _recorded(program: str, folder: Path, **environment: str) -> Recorded:
-    ran = run_recorded(program, folder=folder, **environment)
+    return _index(run_recorded(program, folder=folder, **environment), folder)
+
+
+def _index(ran: Run, folder: Path) -> Recorded:
     assert ran.status == 0, ran.stderr
     with Store(folder / "index.db") as store:
         ingest_captures(store, [ran.capture], [], Silence())
@@ -99,6 +104,7 @@ def test_the_life_of_an_object_is_its_calls_and_no_others(talk: Recorded) -> Non
     assert len(addresses) < 50
 
 
+@pytest.mark.exhaustive(keep=["buffer", "buffer#999999"])
 @pytest.mark.parametrize("name", ["buffer", "buffer#999999", "nothing#1", "0x1234"])
 def test_an_object_that_is_none_is_an_error_with_a_remedy(talk: Recorded, name: str) -> None:
     result = talk.run("calls", "--object", name)
@@ -286,7 +292,9 @@ def test_the_exit_status_is_for_ci(misuse: Recorded, talk: Recorded) -> None:
 
 
 def test_a_recording_that_left_out_calls_is_not_judged_by_its_objects(tmp_path: Path) -> None:
-    partly = _recorded("conversation.py", tmp_path, FRAMEDEX_EXCLUDE="PJRT_Buffer_Destroy")
+    program = write_put(tmp_path / "put.py", 'table.call("PJRT_Client_Destroy", client=client)')
+    environment = mock_environment(tmp_path) | {"FRAMEDEX_EXCLUDE": "PJRT_Buffer_Destroy"}
+    partly = _index(Run.of([sys.executable, str(program)], tmp_path, environment, TIMEOUT), tmp_path)
 
     found = partly.read("check")
 

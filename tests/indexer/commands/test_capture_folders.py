@@ -12,15 +12,16 @@ from framedex.captures import captures_within
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.index import Index
-from tests.one_put import recorded_put
+from tests.indexer.commands.small_captures import unpack_capture
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Path:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real capture."""
-    return recorded_put()
+    return unpack_capture(tmp_path_factory.mktemp("recorded") / "capture")
 
 
+@pytest.mark.exhaustive(keep=["", "run/.framedex/captures/one"])
 @pytest.mark.parametrize("below", ["", "one", "captures/one", ".framedex/captures/one", "run/.framedex/captures/one"])
 def test_a_folder_that_holds_a_capture_at_any_reasonable_depth(recorded: Path, tmp_path: Path, below: str) -> None:
     capture = tmp_path / "given" / below

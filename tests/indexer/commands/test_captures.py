@@ -18,8 +18,8 @@ from framedex.captures import capture_folders
 from framedex.captures.removal import put_aside
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
-from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
+from framedex.ingest import Silence, ingest_captures, no_sources
+from tests.indexer.commands.small_captures import start_puts, unpack_capture, write_put
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,11 @@ class Recorded:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The captures of two runs of a small program."""
+    """Two captures."""
     folder = tmp_path_factory.mktemp("made")
-    program = folder / "put.py"
-    program.write_text("import jax\njax.device_put(1)\n")
-    for _ in range(2):
-        assert Run.of([sys.executable, str(program)], folder, mock_environment(folder), TIMEOUT).status == 0
-    return folder / "captures"
+    for number in (1, 2):
+        unpack_capture(folder / f"20260101-00000{number}-{number}", pid=number, started_unix_ns=time.time_ns())
+    return folder
 
 
 @pytest.fixture
@@ -180,16 +178,14 @@ def test_what_cannot_be_removed_is_told_and_nothing_is(recorded: Recorded) -> No
 def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path)
     (tmp_path / ".framedex").mkdir()
-    program = subprocess.Popen(
-        [sys.executable, str(PROGRAMS / "endless.py")],
-        env=mock_environment(tmp_path / ".framedex"),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    program = start_puts(tmp_path / ".framedex")
     try:
-        assert program.stdout is not None and program.stdout.readline()  # it has sent something
+        assert program.stdin is not None and program.stdout is not None
+        program.stdin.write("\n")
+        program.stdin.flush()
+        assert program.stdout.readline()  # it has sent something
         with Store(recorded.index) as store:
-            ingest_captures(store, recorded.captures, [], Silence())
+            ingest_captures(store, recorded.captures, [], Silence(), no_sources)
         refused = recorded.run("captures", "rm", "1")
         assert refused.exit_code == 1 and "still being recorded" in refused.stderr
         assert len(recorded.captures) == 1
@@ -200,22 +196,21 @@ def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
 
 
 def test_captures_of_one_launch_are_one_run(tmp_path: Path) -> None:
-    program = tmp_path / "two.py"
-    program.write_text(
-        "import subprocess, sys\n"
-        "import jax\n"
-        "jax.device_put(1)\n"
-        "if len(sys.argv) == 1:\n"
-        "    subprocess.run([sys.executable, __file__, 'again'], check=True)\n"
+    program = write_put(
+        tmp_path / "two.py",
+        "if len(sys.argv) == 1:",
+        "    import subprocess",
+        "    subprocess.run([sys.executable, __file__, 'again'], check=True)",
     )
+    line = program.read_text().splitlines().index("put(1)") + 1
     framedex = str(Path(sys.executable).with_name("framedex"))
     subprocess.run([framedex, "run", str(program)], cwd=tmp_path, check=True, capture_output=True)
     recorded = Recorded(tmp_path)
     with Store(recorded.index) as store:
-        ingest_captures(store, recorded.captures, [], Silence())
+        ingest_captures(store, recorded.captures, [], Silence(), no_sources)
     with Index.open(recorded.index) as index:
         captures = index.captures()
         assert len(captures) == 2 and len({capture.run for capture in captures}) == 1
         assert captures[0].started < time.time()
     assert recorded.run("summary").stdout.startswith("Captures 1 and 2 of ")
-    assert recorded.run("where", f"{program}:3").stdout.startswith("Captures 1 and 2 of ")
+    assert recorded.run("where", f"{program}:{line}").stdout.startswith("Captures 1 and 2 of ")

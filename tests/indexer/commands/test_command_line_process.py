@@ -20,10 +20,9 @@ FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(p
 
 
 @pytest.fixture
-def indexed(project: Project) -> Project:
-    """The project, indexed."""
-    project.ingest(project.library.parent).close()
-    return project
+def indexed(indexed_once: Project) -> Project:
+    """The project that all tests read."""
+    return indexed_once
 
 
 @pytest.fixture
@@ -41,8 +40,11 @@ def test_in_a_terminal_that_follows_links_a_frame_is_one(indexed: Project) -> No
     assert "\x1b[" in shown
 
 
+@pytest.mark.exhaustive(keep=["vscode"])
 @pytest.mark.parametrize(
-    "environment", [{"TERM_PROGRAM": "vscode"}, {"TERMINAL_EMULATOR": "JetBrains-JediTerm"}, {"TERM": "xterm"}]
+    "environment",
+    [{"TERM_PROGRAM": "vscode"}, {"TERMINAL_EMULATOR": "JetBrains-JediTerm"}, {"TERM": "xterm"}],
+    ids=["vscode", "jetbrains", "xterm"],
 )
 def test_terminals_that_find_paths_themselves_get_plain_ones(indexed: Project, environment: dict[str, str]) -> None:
     shown = _in_terminal(indexed, "trace", "1", watched=False, **{"TERM": "xterm-kitty", **environment})
@@ -84,6 +86,7 @@ def test_an_output_of_a_poor_encoding_gets_escapes_not_a_traceback(indexed: Proj
     assert "demo.py" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_verb_does_not_pay_for_what_it_does_not_use(indexed: Project) -> None:
     script = (
         "import sys; from framedex.commands.main import cli; cli(['calls'], standalone_mode=False);"
@@ -109,12 +112,13 @@ def test_help_names_every_verb_in_the_order_of_a_first_visit(indexed: Project) -
     assert positions == sorted(positions)
 
 
-@pytest.mark.parametrize("verb", sorted(cli.list_commands(None)))  # type: ignore[arg-type]
-def test_every_verb_and_every_option_explains_itself(verb: str) -> None:
-    command = cli.get_command(None, verb)  # type: ignore[arg-type]
+def test_every_verb_and_every_option_explains_itself() -> None:
+    context = click.Context(cli)
+    for verb in cli.list_commands(context):
+        command = cli.get_command(context, verb)
 
-    assert command is not None and command.help
-    assert all(option.help for option in command.params if isinstance(option, click.Option))
+        assert command is not None and command.help, verb
+        assert all(option.help for option in command.params if isinstance(option, click.Option)), verb
 
 
 def test_who_watches_gets_the_advice_after_a_trace_once_a_day(unsourced: Project, tmp_path: Path) -> None:
@@ -127,6 +131,7 @@ def test_who_watches_gets_the_advice_after_a_trace_once_a_day(unsourced: Project
     assert [_ADVICE in shown for shown in (first, second, next_day)] == [True, False, True]
 
 
+@pytest.mark.exhaustive
 def test_advice_that_cannot_be_remembered_is_given_again(unsourced: Project, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
     shown = [_in_terminal(unsourced, "trace", "1", XDG_CACHE_HOME=str(tmp_path / "cache"), watched=True) for _ in "12"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import select
@@ -14,8 +15,10 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from framedex.commands.completing.values import files_beginning
+from framedex.commands.main import cli
 from tests.indexer.privileges import dropping_privileges
 from tests.indexer.recorded import Project
 from tests.running import plain_environment
@@ -82,15 +85,12 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def framedex(*arguments: str, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run framedex as this user."""
-    return subprocess.run(
-        [FRAMEDEX, *arguments],
-        env=environment(home, **more),
-        cwd=home,
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE,
-    )
+    """Run framedex as this user, in this process."""
+    variables = environment(home, **more)
+    hidden = dict.fromkeys(os.environ.keys() - variables.keys())
+    with contextlib.chdir(home):
+        done = CliRunner(env=hidden | variables).invoke(cli, arguments, prog_name="framedex")
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
 # In the place of framedex: what it would have been given, and that it ends. TAB asks the real one, by its path.
@@ -133,6 +133,45 @@ class Typist:
         os.waitpid(self._child, 0)
 
 
+def offered(*words: str) -> list[str]:
+    """What a shell is told that fits the last of the words after `framedex`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["framedex", *words])
+        told = CliRunner(env={"_FRAMEDEX_COMPLETE": "fish_complete"}).invoke(cli).stdout
+    return [line.partition("\t")[0] for line in told.splitlines() if line]
+
+
+def test_values_are_offered_for_what_stands_before_them(indexed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    (indexed.folder / "a file.py").write_text("")
+    monkeypatch.chdir(indexed.folder)
+    expected = {
+        ("calle",): ["callers", "callees"],
+        ("sources", "exp"): ["export"],
+        ("calls", "--functi"): ["--function"],
+        ("calls", "--capture", ""): ["1", "latest", "all"],
+        ("fleet", "pull", "--capture", "la"): [],  # of a store, not of the index
+        ("captures", "rm", ""): ["1"],
+        ("share", "1"): ["1"],
+        ("calls", "--through", "trans"): ["transfer"],
+        ("calls", "--through", "dem"): ["demo.py"],
+        ("callees", "trans"): ["transfer"],
+        ("where", "dem"): ["demo.py"],
+        ("trace", "PJRT_Cl"): ["PJRT_Client_BufferFromHostBuffer"],
+        ("run", "a f"): ["a file.py"],
+    }
+    assert {words: offered(*words) for words in expected} == expected
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_tab_completes_an_option_and_quotes_a_name(shell: str, indexed: Project, home: Path) -> None:
+    with Typist(shell, home, indexed.folder) as typist:
+        assert typist.types("framedex calls --functi\tx") == ["calls", "--function", "x"]
+        for name in (HOSTILE[0], HOSTILE[3]):
+            assert typist.types(f"framedex callees {name[:5]}\t") == ["callees", name]
+    assert not list(indexed.folder.glob("*pwned*"))
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("shell", SHELLS)
 def test_tab(shell: str, indexed: Project, home: Path) -> None:
     (indexed.folder / "a file.py").write_text("")
@@ -158,6 +197,7 @@ def test_tab(shell: str, indexed: Project, home: Path) -> None:
         assert {keys: typist.types(keys) for keys in typed} == typed
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_strangers_name_stays_a_word(shell: str, indexed: Project, home: Path) -> None:
     """Given functions named as commands, when their names are completed and entered, then each is one word."""
@@ -168,6 +208,7 @@ def test_a_strangers_name_stays_a_word(shell: str, indexed: Project, home: Path)
     assert not list(indexed.folder.glob("*pwned*"))
 
 
+@pytest.mark.exhaustive(keep=["bash"])
 @pytest.mark.parametrize("shell", SHELLS)
 def test_what_cannot_be_seen_is_not_offered(shell: str, indexed: Project) -> None:
     asked = ["framedex callees evil", ":="] if shell == "bash" else ["callees", "evil"]
@@ -230,6 +271,7 @@ def test_the_script_that_is_shown_is_one_that_the_shell_reads(shell: str, home: 
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
+@pytest.mark.exhaustive(keep=["damaged", "locked"])
 @pytest.mark.parametrize("index", ["none", "damaged", "newer", "locked"])
 def test_an_index_that_cannot_be_asked_is_no_reason_to_say_anything(index: str, project: Project, home: Path) -> None:
     path = project.folder / ".framedex" / "index.db"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,31 +10,31 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from tests.one_put import recorded_put
+from tests.indexer.commands.small_captures import unpack_capture
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 VERBS = [["summary"], ["calls"], ["trace", "1"], ["ffi"]]
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Path:
-    """A real capture."""
-    return recorded_put()
-
-
-@pytest.mark.parametrize("verb", VERBS, ids=[verb[0] for verb in VERBS])
-def test_what_is_shown_of_a_damaged_capture_is_said_to_be_doubtful(
-    recorded: Path, tmp_path: Path, verb: Sequence[str]
-) -> None:
-    whole, damaged = shutil.copytree(recorded, tmp_path / "whole"), shutil.copytree(recorded, tmp_path / "damaged")
+def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The index of a capture, and that of the same capture with a flipped bit."""
+    folder = tmp_path_factory.mktemp("indexes")
+    whole, damaged = unpack_capture(folder / "whole"), unpack_capture(folder / "damaged")
     stream = damaged / "thread-0.fdx"
     content = bytearray(stream.read_bytes())
     content[len(content.rstrip(b"\0")) - 20] ^= 1
     stream.write_bytes(content)
-    index = tmp_path / "index.db"
-    for capture, is_doubtful in ((whole, False), (damaged, True)):
-        index.unlink(missing_ok=True)
-        assert _framedex(index, "index", str(capture)).exit_code == 0
+    for capture in (whole, damaged):
+        assert _framedex(capture.with_suffix(".db"), "index", str(capture)).exit_code == 0
+    return whole.with_suffix(".db"), damaged.with_suffix(".db")
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=[verb[0] for verb in VERBS])
+def test_what_is_shown_of_a_damaged_capture_is_said_to_be_doubtful(
+    indexes: tuple[Path, Path], verb: Sequence[str]
+) -> None:
+    for index, is_doubtful in zip(indexes, (False, True), strict=True):
         shown = _framedex(index, *verb)
         assert shown.exit_code == 0, shown.stderr
         assert ("Capture 1 is not whole, or not as it was recorded" in shown.stderr) == is_doubtful

@@ -76,6 +76,7 @@ def test_it_is_a_project_of_its_own(project: Path) -> None:
     assert str(capture["command"]).endswith(" device_put.py")
 
 
+@pytest.mark.exhaustive
 def test_two_more_at_once_record_in_the_same_folder(project: Path) -> None:
     with ThreadPoolExecutor() as pool:
         ended = list(pool.map(lambda _: demo(project), range(2)))
@@ -98,6 +99,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["device_put.py", "framedex.toml"]
 
 
+@pytest.mark.exhaustive(keep=["notes.txt"])
 @pytest.mark.parametrize("name", ["notes.txt", ".git", PROGRAM.name, "framedex.toml"])
 def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("print('mine')\n")

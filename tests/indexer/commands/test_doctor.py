@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from framedex.commands.checking import recording, software
 from framedex.commands.main import cli
 from framedex.version import VERSION
 from tests.hiding import JAX, NATIVE_PART, OF_X86, python_without
@@ -25,7 +26,9 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose sources have a good file and a bad one."""
+    """A project whose sources have a good file and a bad one. Only its index is checked: other checks take a second."""
+    for checks in (software, recording):
+        monkeypatch.setattr(checks, "looks", lambda *_: ())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "good.py").write_text("def f():\n    g()\n")
@@ -58,22 +61,25 @@ def test_without_an_index_the_installation_is_told_and_the_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, errors = run("doctor")
+    first = software.looks()[:1]  # the others take seconds, and have tests of their own
+    monkeypatch.setattr(software, "looks", lambda: first)
+    code, out, errors = run("doctor", "--python", "/nowhere/python")
     assert code == 0 and "framedex run" in errors and "framedex index" in errors
-    assert f"framedex      {VERSION}" in out
-    document = json.loads(run("doctor", "--json")[1])
+    assert f"framedex      {VERSION}" in out and "is not a Python that can be run" in out
+    document = json.loads(run("doctor", "--json", "--python", "/nowhere/python")[1])
     assert (document["index"], document["sources"], document["captures"]) == (None, None, [])
 
 
 def test_what_can_be_recorded_here_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "framedex.toml").write_text('sources = ["src"]\nno-such-key = 1\n')
-    found = looked_at()
+    told = installation()
+    found = {each["subject"]: each for each in told}
     assert found["jax"]["text"] == version("jax") and found["jaxlib"]["text"] == version("jaxlib")
     for subject in ("framedex", "native part", "server", "mock TPU", "FFI kernels", "git", "cache"):
         assert found[subject]["is_well"], found[subject]
     assert str(tmp_path / "framedex.toml") in found["settings"]["text"]
-    problems = [each for each in installation() if each["subject"] == "settings" and not each["is_well"]]
+    problems = [each for each in told if each["subject"] == "settings" and not each["is_well"]]
     assert ["no-such-key" in each["text"] for each in problems] == [True]
 
 
@@ -87,9 +93,11 @@ def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) ->
     assert "--rebuild" in looked_at()["index"]["remedy"]
     with closing(sqlite3.connect(project / ".framedex" / "other.db")) as connection:
         connection.execute("CREATE TABLE people(name)")
-    assert "not a framedex index" in looked_at("--index", str(project / ".framedex" / "other.db"))["index"]["text"]
+    other = run("--index", str(project / ".framedex" / "other.db"), "doctor")[1]
+    assert "not a framedex index" in other
 
 
+@pytest.mark.exhaustive(keep=["exits"])
 @pytest.mark.parametrize(
     ("broken", "subject", "told"),
     [
@@ -98,6 +106,7 @@ def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) ->
         ({"jax/__init__.py": "print('a greeting on stdout')"}, "jax", "9.9"),
         ({"jaxlib/__init__.py": ""}, "mock TPU", "jaxlib 9.9 is not supported"),
     ],
+    ids=["raises", "exits", "prints", "another version"],
 )
 def test_a_jax_that_is_broken_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: dict[str, str], subject: str, told: str
@@ -136,6 +145,7 @@ def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "python").write_text("#!/bin/sh\necho no JSON\n")
     (tmp_path / "python").chmod(0o755)
+    monkeypatch.setattr(software, "looks", lambda: ())
     found = looked_at("--python", str(tmp_path / "python"))
     assert "is not a Python that can be run" in found["mock TPU"]["text"]
     found = looked_at("--python", "/nowhere/python")
@@ -144,8 +154,7 @@ def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def installation(*arguments: str, **environment: str) -> list[dict[str, Any]]:
     """What `doctor --json` says of the installation."""
-    options = arguments if arguments[:1] != ("--index",) else ()
-    result = CliRunner(env=environment).invoke(cli, [*(arguments if not options else ()), "doctor", "--json", *options])
+    result = CliRunner(env=environment).invoke(cli, ["doctor", "--json", *arguments])
     assert result.exit_code == 0, result.stderr
     found: list[dict[str, Any]] = json.loads(result.stdout)["installation"]
     return found
@@ -159,7 +168,11 @@ def looked_at(*arguments: str, **environment: str) -> dict[str, dict[str, Any]]:
 def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:
     (project / "src" / "locked").mkdir(mode=0)
     try:
-        code = "from framedex.commands.main import cli; cli()"
+        code = (
+            "from framedex.commands.checking import recording, software; from framedex.commands.main import cli\n"
+            "software.looks = recording.looks = lambda *_: ()\n"
+            "cli()"
+        )
         told = run_without_privileges([sys.executable, "-c", code, "doctor"])
         indexing = run_without_privileges([sys.executable, "-c", code, "index"])
     finally:

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.guidebook.keeping import kept, read_kept
+from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.guidebook.observed import observed_program
 
 Run = Callable[..., Result]
@@ -25,13 +26,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_captures_are_observed_without_an_index(run: Run, tmp_path: Path) -> None:
-    program = observed_program()
+    unpack_capture(tmp_path / "captures" / "first")
 
-    result = run(program.capture.parent, "--observations", "kept.json")
+    result = run("captures", "--observations", "kept.json")
 
     assert result.exit_code == 0, result.output
-    assert read_kept(tmp_path / "kept.json") == program.observations
-    assert [each.name for each in tmp_path.iterdir()] == ["kept.json"]
+    functions = [each.function for each in read_kept(tmp_path / "kept.json").functions]
+    assert "PJRT_Client_BufferFromHostBuffer" in functions
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["captures", "kept.json"]
     assert run("kept.json", "--observations", "-").stdout == f"{(tmp_path / 'kept.json').read_text()}\n"
 
 
@@ -46,6 +48,7 @@ def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tm
     assert read_kept(tmp_path / "kept.json") == program.observations
 
 
+@pytest.mark.exhaustive
 def test_a_site_of_an_index_lies_beside_it_also_from_a_folder_below(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +64,19 @@ def test_a_site_of_an_index_lies_beside_it_also_from_a_folder_below(
     assert result.exit_code == 0, result.output
     assert (tmp_path / ".framedex" / "guidebook" / "index.html").is_file()
     assert list(below.iterdir()) == []
+
+
+def test_a_folder_of_someone_else_beside_the_index_is_left_alone(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("material")
+    letter = tmp_path / ".framedex" / "guidebook" / "letter.txt"
+    letter.parent.mkdir(parents=True)
+    letter.write_text("Dear reader")
+    shutil.copy(observed_program().index, tmp_path / ".framedex" / "index.db")
+
+    result = run()
+
+    assert result.exit_code == 1 and "no guidebook of framedex" in result.stderr
+    assert ".framedex/guidebook is there already" in result.stderr
 
 
 def test_a_capture_that_is_cut_off_is_told(run: Run, tmp_path: Path) -> None:
@@ -101,9 +117,8 @@ def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> Non
 
 
 def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tmp_path: Path) -> None:
-    program = observed_program()
     captures = tmp_path / "captures"
-    shutil.copytree(program.capture, captures / "whole")
+    unpack_capture(captures / "whole")
     (captures / "damaged").mkdir()
     (captures / "damaged" / "capture.json").write_text("{")
 
@@ -114,6 +129,7 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
     assert len(read_kept(tmp_path / "kept.json").runs) == 1
 
 
+@pytest.mark.exhaustive(keep=["other file", "other folder", "repository"])
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -128,6 +144,10 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
         (("kept.json", "--out", "."), 1, "is the folder that you are in"),
         (("kept.json", "--observations", "nowhere/kept.json"), 1, "another place with --observations"),
         (("kept.json", "--observations", "site/kept.json", "--out", "site"), 2, "lies in the folder of the site"),
+    ],
+    ids=[
+        *("missing", "empty", "other file", "no such platform", "capture", "repository", "other folder"),
+        *("site is a file", "working folder", "no such folder", "within the site"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_writes_nothing(

@@ -1,7 +1,8 @@
-"""`framedex index` on captures of a real JAX program on the mock TPU."""
+"""`framedex index` on captures: of a real JAX program on the mock TPU, and of one from another machine."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,21 +21,40 @@ from framedex.index import Index, Store
 from framedex.index.file.version import VERSION
 from framedex.ingest import released
 from framedex.model import CallFilter, How, Language, MergeOutcome
-from tests.running import run as run_recorded
+from tests.indexer.commands.small_captures import unpack_capture
+from tests.one_put import recorded_put
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 
 
-@pytest.fixture(scope="session")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A capture of a program that moves arrays to the device and back."""
-    return run_recorded("arrays.py", folder=tmp_path_factory.mktemp("recorded")).capture
+@dataclass(frozen=True)
+class Indexed:
+    """A folder with an index, and what the verb printed when it made it."""
+
+    folder: Path
+    result: Result
+
+
+@pytest.fixture(scope="module")
+def indexed_put(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
+    """A folder with the capture of a JAX program where `framedex run` puts it, and its index. Tests only read it."""
+    folder = tmp_path_factory.mktemp("project")
+    _copy_put(folder)
+    with contextlib.chdir(folder):
+        return Indexed(folder, run())
 
 
 @pytest.fixture
-def project(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with that capture where `framedex run` puts it, as the current folder."""
-    shutil.copytree(recorded, tmp_path / ".framedex" / "captures" / recorded.name)
+def indexed(indexed_put: Indexed, monkeypatch: pytest.MonkeyPatch) -> Indexed:
+    """That folder as the current folder."""
+    monkeypatch.chdir(indexed_put.folder)
+    return indexed_put
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a capture from another machine, as the current folder."""
+    unpack_capture(tmp_path / ".framedex" / "captures" / "first")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -42,13 +63,18 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["index", *arguments])
 
 
-def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> None:
-    result = run()
+def _copy_put(folder: Path) -> None:
+    recorded = recorded_put()
+    shutil.copytree(recorded, folder / ".framedex" / "captures" / recorded.name)
+
+
+def test_a_capture_is_named_located_and_the_next_command_told(indexed: Indexed) -> None:
+    result = indexed.result
 
     assert result.exit_code == 0, result.stderr
     assert "native frames:" in result.stdout and "Python frames:" in result.stdout
     assert "framedex trace" in result.stderr
-    with Index.open(project / ".framedex" / "index.db") as index:
+    with Index.open(indexed.folder / ".framedex" / "index.db") as index:
         call = index.calls.latest(BOUNDARY)
         assert call is not None
         trace = index.calls.trace(call.id)
@@ -60,22 +86,18 @@ def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> 
     assert all(frame.location is not None and frame.location.how is How.EXACT for frame in python)
 
 
-def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come_here(project: Path) -> None:
-    indexed = run().stdout
-
+def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come_here(indexed: Indexed) -> None:
     shown = CliRunner().invoke(cli, ["trace", BOUNDARY])
 
-    assert " of them in the source maps that framedex ships" in indexed
+    assert " of them in the source maps that framedex ships" in indexed.result.stdout
     assert "libjax_common.so+0x" not in shown.stdout and "without source here" not in shown.stderr
     assert "https://github.com/openxla/xla/blob/" in shown.stdout and " public links" in shown.stdout
     assert "`framedex sources fetch`" in shown.stderr
 
 
 def test_the_links_that_a_trace_counts_are_those_it_shows_and_a_fetch_brings_none_of_the_interpreters(
-    project: Path,
+    indexed: Indexed,
 ) -> None:
-    run()
-
     def count(pattern: str, text: str) -> int:
         found = re.search(pattern, text)
         assert found is not None, text
@@ -91,9 +113,11 @@ def test_the_links_that_a_trace_counts_are_those_it_shows_and_a_fetch_brings_non
 
 
 def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(released, "SHIPPED", project / "gone.fdmaps")
+    _copy_put(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(released, "SHIPPED", tmp_path / "gone.fdmaps")
     indexed = run()
 
     told = CliRunner().invoke(cli, ["trace", BOUNDARY]).stderr
@@ -130,7 +154,8 @@ def test_a_source_folder_is_remembered(project: Path) -> None:
         assert store.sources.roots() == [os.path.realpath("src")]
 
 
-def test_a_capture_elsewhere_can_be_named(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = unpack_capture(tmp_path / "elsewhere")
     monkeypatch.chdir(tmp_path)
 
     result = run(str(recorded))
@@ -176,10 +201,12 @@ def test_nothing_to_index_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyt
 
 def test_ctrl_c_is_said_calmly_and_running_again_goes_on(project: Path) -> None:
     """Given an index run that gets SIGINT while it reads sources, it ends with 130 and the next run completes it."""
+    (project / "src").mkdir()
+    (project / "src" / "one.py").write_text("def one():\n    pass\n")
     script = (
         "import os, signal; from framedex.ingest import trees; from framedex.commands.main import cli\n"
         "trees.extract_files = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
-        "cli(['index'], prog_name='framedex')"
+        "cli(['index', '--source', 'src'], prog_name='framedex')"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)

@@ -20,39 +20,27 @@ from framedex.captures import captures_below
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.model import CallFilter
+from tests.indexer.commands.small_captures import start_puts, unpack_capture
 from tests.indexer.privileges import run_without_privileges
-from tests.one_put import recorded_put
-from tests.running import PROGRAMS, mock_environment
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 
 
-@pytest.fixture(scope="session")
-def recorded() -> Path:
-    """A capture of a small program."""
-    return recorded_put()
-
-
 @pytest.fixture
-def project(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with that capture where `framedex run` puts it, as the current folder."""
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a capture where `framedex run` puts it, as the current folder."""
     folder = tmp_path / "project"
-    shutil.copytree(recorded, captures_below(folder) / recorded.name)
+    unpack_capture(captures_below(folder) / "first")
     monkeypatch.chdir(folder)
     return folder
 
 
 @pytest.fixture
-def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
-    """A program that is being recorded into the current project, and prints a line after each array it has sent."""
+def puts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    """A program that is being recorded into the current project, and sends an array for each line of its input."""
     (tmp_path / ".framedex").mkdir()
     monkeypatch.chdir(tmp_path)
-    process = subprocess.Popen(
-        [sys.executable, str(PROGRAMS / "endless.py")],
-        env=mock_environment(tmp_path / ".framedex"),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = start_puts(tmp_path / ".framedex")
     yield process
     process.kill()
     process.communicate()
@@ -62,15 +50,14 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["index", *arguments])
 
 
-def test_what_a_running_program_adds_is_read_by_the_next_run(endless: subprocess.Popen[str]) -> None:
+def test_what_a_running_program_adds_is_read_by_the_next_run(puts: subprocess.Popen[str]) -> None:
     """Given a capture indexed while its program runs, when the program goes on, then the rest is indexed too."""
-    _read_until(endless, 3)
+    _send(puts, 3)
     early = run()
     sent_early = _sent()
-    # What is in the pipe may have been printed before the early run.
-    printed = _read_until(endless, sent_early[-1] + 1)
-    endless.kill()
-    endless.wait()
+    _send(puts, 20)
+    puts.kill()
+    puts.wait()
 
     again = run()
     after = run()
@@ -78,9 +65,7 @@ def test_what_a_running_program_adds_is_read_by_the_next_run(endless: subprocess
     assert "still being written" in early.stdout and "has grown" not in early.stdout
     assert "has grown" in again.stdout and "still being written" not in again.stdout
     assert "No new captures" in after.stdout
-    sent = _sent()
-    assert sent[: len(sent_early)] == sent_early and len(sent) > len(sent_early)
-    assert sent == list(range(1, len(sent) + 1)) and len(sent) >= printed
+    assert (sent_early, _sent()) == (list(range(1, 4)), list(range(1, 24)))
     with Index.open(Path(".framedex/index.db")) as index:
         (capture,) = index.captures()
         assert capture.calls == len(index.calls.find(CallFilter()))
@@ -126,18 +111,19 @@ def test_a_rebuild_says_which_captures_are_gone(project: Path) -> None:
     assert _captures(project) == []
 
 
-def test_a_rebuild_of_an_older_index_reads_captures_that_lie_elsewhere(recorded: Path, project: Path) -> None:
+def test_a_rebuild_of_an_older_index_reads_captures_that_lie_elsewhere(tmp_path: Path, project: Path) -> None:
     """Given an index from before captures had identities, then its captures are still known by their paths."""
-    shutil.rmtree(captures_below(project))
-    run(str(recorded))
+    elsewhere = (captures_below(project) / "first").rename(tmp_path / "elsewhere")
+    run(str(elsewhere))
     connection = sqlite3.connect(project / ".framedex" / "index.db")
     connection.execute("ALTER TABLE captures RENAME COLUMN identity TO something_else")
     connection.close()
 
     assert run("--rebuild").exit_code == 0
-    assert [row["path"] for row in _captures(project)] == [str(recorded)]
+    assert [row["path"] for row in _captures(project)] == [str(elsewhere)]
 
 
+@pytest.mark.exhaustive
 def test_runs_at_once_take_turns(project: Path) -> None:
     """Given no index, when three processes index the same captures, then each ends well and nothing is there twice."""
     processes = [
@@ -167,6 +153,7 @@ def test_a_run_waits_for_one_that_writes_and_says_so(project: Path) -> None:
     assert len(_captures(project)) == 1
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> None:
     """Given a rebuild with a new source folder that gets SIGINT, then what is said of the folder is true."""
     run()
@@ -188,6 +175,7 @@ def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> N
         assert store.sources.roots() == []
 
 
+@pytest.mark.exhaustive(keep=["capture"])
 @pytest.mark.parametrize("hidden", ["capture", "captures"])
 def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidden: str) -> None:
     """Given a folder of mode 000, then the run says so; other captures are indexed."""
@@ -222,10 +210,13 @@ def test_a_file_that_was_never_an_index_is_left_as_it_is(project: Path, option: 
     assert sorted(path.name for path in project.iterdir()) == [".framedex", "notes.md"]
 
 
-def _read_until(process: subprocess.Popen[str], size: int) -> int:
-    """Read what the program prints up to a line with this size or more, which is returned."""
-    assert process.stdout is not None
-    return next(sent for sent in map(int, process.stdout) if sent >= size)
+def _send(process: subprocess.Popen[str], arrays: int) -> None:
+    """Have the program send so many arrays more."""
+    assert process.stdin is not None and process.stdout is not None
+    for _ in range(arrays):
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
 
 
 def _sent() -> list[int]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.indexer.answering import Answering, Started
+from tests.indexer.commands.small_captures import PUTS
 from tests.running import TIMEOUT, Run, mock_environment
 
 BUILD_ID = "0123456789abcdef"
@@ -23,18 +24,17 @@ SOURCE = """
 __attribute__((noinline)) static int inner(int (*callback)(int), int value) { return callback(value) + 1; }
 extern "C" int through(int (*callback)(int), int value) { return inner(callback, value) + 1; }
 """
-PROGRAM = """
-import ctypes, sys, jax, numpy
-def put(value):
-    jax.device_put(numpy.ones(value)).block_until_ready()
+PROGRAM = f"""{PUTS}
+def call_back(value):
+    put(value)
     return value
-print(ctypes.CDLL(sys.argv[1]).through(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(put), 3))
+print(ctypes.CDLL(sys.argv[1]).through(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(call_back), 3))
 """
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The recording of a program that calls JAX through a stripped library, and the debug file of that."""
+    """The recording of a program that sends an array through a stripped library, and the debug file of that."""
     folder = tmp_path_factory.mktemp("recorded")
     (folder / "through.cc").write_text(SOURCE)
     library, debug = folder / "libthrough.so", folder / "libthrough.debug"
@@ -47,10 +47,19 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return ran.capture, debug
 
 
+@pytest.fixture(scope="module")
+def plain(recorded: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder with that recording and its index without servers, and what the verb printed. Tests only read it."""
+    folder = tmp_path_factory.mktemp("plain")
+    shutil.copytree(recorded[0], folder / ".framedex" / "captures" / "first")
+    return folder, index(folder).stdout
+
+
 @pytest.fixture
-def project(recorded: tuple[Path, Path], tmp_path: Path) -> Path:
-    """A folder with that recording."""
+def project(recorded: tuple[Path, Path], plain: tuple[Path, str], tmp_path: Path) -> Path:
+    """A folder with that recording, and a cache of the other recorded binaries, which take seconds to parse."""
     shutil.copytree(recorded[0], tmp_path / ".framedex" / "captures" / "first")
+    shutil.copytree(plain[0] / "cache", tmp_path / "cache", copy_function=os.link)
     return tmp_path
 
 
@@ -98,18 +107,18 @@ def frames_in(project: Path) -> set[tuple[str, str | None, int | None]]:
     return {(name, path and Path(path).name, line) for name, path, line in rows}
 
 
-def test_names_and_lines_come_from_a_server(project: Path, started: Started, recorded: tuple[Path, Path]) -> None:
+def test_names_and_lines_come_from_a_server(
+    project: Path, plain: tuple[Path, str], started: Started, recorded: tuple[Path, Path]
+) -> None:
     server = started(
         lambda request: request.give(recorded[1].read_bytes()) if request.path == ASKED else missing(request)
     )
 
-    before = index(project)
-    unnamed = frames_in(project)
     after = index(project, "--rebuild", DEBUGINFOD_URLS=server.address)
 
-    assert {path for _, path, _ in unnamed} == {None}
+    assert {path for _, path, _ in frames_in(plain[0])} == {None}
     assert frames_in(project) == {("inner", "through.cc", 2), ("through", "through.cc", 3)}
-    assert "libthrough.so is stripped: 1 of its 2 recorded frames has no name." in before.stdout
+    assert "libthrough.so is stripped: 1 of its 2 recorded frames has no name." in plain[1]
     assert "is stripped" not in after.stdout
     assert f"{server.address} gave debug information of libthrough.so." in after.stderr
 
@@ -118,23 +127,20 @@ def test_servers_are_asked_once_for_what_they_lack(project: Path, started: Start
     """Given a server without debug files, then each library is asked for once, and the index is made as without."""
     server = started(missing)
 
-    plain = index(project)
-    asking = index(project, "--rebuild", DEBUGINFOD_URLS=server.address)
+    asking = index(project, DEBUGINFOD_URLS=server.address)
     asked = list(server.asked)
     again = index(project, "--rebuild", DEBUGINFOD_URLS=server.address)
 
     assert ASKED in asked and len(set(asked)) == len(asked)
     assert all(path.startswith("/buildid/") and path.endswith("/debuginfo") for path in asked)
     assert server.asked == asked
-    assert "is stripped" in plain.stdout and "is stripped" in asking.stdout and "is stripped" in again.stdout
+    assert "is stripped" in asking.stdout and "is stripped" in again.stdout
     assert server.address not in asking.stderr
 
 
-def test_a_trace_says_who_tells_why_frames_have_no_name(project: Path) -> None:
-    index(project)
-
+def test_a_trace_says_who_tells_why_frames_have_no_name(plain: tuple[Path, str]) -> None:
     trace = command("PJRT_Client_BufferFromHostBuffer", verb="trace")
-    done = subprocess.run(trace, cwd=project, capture_output=True, text=True, check=True, timeout=TIMEOUT)
+    done = subprocess.run(trace, cwd=plain[0], capture_output=True, text=True, check=True, timeout=TIMEOUT)
 
     assert "(unnamed function)" in done.stdout
     assert "1 frame of libthrough.so without a name: `framedex doctor` says why." in done.stderr

@@ -14,23 +14,23 @@ from framedex.commands.main import cli
 from framedex.index import Store
 from framedex.model import ExtractedFile
 from tests.indexer.recorded import Project
-from tests.shapes_of_programs import Marked, framedex, recorded_shapes
+from tests.shapes_of_programs import Marked, recorded_shapes
 
 Run = Callable[..., str]
 
 
+def said(*arguments: str) -> str:
+    """What a verb that finds nothing says in the current folder."""
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 1, result.output
+    return result.stderr
+
+
 @pytest.fixture
-def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """What a verb that finds nothing says in the folder of the project, which is indexed."""
-    project.ingest(project.library.parent).close()
-    monkeypatch.chdir(project.folder)
-
-    def told(*arguments: str) -> str:
-        result = CliRunner().invoke(cli, arguments)
-        assert result.exit_code == 1, result.output
-        return result.stderr
-
-    return told
+def run(indexed_once: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """What a verb that finds nothing says in the folder of a project that is indexed."""
+    monkeypatch.chdir(indexed_once.folder)
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -39,24 +39,34 @@ def shapes() -> Marked:
     return recorded_shapes()
 
 
+@pytest.mark.exhaustive(keep=["trace"])
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
-def test_a_function_inside_jit_leads_to_what_its_lines_became(shapes: Marked, verb: str) -> None:
-    told = framedex(shapes.path.parent, verb, "plain", status=1)
+def test_a_function_inside_jit_leads_to_what_its_lines_became(
+    shapes: Marked, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    monkeypatch.chdir(shapes.path.parent)
+    told = said(verb, "plain")
 
     assert "plain makes no call of its own: it is inside jit_plain." in told
     (proposed,) = re.findall("`framedex ([^`]*)`", told)
     assert proposed == f"where {shapes.path}:{shapes.line('plain', 'sine')}"
-    assert "is inside jit(plain)" in framedex(shapes.path.parent, *shlex.split(proposed))
+    assert "is inside jit(plain)" in CliRunner().invoke(cli, shlex.split(proposed)).stdout
 
 
 def test_a_function_of_your_own_inside_jit_is_told_beside_installed_ones_of_its_name(shapes: Marked) -> None:
-    told = framedex(shapes.path.parent, "callees", "__call__")
+    told = CliRunner().invoke(cli, ["--index", str(shapes.index), "callees", "__call__"]).stderr
 
-    assert "Yours: " in told and f"`framedex where {shapes.path}:{shapes.line('method', 'sine')}`" in told
+    place = f"{shapes.path}:{shapes.line('method', 'sine')}"
+    assert "Yours: " in told and f"`framedex --index {shapes.index} where {place}`" in told
 
 
+@pytest.mark.exhaustive(keep=["callees"])
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
-def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(run: Run, tmp_path: Path, verb: str) -> None:
+def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verb: str
+) -> None:
+    project.ingest().close()
+    monkeypatch.chdir(project.folder)
     source = tmp_path / "a folder" / "never.cc"
     source.parent.mkdir()
     source.write_text("void never() {}\n")
@@ -64,11 +74,12 @@ def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(run: Run, tmp_path: 
         rows = [("never", "never", "function", "()", 1, 1, False, False, None)]
         store.sources.replace_files([ExtractedFile(str(source), "cpp", 0, 0, 0, 0, rows, ())], {})
 
-    told = run(verb, "never")
+    told = said(verb, "never")
 
     assert f"`framedex where '{source}:1'`" in told
 
 
+@pytest.mark.exhaustive(keep=["trasnfer-transfer-callers", "Client_BufferFromHostBufer-Client_-trace"])
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
 @pytest.mark.parametrize(("typed", "meant"), [("trasnfer", "transfer"), ("Client_BufferFromHostBufer", "Client_")])
 def test_a_misspelt_function_is_answered_with_the_one_that_was_meant(

@@ -16,6 +16,7 @@ from framedex.commands.output.render_calls import call_lines
 from framedex.commands.output.render_trace import folded_frames, header
 from framedex.commands.output.repetition import singly
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, text_line
+from framedex.index import Index
 from framedex.model import CallRow, CaptureRow, How, Location, Trace
 from tests.indexer.recorded import Project
 
@@ -24,9 +25,10 @@ PLAIN = Terminal(colors=False, links=False, width=80)
 NOT_A_TERMINAL = Terminal(colors=False, links=False)
 
 
-@pytest.fixture
-def trace(project: Project) -> Trace:
-    found = project.ingest(project.library.parent).calls.trace(1)
+@pytest.fixture(scope="module")
+def trace(indexed_once: Project) -> Trace:
+    with Index.open(indexed_once.index) as index:
+        found = index.calls.trace(1)
     assert found is not None
     return found
 
@@ -132,6 +134,7 @@ def test_nothing_is_changed_where_stdout_is_no_terminal(deep: Location) -> None:
     assert list(fit_line(line, NOT_A_TERMINAL)) == [line]
 
 
+@pytest.mark.exhaustive(keep=["20", "80"])
 @pytest.mark.parametrize("width", [20, 40, 80, 100])
 def test_a_trace_fits_but_for_paths_and_names(trace: Trace, width: int) -> None:
     terminal = replace(FOLLOWED, width=width)

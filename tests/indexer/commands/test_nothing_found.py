@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import VERBS, cli
-from tests.indexer.recorded import Project
+from tests.indexer.recorded import Project, build_project
 
 Run = Callable[..., Result]
 
@@ -37,14 +37,21 @@ LOOK_FOR_NOTHING = {
 WITH_JSON = ("calls", "summary", "where", "find", "explain")
 
 
-@pytest.fixture
-def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a verb in the folder of the project, which is indexed."""
-    project.ingest(project.library.parent).close()
-    monkeypatch.chdir(project.folder)
-    Path("stack.txt").write_text(
+@pytest.fixture(scope="module")
+def asked(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project that is indexed, with a log. Tests only read it."""
+    project = build_project(tmp_path_factory.mktemp("asked"), library)
+    project.ingest(library.parent).close()
+    (project.folder / "stack.txt").write_text(
         f'Traceback (most recent call last):\n  File "{project.program}", line 2, in transfer\n'
     )
+    return project.folder
+
+
+@pytest.fixture
+def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a verb in that folder."""
+    monkeypatch.chdir(asked)
     return lambda *arguments: CliRunner().invoke(cli, arguments)
 
 
@@ -61,6 +68,7 @@ def test_the_status_says_whether_something_was_found(run: Run, verb: str) -> Non
     assert missed.stderr.strip()
 
 
+@pytest.mark.exhaustive(keep=["calls", "where"])
 @pytest.mark.parametrize("verb", WITH_JSON)
 def test_a_program_gets_a_document_and_the_status(run: Run, verb: str) -> None:
     result = run(verb, *FOUND_AND_NOT[verb][1], "--json")
@@ -90,13 +98,14 @@ def test_who_mistypes_is_told_what_was_meant(run: Run, arguments: tuple[str, ...
 
 
 @pytest.mark.parametrize("options", [(), ("--function", "PJRT")])
-@pytest.mark.parametrize("verb", ["calls", "summary"])
-def test_captures_without_calls_are_named(project: Project, run: Run, verb: str, options: tuple[str, ...]) -> None:
+def test_captures_without_calls_are_named(project: Project, options: tuple[str, ...]) -> None:
+    project.ingest().close()
     calls = project.capture.calls
     none = replace(calls, **{each.name: getattr(calls, each.name)[:0] for each in fields(calls)})
     project.ingest(capture=project.again("silent", calls=none)).close()
-    done = run(verb, "--capture", "2", *options)
-    assert done.exit_code == 1 and "Capture 2 has no calls." in done.stderr
+    for verb in ("calls", "summary"):
+        done = CliRunner().invoke(cli, ["--index", str(project.index), verb, "--capture", "2", *options])
+        assert done.exit_code == 1 and "Capture 2 has no calls." in done.stderr
 
 
 def test_a_thread_without_calls_is_told_with_those_that_have_some(run: Run) -> None:

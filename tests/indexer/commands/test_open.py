@@ -26,9 +26,8 @@ from tests.running import plain_environment
 AT = Place(Path("/src/a b.cc"), 40, 3)
 
 
-@pytest.mark.parametrize(
-    ("editor", "command"),
-    [
+def test_known_editors_are_told_the_line_in_their_own_way() -> None:
+    for editor, command in (
         ("code", ["code", "--goto", "/src/a b.cc:40:3"]),
         ("code -g", ["code", "-g", "/src/a b.cc:40:3"]),
         ("/usr/bin/codium --wait", ["/usr/bin/codium", "--wait", "--goto", "/src/a b.cc:40:3"]),
@@ -46,24 +45,19 @@ AT = Place(Path("/src/a b.cc"), 40, 3)
         ("nano", ["nano", "+40,3", "/src/a b.cc"]),
         ("less", ["less", "+40", "/src/a b.cc"]),
         ("'/opt/my editor/ed'", ["/opt/my editor/ed", "/src/a b.cc"]),
-    ],
-)
-def test_known_editors_are_told_the_line_in_their_own_way(editor: str, command: list[str]) -> None:
-    assert editor_command(shlex.split(editor), AT) == command
+    ):
+        assert editor_command(shlex.split(editor), AT) == command
 
 
-@pytest.mark.parametrize(
-    ("editor", "arguments"),
-    [
+def test_any_editor_is_told_the_line_where_its_command_says_how() -> None:
+    for editor, arguments in (
         ("ed --at={line}:{column} {file}", ["--at=40:3", "/src/a b.cc"]),
         ("ed +{line}", ["+40", "/src/a b.cc"]),
         ("ed '{file} {line}' {other}", ["/src/a b.cc 40", "{other}"]),
         ("code --wait --goto {file}:{line}", ["--wait", "--goto", "/src/a b.cc:40"]),
         ("nvim --server S --remote {file}", ["--server", "S", "--remote", "/src/a b.cc"]),
-    ],
-)
-def test_any_editor_is_told_the_line_where_its_command_says_how(editor: str, arguments: list[str]) -> None:
-    assert editor_command(shlex.split(editor), AT)[1:] == arguments
+    ):
+        assert editor_command(shlex.split(editor), AT)[1:] == arguments
 
 
 def test_what_stands_for_a_value_is_not_looked_for_in_values(tmp_path: Path) -> None:
@@ -208,9 +202,8 @@ def test_a_hidden_character_is_escaped_once(tmp_path: Path, monkeypatch: pytest.
     assert "There is no file a\\u202e.cc." in CliRunner().invoke(cli, ["open", "a\u202e.cc:3"]).stderr
 
 
-@pytest.mark.parametrize(
-    ("url", "place"),
-    [
+def test_links_of_terminals_are_places() -> None:
+    for url, place in (
         ("file:///src/a%20b.cc#40", Place(Path("/src/a b.cc"), 40, None)),
         (f"file://{socket.gethostname().upper()}/a.cc#L40", Place(Path("/a.cc"), 40, None)),
         ("file://localhost/a.cc#40:3", Place(Path("/a.cc"), 40, 3)),
@@ -225,10 +218,8 @@ def test_a_hidden_character_is_escaped_once(tmp_path: Path, monkeypatch: pytest.
         ("<file://[::1]/a.cc#40>", Place(Path("/a.cc"), 40, None)),
         ("file:///a%23b.cc#40", Place(Path("/a#b.cc"), 40, None)),
         ("file:///a%0Ab.cc#40", Place(Path("/a\nb.cc"), 40, None)),
-    ],
-)
-def test_links_of_terminals_are_places(url: str, place: Place) -> None:
-    assert parse_place(url) == place
+    ):
+        assert parse_place(url) == place
 
 
 def test_what_frames_link_to_is_opened_again(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def named(commit: str, line: int) -> list[str]:
     ]
 
 
+@pytest.mark.exhaustive(keep=["0", "3"])
 @pytest.mark.parametrize("number", range(6))
 def test_a_checkout_at_that_commit_is_opened_at_the_line(desk: Desk, number: int) -> None:
     commit = checkout(desk.folder.parent / "checkout")
@@ -81,6 +82,7 @@ def test_a_checkout_at_that_commit_is_opened_at_the_line(desk: Desk, number: int
     assert result.stderr == "" and desk.told("browser") == []
 
 
+@pytest.mark.exhaustive(keep=["0", "3"])
 @pytest.mark.parametrize("number", range(6))
 def test_at_another_commit_the_line_is_found_again_and_marked(desk: Desk, number: int) -> None:
     source = desk.folder.parent / "checkout"
@@ -124,6 +126,7 @@ def test_a_file_of_that_path_in_another_repository_is_not_taken_for_it(desk: Des
     assert desk.told("vim") == [] and desk.told("browser") == [url]
 
 
+@pytest.mark.exhaustive(keep=["0", "3"])
 @pytest.mark.parametrize("number", range(5))
 def test_without_a_checkout_the_page_is_opened(desk: Desk, number: int) -> None:
     commit = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"

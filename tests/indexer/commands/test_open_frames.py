@@ -39,9 +39,8 @@ def open_text(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["open", *arguments])
 
 
-@pytest.mark.parametrize(
-    ("frame", "opened"),
-    [
+def test_a_pasted_frame_of_any_format_is_opened(desk: Path) -> None:
+    for frame, opened in (
         ('  File "x.py", line 12, in f', "x.py:12,1"),
         ('File "x.py", line 12', "x.py:12,1"),
         ("#3 0x00007f12 in fn (a=1) at /build/xla/shape.cc:12", "src/xla/shape.cc:12,1"),
@@ -65,17 +64,16 @@ def open_text(*arguments: str) -> Result:
         ('  File "xla/shape.cc", line 1, in f\n    g()\n  File "x.py", line 12, in g\n', "x.py:12,1"),
         ('  File "x.py", line 12, in f\n    g()\n  File "<string>", line 1, in g\n', "x.py:12,1"),
         ("  7  xla::Foo  xla/shape.cc:7 [exact]", "src/xla/shape.cc:7,1"),
-    ],
-)
-def test_a_pasted_frame_of_any_format_is_opened(desk: Path, frame: str, opened: str | None) -> None:
-    result = open_text(frame)
+    ):
+        (desk / "log").unlink(missing_ok=True)
+        result = open_text(frame)
 
-    if opened is None:
-        assert result.exit_code == 1 and not (desk / "log").exists()
-        return
-    path, _, cursor = opened.rpartition(":")
-    assert result.exit_code == 0, result.stderr
-    assert (desk / "log").read_text().splitlines() == [f"+call cursor({cursor})", str(desk / path)]
+        if opened is None:
+            assert result.exit_code == 1 and not (desk / "log").exists()
+            continue
+        path, _, cursor = opened.rpartition(":")
+        assert result.exit_code == 0, result.stderr
+        assert (desk / "log").read_text().splitlines() == [f"+call cursor({cursor})", str(desk / path)]
 
 
 def test_what_several_files_may_be_is_listed_and_not_opened(desk: Path) -> None:
@@ -131,9 +129,8 @@ def test_a_frame_with_a_symbol_alone_is_looked_up_in_the_index(
     assert missing.exit_code == 1 and "xla::Nobody::Knows" in missing.stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_cannot_be_opened_says_why(desk: Path) -> None:
+    for text, said in (
         ("#3 0x7f12 in main (a=1) at /home/me/main.cc:3", "There is no file /home/me/main.cc"),
         ("/proc/self/cwd/external/xla/nobody.cc:3", "There is no file /proc/self/cwd/external/xla/nobody.cc"),
         ("xla::Nobody::Knows", "No source is known of xla::Nobody::Knows"),
@@ -143,13 +140,11 @@ def test_a_frame_with_a_symbol_alone_is_looked_up_in_the_index(
         ("src", "src is a folder"),
         ("https://example.com/a.cc#L1", "an address of the web"),
         (" \n", "nothing to open"),
-    ],
-)
-def test_what_cannot_be_opened_says_why(desk: Path, text: str, said: str) -> None:
-    result = open_text(text)
+    ):
+        result = open_text(text)
 
-    assert result.exit_code == 1 and said in " ".join(result.stderr.split())
-    assert not (desk / "log").exists()
+        assert result.exit_code == 1 and said in " ".join(result.stderr.split())
+        assert not (desk / "log").exists()
 
 
 @pytest.mark.parametrize("name", ["Client::BufferFromHost", "Client::BufferFromHost(char const*)"])

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from framedex.commands.main import cli
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
 from framedex.interchange import TextFrame, read
@@ -109,6 +111,7 @@ def test_a_path_of_a_build_gets_its_file_also_without_an_index(tmp_path: Path) -
     assert done.stderr == ""
 
 
+@pytest.mark.exhaustive
 def test_a_relative_rule_of_the_settings_counts(tmp_path: Path) -> None:
     (tmp_path / "a.cc").write_text("int x;\n")
     (tmp_path / "framedex.toml").write_text('[[path-map]]\nfrom = "external/xla"\nto = "."\n')
@@ -156,12 +159,9 @@ def test_a_file_is_read_with_paths_from_its_folder(tmp_path: Path) -> None:
     assert done.stdout == b"\xff a.cc:1" + f" → {tmp_path}/logs/a.cc:1".encode()
 
 
+@pytest.mark.exhaustive(keep=["nowhere.log"])
 @pytest.mark.parametrize("name", ["nowhere.log", ".", "x\0y"])
 def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path: Path, name: str) -> None:
-    from click.testing import CliRunner
-
-    from framedex.commands.main import cli
-
     result = CliRunner().invoke(cli, ["resolve", str(tmp_path / name) if "\0" not in name else name])
     assert result.exit_code == 1
     assert "cannot be read: " in result.stderr
@@ -175,6 +175,7 @@ def test_a_file_without_permission_is_an_error(tmp_path: Path) -> None:
     assert "run.log cannot be read: Permission denied." in done.stderr
 
 
+@pytest.mark.exhaustive(keep=["resolve"])
 @pytest.mark.parametrize("verb", ["resolve", "explain"])
 def test_without_stdin_or_stdout_it_says_so(verb: str, tmp_path: Path) -> None:
     for closed, words in (("<&-", "stdin cannot be read"), (">&-", "stdout cannot be written")):
@@ -271,6 +272,7 @@ def test_terminals_get_links_and_editors_plain_places(tmp_path: Path) -> None:
     assert plain == f"/build/a.cc:1 x → {tmp_path}/a.cc:1\r\n"
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_with_links_gets_one_for_a_file_and_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     log = '  File "a.py", line 1, in <module>\na.py:1: native\n'
@@ -330,6 +332,7 @@ def test_memory_is_the_same_for_a_long_log(tmp_path: Path) -> None:
     assert peak(40) - peak(10) < 16 << 10  # KiB
 
 
+@pytest.mark.exhaustive
 def test_locations_that_are_not_here_and_have_no_address_are_nothing_to_click(tmp_path: Path) -> None:
     done = resolved("/nowhere/a.cc:12: error\n", tmp_path)
     assert done.stdout == "/nowhere/a.cc:12: error\n"

@@ -149,7 +149,12 @@ def test_a_mirror_of_the_settings_is_shown_and_needs_a_word_of_its_own(recorded:
     assert recorded.server.requests == []
 
 
-@pytest.mark.parametrize("address", ["ext::sh -c 'touch witness'", "--upload-pack=touch witness", "host:jax.git", 3])
+@pytest.mark.exhaustive(keep=["ext", "number"])
+@pytest.mark.parametrize(
+    "address",
+    ["ext::sh -c 'touch witness'", "--upload-pack=touch witness", "host:jax.git", 3],
+    ids=["ext", "option", "host", "number"],
+)
 def test_a_mirror_that_would_have_git_run_something_is_no_setting(recorded: Recorded, address: object) -> None:
     recorded.settings(f"[mirrors]\njax = {json.dumps(address)}\n")
     result = run("fetch")
@@ -162,6 +167,7 @@ def test_a_mirror_of_what_is_no_component_is_told(recorded: Recorded) -> None:
     assert "mirrors.jaxx is no setting; did you mean jax?" in run("fetch").stderr
 
 
+@pytest.mark.exhaustive(keep=["./{relative}"])
 @pytest.mark.parametrize("form", ["file://{absolute}", "{absolute}", "./{relative}"])
 def test_a_mirror_may_be_a_folder(recorded: Recorded, form: str) -> None:
     relative = os.path.relpath(recorded.repository, recorded.folder)

@@ -13,6 +13,7 @@ from framedex.commands.output.render_calls import call_lines
 from framedex.commands.output.render_trace import all_frames, folded_frames, header
 from framedex.commands.output.repetition import singly
 from framedex.commands.output.terminal import Line, Terminal, paint
+from framedex.index import Index
 from framedex.model import Edge, FrameRow, How, Location, Role, Trace
 from tests.indexer.recorded import Project
 
@@ -20,9 +21,10 @@ PLAIN = Terminal(colors=False, links=False)
 HOSTILE = "\x1b]8;;http://evil\x07name\n\u202e\r\x9b2J"
 
 
-@pytest.fixture
-def trace(project: Project) -> Trace:
-    found = project.ingest(project.library.parent).calls.trace(1)
+@pytest.fixture(scope="module")
+def trace(indexed_once: Project) -> Trace:
+    with Index.open(indexed_once.index) as index:
+        found = index.calls.trace(1)
     assert found is not None
     return found
 
@@ -91,9 +93,8 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
     assert linked.count("\x1b") == 4 * linked.count("\x1b]8;;file://h/"), "no escape but those of our own links"
 
 
-@pytest.mark.parametrize(
-    ("environment", "links"),
-    [
+def test_links_are_given_only_to_terminals_that_follow_them() -> None:
+    for environment, links in (
         ({"TERM_PROGRAM": "iTerm.app"}, True),
         ({"TERM": "xterm-kitty"}, True),
         ({"VTE_VERSION": "7200"}, True),
@@ -107,11 +108,9 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
         ({"TERM": "dumb", "TERM_PROGRAM": "WezTerm"}, False),
         ({"FORCE_HYPERLINK": "1"}, True),
         ({"FORCE_HYPERLINK": "0", "TERM_PROGRAM": "WezTerm"}, False),
-    ],
-)
-def test_links_are_given_only_to_terminals_that_follow_them(environment: dict[str, str], links: bool) -> None:
-    assert Terminal.of(True, environment).links is links
-    assert Terminal.of(False, environment).links is False
+    ):
+        assert Terminal.of(True, environment).links is links
+        assert Terminal.of(False, environment).links is False
 
 
 def test_no_color_means_no_color() -> None:
@@ -120,9 +119,8 @@ def test_no_color_means_no_color() -> None:
     assert not Terminal.of(False, {"TERM": "xterm"}).colors
 
 
-@pytest.mark.parametrize(
-    ("nanoseconds", "shown"),
-    [
+def test_durations_have_a_fitting_unit() -> None:
+    for nanoseconds, shown in (
         (-1, "never returned"),
         (0, "0 ns"),
         (999, "999 ns"),
@@ -132,15 +130,12 @@ def test_no_color_means_no_color() -> None:
         (1_500_000, "1.5 ms"),
         (999_700_000_000, "1000 s"),
         (2 * 10**12, "2000 s"),
-    ],
-)
-def test_durations_have_a_fitting_unit(nanoseconds: int, shown: str) -> None:
-    assert words.duration(nanoseconds) == shown
+    ):
+        assert words.duration(nanoseconds) == shown
 
 
-@pytest.mark.parametrize(
-    ("command", "shown"),
-    [
+def test_of_a_command_the_script_and_its_arguments_are_shown() -> None:
+    for command, shown in (
         ("/env/bin/python3 /home/me/project/train.py --data /data/a", "train.py --data /data/a"),
         ("/env/bin/python3.11 model/train.py", "model/train.py"),
         ("/env/bin/python3 '/home/me/My Project/train.py' --name 'a b'", "train.py --name 'a b'"),
@@ -152,21 +147,16 @@ def test_durations_have_a_fitting_unit(nanoseconds: int, shown: str) -> None:
         ("/usr/bin/serve /data/a", "serve /data/a"),
         ("python3", "python3"),
         ("", "(no command)"),
-    ],
-)
-def test_of_a_command_the_script_and_its_arguments_are_shown(command: str, shown: str) -> None:
-    assert words.command_short(command) == shown
+    ):
+        assert words.command_short(command) == shown
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
+def test_arguments_are_shown_in_a_few_words() -> None:
+    for arguments, shown in (
         ({"type": "F32", "dims": [2, 3], "bytes": 24}, "F32[2,3] 24 B"),
         ({"type": "BF16", "dims": [], "bytes": 4096}, "BF16[] 4 KiB"),
         ({"client": "0x1234", "id": 3, "name": "x", "gone": None, "of": ["0x1"], "no": ""}, "id=3, name=x"),
         ({"a": 1, "b": 2, "c": 3, "d": 4}, "a=1, b=2, c=3, …"),
         ({}, ""),
-    ],
-)
-def test_arguments_are_shown_in_a_few_words(arguments: dict[str, object], shown: str) -> None:
-    assert arguments_in_brief(arguments) == shown
+    ):
+        assert arguments_in_brief(arguments) == shown

@@ -65,6 +65,7 @@ def test_a_project_of_this_version_is_kept() -> None:
     assert VERSION in map(index_version, PROJECTS)
 
 
+@pytest.mark.exhaustive(keep=[PROJECTS[0].stem, PROJECTS[-1].stem])
 @pytest.mark.parametrize("archive", PROJECTS, ids=lambda archive: archive.stem)
 def test_the_project_of_every_version_is_read(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = unpacked(archive, tmp_path)
@@ -89,6 +90,7 @@ def test_captures_of_every_format_are_read(archive: Path, tmp_path: Path, monkey
     assert "PJRT_Client_BufferFromHostBuffer" in run("calls").stdout
 
 
+@pytest.mark.exhaustive(keep=["summary", "index", "sources add ."])
 @pytest.mark.parametrize(
     "verb", ["summary", "index", "sources", "sources add .", "find put", "trace 1", "check", "ffi", "captures"]
 )
@@ -128,6 +130,7 @@ def test_with_a_capture_that_cannot_be_read_any_more_nothing_is_lost(outdated: P
     assert version_of(outdated) == version
 
 
+@pytest.mark.exhaustive
 def test_two_at_once_make_it_anew_once(outdated: Path) -> None:
     command = [sys.executable, "-c", RUN, "calls"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
@@ -137,6 +140,7 @@ def test_two_at_once_make_it_anew_once(outdated: Path) -> None:
     assert sum("is made anew" in errors for _, errors in told) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_kill_in_the_midst_leaves_it_as_it_was(outdated: Path) -> None:
     version = version_of(outdated)
     kill = (

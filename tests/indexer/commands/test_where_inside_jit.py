@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from tests.running import plain_environment
-from tests.shapes_of_programs import FRAMEDEX, Marked, framedex, recorded_shapes
+from framedex.commands.main import cli
+from framedex.index import Store
+from framedex.ingest import Silence, ingest_captures, no_sources
+from tests.running import TIMEOUT, Run, mock_environment, plain_environment
+from tests.shapes_of_programs import FRAMEDEX, Marked, recorded_shapes
 
 CACHED = """\
 import jax
@@ -23,6 +29,8 @@ def f(x):
 
 f(jnp.arange(4.0))
 """
+# The same on each line but the eighth, which computes something too.
+CHANGED = CACHED.replace("jnp.sin(x)\n\n\n", "jnp.sin(x) \\\n        + jnp.cos(x)\n\n")
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +39,48 @@ def shapes() -> Marked:
     return recorded_shapes()
 
 
+@pytest.fixture(scope="module")
+def cached(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the index of four recordings: `cached.py` before and after a change, `unkept.py`, `loaded.py`."""
+    folder = tmp_path_factory.mktemp("cached")
+    captures = [
+        record(folder, "cached.py", CACHED),
+        record(folder, "cached.py", CHANGED),
+        record(folder, "unkept.py", CACHED + 'odd = "\\d"\n', FRAMEDEX_PROGRAMS="0"),
+    ]
+    settings = (
+        f"jax.config.update('jax_compilation_cache_dir', {str(folder / 'cache')!r}),"
+        " jax.config.update('jax_persistent_cache_min_compile_time_secs', 0),"
+        " jax.config.update('jax_persistent_cache_min_entry_size_bytes', -1)"
+    )
+    loaded = CACHED.replace("jax.numpy as jnp\n", f"jax.numpy as jnp\n{settings}\n")
+    captures += [record(folder, "loaded.py", loaded) for _ in range(2)][1:]
+    with Store(folder / ".framedex" / "index.db") as store:
+        ingest_captures(store, captures, [], Silence(), no_sources)
+    return folder
+
+
+def record(folder: Path, name: str, text: str, **environment: str) -> Path:
+    """Write a program and record it. Returns the capture."""
+    (folder / name).write_text(text)
+    output = folder / f"run-{len(list(folder.iterdir()))}"
+    output.mkdir()
+    ran = Run.of([sys.executable, str(folder / name)], output, mock_environment(output) | environment, TIMEOUT)
+    assert ran.status == 0, ran.stderr
+    return ran.capture
+
+
+def ask(folder: Path, place: str, *options: str, status: int = 0) -> str:
+    """What `framedex where` prints for a place in a folder."""
+    with contextlib.chdir(folder):
+        result = CliRunner().invoke(cli, ["where", place, *options])
+    assert result.exit_code == status, result.output
+    return result.stdout + result.stderr
+
+
 def where(shapes: Marked, line: int, *options: str, status: int = 0) -> str:
-    """What `framedex where` prints for a line."""
-    return framedex(shapes.path.parent, "where", f"{shapes.path.name}:{line}", *options, status=status)
+    """What it prints for a line of the recorded program."""
+    return ask(shapes.path.parent, f"{shapes.path.name}:{line}", *options, status=status)
 
 
 def test_a_line_inside_is_answered_in_a_few_lines(shapes: Marked) -> None:
@@ -68,12 +115,13 @@ def test_json_has_the_same(shapes: Marked) -> None:
 
 
 def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
-    told = framedex(shapes.path.parent, "where", shapes.path.name)
+    told = ask(shapes.path.parent, shapes.path.name)
     assert f"{shapes.path}:{shapes.line('plain', 'sine')}  1 op of jit_plain" in told
-    document = json.loads(framedex(shapes.path.parent, "where", "--json", shapes.path.name))
+    document = json.loads(ask(shapes.path.parent, shapes.path.name, "--json"))
     assert {"line": shapes.line("plain", "sine"), "ops": 1, "programs": ["jit_plain"]} in document["program_lines"]
 
 
+@pytest.mark.exhaustive(keep=["comment", "unused"])
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -86,6 +134,7 @@ def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
             " it was not reached",
         ),
     ],
+    ids=["empty", "comment", "unrecorded", "unused"],
 )
 def test_a_line_without_calls_says_why_and_names_the_nearest(shapes: Marked, text: str, why: str) -> None:
     lines = shapes.path.read_text().splitlines()
@@ -94,49 +143,26 @@ def test_a_line_without_calls_says_why_and_names_the_nearest(shapes: Marked, tex
     assert f"No recorded call passes {shapes.path.name}:{number}: {why}. Nearest: {shapes.path.name}:" in told
 
 
-def test_what_came_from_the_compilation_cache_has_no_program_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "cached.py").write_text(CACHED)
-    cache = {
-        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    }
-    framedex(tmp_path, "run", "-o", str(tmp_path / "first"), "cached.py", environment=cache)
-    framedex(tmp_path, "run", "cached.py", environment=cache)
-    framedex(tmp_path, "index")
-    told = framedex(tmp_path, "where", "cached.py:10")
+def test_what_came_from_the_compilation_cache_has_no_program_and_says_so(cached: Path) -> None:
+    told = ask(cached, "loaded.py:11")
     assert "Which program it is is not known: it was loaded as an executable, from a compilation cache" in told
-    assert "No recorded call passes cached.py:7" in framedex(tmp_path, "where", "cached.py:7", status=1)
+    assert "No recorded call passes loaded.py:8" in ask(cached, "loaded.py:8", status=1)
 
 
-def test_programs_that_were_not_kept_are_said(tmp_path: Path) -> None:
-    (tmp_path / "cached.py").write_text(CACHED)
-    framedex(tmp_path, "run", "cached.py", environment={"FRAMEDEX_PROGRAMS": "0"})
-    framedex(tmp_path, "index")
-    told = framedex(tmp_path, "where", "cached.py:10")
+def test_programs_that_were_not_kept_are_said(cached: Path) -> None:
+    told = ask(cached, "unkept.py:10")
     assert "Which program it is is not known: it was not kept: FRAMEDEX_PROGRAMS=0" in told
 
 
-def test_the_heading_knows_that_other_captures_compiled_the_line_too(tmp_path: Path) -> None:
-    program = tmp_path / "cached.py"
-    program.write_text(CACHED)
-    framedex(tmp_path, "run", "cached.py")
-    framedex(tmp_path, "run", "cached.py")
-    framedex(tmp_path, "index")
+def test_the_heading_knows_that_other_captures_compiled_the_line_too(cached: Path) -> None:
     for asked in ("cached.py:7", "cached.py:10", "cached.py"):
-        heading = framedex(tmp_path, "where", asked).splitlines()[0]
+        heading = ask(cached, asked).splitlines()[0]
         having = "that has it" if asked.endswith(":7") else "with calls here"
         assert heading.startswith("Capture 2 of cached.py, ") and f"(the latest {having}; " in heading
-    program.write_text(CACHED.replace("jnp.sin(x)", "jnp.sin(x) \\\n        + jnp.cos(x)"))
-    framedex(tmp_path, "run", "cached.py")
-    framedex(tmp_path, "index")
-    assert "(of 3 the only one that has it)" in framedex(tmp_path, "where", "cached.py:8").splitlines()[0]
+    assert "(of 4 the only one that has it)" in ask(cached, "cached.py:8").splitlines()[0]
 
 
-def test_what_python_thinks_of_a_file_is_not_in_the_answer(tmp_path: Path) -> None:
-    (tmp_path / "cached.py").write_text(CACHED + 'odd = "\\d"\n')
-    framedex(tmp_path, "run", "cached.py")
-    framedex(tmp_path, "index")
-    command = [*FRAMEDEX, "where", "cached.py:11"]
-    done = subprocess.run(command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=False)
+def test_what_python_thinks_of_a_file_is_not_in_the_answer(cached: Path) -> None:
+    command = [*FRAMEDEX, "where", "unkept.py:11"]
+    done = subprocess.run(command, cwd=cached, env=plain_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "No recorded call passes" in done.stderr and "Warning" not in done.stderr

@@ -79,6 +79,7 @@ def test_a_log_beside_the_deleted_folder_is_read(tmp_path: Path) -> None:
     assert f"{tmp_path}/a.py:1\n" in run(tmp_path, "explain", "../run.log").stdout
 
 
+@pytest.mark.exhaustive(keep=["index", "calls", "open ../run.log"])
 @pytest.mark.parametrize(
     "arguments",
     [

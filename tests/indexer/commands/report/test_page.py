@@ -19,16 +19,25 @@ Run = Callable[..., Result]
 HOSTILE = "</script></title><img src=x onerror=alert(1)>\"'`{{ 7 * 7 }}{% raw %}\u202eevil\x1b[31m\r\n"
 
 
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ("report", *arguments))
+
+
 @pytest.fixture
 def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs the verb in the folder of the project, which is indexed."""
     project.ingest(project.library.parent).close()
     monkeypatch.chdir(project.folder)
-    return lambda *arguments: CliRunner().invoke(cli, ("report", *arguments))
+    return _run
 
 
-def test_it_has_each_section_under_its_heading_and_a_link_to_it(run: Run) -> None:
-    page = Page.of(run("-o", "-").stdout)
+@pytest.fixture(scope="module")
+def page(indexed_once: Project) -> Page:
+    """The report of a project."""
+    return Page.of(CliRunner().invoke(cli, ["--index", str(indexed_once.index), "report", "-o", "-"]).stdout)
+
+
+def test_it_has_each_section_under_its_heading_and_a_link_to_it(page: Page) -> None:
     sections = [element.attributes["id"] for element in page.all("section")]
     assert sections == [
         *("summary", "compiles", "transfers", "memory", "waits", "timeline", "flames", "functions", "findings"),
@@ -40,8 +49,7 @@ def test_it_has_each_section_under_its_heading_and_a_link_to_it(run: Run) -> Non
     assert [len(page.all("h1")), len(page.all("main")), len(page.all("nav"))] == [1, 1, 1]
 
 
-def test_its_form_is_one_that_screen_readers_read(run: Run) -> None:
-    page = Page.of(run("-o", "-").stdout)
+def test_its_form_is_one_that_screen_readers_read(page: Page) -> None:
     ids = [element.attributes["id"] for element in page.elements if "id" in element.attributes]
     assert len(ids) == len(set(ids))
     assert all(element.attributes["aria-labelledby"] in ids for element in page.all("section"))
@@ -52,8 +60,8 @@ def test_its_form_is_one_that_screen_readers_read(run: Run) -> None:
     assert all(each.attributes["role"] == "img" and each.attributes["aria-label"] for each in pictures)
 
 
-def test_what_went_wrong_and_what_was_called_is_on_it(run: Run, project: Project) -> None:
-    page = Page.of(run("-o", "-").stdout)
+def test_what_went_wrong_and_what_was_called_is_on_it(page: Page, indexed_once: Project) -> None:
+    project = indexed_once
     text = page.all("main")[0].text
     assert "PJRT_Client_BufferFromHostBuffer" in text and "never-returned" in text
     links = {element.attributes["href"] for element in page.all("a")}
@@ -62,6 +70,7 @@ def test_what_went_wrong_and_what_was_called_is_on_it(run: Run, project: Project
     assert {"transfer", "put", "main"} <= {element.text.partition(":")[0] for element in boxes}
 
 
+@pytest.mark.exhaustive(keep=["pycharm-pycharm://open?file="])
 @pytest.mark.parametrize(
     ("editor", "begins"),
     [("pycharm", "pycharm://open?file="), ("framedex", "framedex:///"), ("cursor", "cursor://file/")],
