@@ -87,9 +87,8 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
     ]
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
+def test_a_wrong_value_is_one_problem_and_changes_nothing(tmp_path: Path) -> None:
+    cases: list[tuple[str, object]] = [
         ("budgets", 1),
         ("sources", "../xla"),
         ("sources", [1]),
@@ -115,13 +114,12 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
         ("guidebook", "https://example.org/a b"),
         ("guidebook", "https://example.org/\u202e"),
         ("editor", True),
-    ],
-)
-def test_a_wrong_value_is_one_problem_and_changes_nothing(tmp_path: Path, key: str, value: object) -> None:
-    settings, problems = Settings.from_mapping({key: value}, tmp_path, "the editor")
-    assert settings == Settings()
-    assert len(problems) == 1
-    assert problems[0].startswith(f"the editor: the value of {key}")
+    ]
+    for key, value in cases:
+        settings, problems = Settings.from_mapping({key: value}, tmp_path, "the editor")
+        assert settings == Settings()
+        assert len(problems) == 1
+        assert problems[0].startswith(f"the editor: the value of {key}")
 
 
 def test_settings_of_an_editor_are_laid_over_those_of_the_file(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -21,13 +23,14 @@ from framedex.model import (
     Trace,
 )
 from framedex.tracetext import HEADING, format_trace, section_title
-from tests.indexer.recorded import Project
+from tests.indexer.recorded import Project, build_project
 from tests.trace_lines import parse_trace
 
 
-@pytest.fixture
-def trace(project: Project) -> Trace:
-    found = project.ingest(project.library.parent).calls.trace(1)
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Trace:
+    project = build_project(tmp_path_factory.mktemp("project"), library)
+    found = project.ingest(library.parent).calls.trace(1)
     assert found is not None
     return found
 
@@ -77,35 +80,26 @@ def test_candidates_have_lines_of_their_own(trace: Trace) -> None:
     assert (last.path, last.line, last.function) == ("/src/other.cc", 7, trace.frames[-1].function.name)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(
-            "/a b/c.py",
-            "/look at /x.py",
-            "/x:3/y.py",
-            "/bracket [x]/f.cc",
-            "/new\nline.py",
-            "/\x1b[31m.py",
-            "/\\x41.py",
-        ),
-        *("xla@5a9e73cbd925:xla/shape.cc", "a.b-c@5a9e73cbd925+nearest:look at /x.cc"),
-    ],
-)
-@pytest.mark.parametrize(
-    "name", ["plain", "evil at /etc/passwd:1", "evil at xla@5a9e73cbd925:a.cc:1", "two\nlines", " at /", "\u202e"]
-)
-def test_hostile_names_and_paths_survive_and_forge_nothing(trace: Trace, path: str, name: str) -> None:
+HOSTILE_PATHS = [
+    *("/a b/c.py", "/look at /x.py", "/x:3/y.py", "/bracket [x]/f.cc", "/new\nline.py", "/\x1b[31m.py", "/\\x41.py"),
+    *("xla@5a9e73cbd925:xla/shape.cc", "a.b-c@5a9e73cbd925+nearest:look at /x.cc"),
+]
+HOSTILE_NAMES = [
+    *("plain", "evil at /etc/passwd:1", "evil at xla@5a9e73cbd925:a.cc:1", "two\nlines", " at /", "\u202e"),
+]
+
+
+def test_hostile_names_and_paths_survive_and_forge_nothing(trace: Trace) -> None:
+    length = len(format_trace(trace).split("\n"))
     frame = trace.frames[-1]
-    hostile = _with_last_frame(
-        trace, function=replace(frame.function, name=name), location=Location(path, 9, How.CLASS), inlined=True
-    )
-
-    text = format_trace(hostile)
-
-    assert len(text.split("\n")) == len(format_trace(trace).split("\n"))
-    last = parse_trace(text)[-1]
-    assert (last.path, last.line, last.function) == (path, 9, name)
+    for path, name in itertools.product(HOSTILE_PATHS, HOSTILE_NAMES):
+        hostile = _with_last_frame(
+            trace, function=replace(frame.function, name=name), location=Location(path, 9, How.CLASS), inlined=True
+        )
+        text = format_trace(hostile)
+        assert len(text.split("\n")) == length
+        last = parse_trace(text)[-1]
+        assert (last.path, last.line, last.function) == (path, 9, name)
 
 
 def test_a_frame_without_source_shows_its_module_and_offset_and_links_nowhere(trace: Trace) -> None:

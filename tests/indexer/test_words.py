@@ -34,6 +34,7 @@ def test_a_size_has_no_exponent(size: int, text: str) -> None:
     assert words.size(size) == text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("folder", _SOURCES)
 def test_no_text_puts_a_plural_after_any_number(folder: str) -> None:
     """Given `f"{calls:,} calls"`, then one call is "1 calls": `words.count` is for that."""

@@ -147,6 +147,7 @@ def test_flipped_bytes_never_raise_and_end_soon(debug_binary: Path, tmp_path: Pa
     assert time.process_time() - began < 60
 
 
+@pytest.mark.exhaustive
 def test_the_code_of_damaged_binaries_is_read_in_bounded_time(debug_binary: Path, tmp_path: Path) -> None:
     data = debug_binary.read_bytes()
     dice = random.Random(7)

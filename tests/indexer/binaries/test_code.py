@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from framedex.binaries.code import FunctionCode
 
 _AT = 0x1000
@@ -55,6 +57,7 @@ def test_addresses_and_numbers_that_are_passed_are_those_since_the_last_call() -
     assert code.numbers(0) == [0, 3]
 
 
+@pytest.mark.exhaustive
 def test_of_more_tables_than_a_function_has_nobody_follows_each_to_each_case() -> None:
     """Given 20,000 jumps through a register, each of which could lead behind each other."""
     flow = FunctionCode(b"\xff\xe0" * 20_000, _AT).flow

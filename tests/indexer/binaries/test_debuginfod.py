@@ -147,6 +147,7 @@ def redirect_out_of_the_web(request: Answering) -> None:
     request.end_headers()
 
 
+@pytest.mark.exhaustive(keep=["garbage", "error", "hangs within"])
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

@@ -8,9 +8,8 @@ from framedex.binaries.names import readable
 from framedex.model import Role
 
 
-@pytest.mark.parametrize(
-    ("mangled", "expected"),
-    [
+def test_a_mangled_name_becomes_readable() -> None:
+    cases: list[tuple[str, str]] = [
         ("_ZN3xla3FooC2Ei", "xla::Foo::Foo"),
         ("_ZN3xla3FooC2Ei.cold", "xla::Foo::Foo"),
         ("_ZN3xla3FooD1Ev.llvm.123456", "xla::Foo::~Foo"),
@@ -19,10 +18,9 @@ from framedex.model import Role
         ("__libc_start_main@@GLIBC_2.34", "__libc_start_main@@GLIBC_2.34"),
         ("helper.cold@V_1.2", "helper@V_1.2"),
         ("_Znot_mangled", "_Znot_mangled"),
-    ],
-)
-def test_a_mangled_name_becomes_readable(mangled: str, expected: str) -> None:
-    assert readable(demangle(mangled)) == expected
+    ]
+    for mangled, expected in cases:
+        assert readable(demangle(mangled)) == expected
 
 
 def test_a_name_that_no_suffix_belongs_to_stays() -> None:
@@ -39,9 +37,8 @@ def test_a_constrained_template_of_clang_18_is_demangled() -> None:
     assert readable(demangle(mangled)).startswith("absl::StatusOr<xla::XlaComputation>::StatusOr<")
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "role"),
-    [
+def test_a_frame_has_the_role_a_reader_expects() -> None:
+    cases: list[tuple[str, str, Role]] = [
         ("/usr/lib/libpython3.11.so.1.0", "anything_at_all", Role.INTERPRETER),
         ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
         ("/opt/app/embedding", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
@@ -56,7 +53,6 @@ def test_a_constrained_template_of_clang_18_is_demangled() -> None:
         ("libjax_common.so", "jax::nanobind__jax_exec_impl(...)::$_47::operator()", Role.CODE),
         ("libjax_common.so", "xla::PjRtCApiClient::BufferFromHostBuffer", Role.CODE),
         ("libpython_helper_of_mine.so", "mine", Role.CODE),
-    ],
-)
-def test_a_frame_has_the_role_a_reader_expects(module: str, name: str, role: Role) -> None:
-    assert role_of(module, name) is role
+    ]
+    for module, name, role in cases:
+        assert role_of(module, name) is role

@@ -45,6 +45,7 @@ def described(path: Path) -> list[tuple[int, int]]:
     return [(int(start, 16), int(end, 16)) for start, end in re.findall(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
 
 
+@pytest.mark.exhaustive
 def test_extents_are_those_that_readelf_reads() -> None:
     """Given the C library, in which there are frames of every kind."""
     path = Path(re.findall(r"(/\S+/libc\.so\.6)", Path("/proc/self/maps").read_text())[0])
@@ -80,6 +81,7 @@ def test_a_name_without_a_size_does_not_reach_into_the_next_one(name: str, assem
     assert binary.resolve(range(behind, behind + size)) == [()] * size
 
 
+@pytest.mark.exhaustive
 def test_damaged_unwind_tables_tell_less_and_never_raise(assembly: Path, tmp_path: Path) -> None:
     data = assembly.read_bytes()
     header = next(section for section in Elf.open(assembly).sections if section.name == ".eh_frame_hdr")

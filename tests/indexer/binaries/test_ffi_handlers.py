@@ -13,6 +13,7 @@ from framedex.binaries import Binary
 from framedex.ffi.signature import signature_of, signature_text
 from tests.ffi_running import EXAMPLES, library_for
 from tests.indexer.binaries.embedding import compressed, embed, only_symbols
+from tests.tiers import exhaustive_unless
 
 
 def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
@@ -27,10 +28,13 @@ def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
     return signature_text(signature_of(handler.type_arguments)), made_from
 
 
-@pytest.fixture(scope="module", params=["-O0", "-O2"])
+@pytest.fixture(scope="module", params=exhaustive_unless(["-O0", "-O1", "-O2"], "-O1"))
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One example, without debug information."""
+    """One example, without debug information; with -O1, all examples."""
     path = tmp_path_factory.mktemp("handlers") / "handlers.so"
+    if request.param == "-O1":
+        subprocess.run(["strip", "--strip-debug", library_for(sys.executable), "-o", path], check=True)
+        return path
     headers = ["-isystem", str(Path(jaxlib.__file__).with_name("include"))]
     flags = ["-std=c++17", "-shared", "-fPIC", request.param]
     subprocess.run(["g++", *flags, *headers, str(EXAMPLES / "rms_norm.cc"), "-o", str(path)], check=True)

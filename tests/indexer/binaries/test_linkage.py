@@ -128,6 +128,7 @@ def test_a_binary_says_what_compiled_it(tmp_path: Path) -> None:
     assert any(compiler.startswith("GCC: ") for compiler in Binary.open(built(tmp_path)).compilers)
 
 
+@pytest.mark.exhaustive
 def test_damaged_tables_of_the_linker_give_less_and_nothing_worse(tmp_path: Path) -> None:
     library = built(tmp_path)
     whole = library.read_bytes()

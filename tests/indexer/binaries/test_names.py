@@ -5,9 +5,8 @@ import pytest
 from framedex.binaries.names import parse_name, readable, split_parameters
 
 
-@pytest.mark.parametrize(
-    ("symbol", "expected"),
-    [
+def test_a_symbol_reads_as_people_write_it() -> None:
+    cases: list[tuple[str, str]] = [
         ("main", "main"),
         ("PJRT_Client_Create", "PJRT_Client_Create"),
         ("xla::PjRtCApiClient::BufferFromHostBuffer(void const*, int)", "xla::PjRtCApiClient::BufferFromHostBuffer"),
@@ -56,10 +55,9 @@ from framedex.binaries.names import parse_name, readable, split_parameters
         ("_RNvCs1234_7mycrate3foo", "_RNvCs1234_7mycrate3foo"),
         ("", ""),
         ("((((", "(((("),
-    ],
-)
-def test_a_symbol_reads_as_people_write_it(symbol: str, expected: str) -> None:
-    assert readable(symbol) == expected
+    ]
+    for symbol, expected in cases:
+        assert readable(symbol) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,16 @@ from framedex.index import Index, Store
 from framedex.ingest import Namer
 from framedex.model import Capture, Join
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, run_ffi
-from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index, places
+from tests.indexed_ffi import IndexedRun, indexed, line_of, places
+from tests.indexer.unplaced import index_without_sources
 from tests.oracle.whole_captures import add_capture
+from tests.tiers import exhaustive_unless
 
 EXAMPLE = EXAMPLES / "ffi_examples.py"
 RMS_NORM = EXAMPLES / "rms_norm.cc"
 
 
-@pytest.fixture(scope="module", params=["cpu", "tpu"])
+@pytest.fixture(scope="module", params=exhaustive_unless(["cpu", "tpu"], "cpu"))
 def calls(request: pytest.FixtureRequest) -> IndexedRun:
     """Every example handler called once or a few times."""
     return indexed("ffi_calls.py", request.param)
@@ -223,7 +225,7 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
     ran = run_ffi("ffi_saved.py", "run", str(tmp_path / "program"), folder=folder, **CPU)
     assert ran.result == line
     assert not ran.sites, "the process that runs the program has met no ffi_call"
-    index_path = make_index(tmp_path, *ran.captures)
+    index_path = index_without_sources(tmp_path / "index.db", *ran.captures)
     with Index.open(index_path) as index:
         call = index.calls.latest("rms_norm")
         assert call is not None
@@ -233,7 +235,7 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
     assert alone.origin.sites[0].from_metadata, "all that is known is what the compiled program tells"
     assert ("ffi_saved.py", line) in places(alone.origin.sites[0])
 
-    make_index(tmp_path, *saved.captures)
+    index_without_sources(index_path, *saved.captures)
     with Index.open(index_path) as index:
         together = index.calls.trace(call.id)
         program = Path(__file__).parents[2] / "programs" / "ffi_saved.py"

@@ -39,9 +39,8 @@ def test_what_may_be_there_or_not_is_open() -> None:
     assert signature(*tags) == "(f32, ...) -> (...), attributes (dictionary)"
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_where_a_call_does_not_fit() -> None:
+    cases: list[tuple[dict[str, str], list[str]]] = [
         ({"arguments": "f32[2]", "results": "f32[2]", "attributes": "eps=1"}, []),
         ({}, ["It takes 1 attribute; the call gives 0."]),
         ({"arguments": "f32[2], f32[2]", "attributes": "eps=1"}, ["It takes 1 argument; the call gives 2."]),
@@ -49,10 +48,9 @@ def test_what_may_be_there_or_not_is_open() -> None:
         ({"results": "f32[2], s32[]", "attributes": "eps=1"}, ["It takes 1 result; the call gives 2."]),
         ({"attributes": "a=1, b=2"}, ["It takes 1 attribute; the call gives 2 (a, b)."]),
         ({"arguments": "f32[2], f...", "attributes": "a=1, b..."}, []),
-    ],
-)
-def test_where_a_call_does_not_fit(given: dict[str, str], said: list[str]) -> None:
-    assert mismatches(NORM, given) == said
+    ]
+    for given, said in cases:
+        assert mismatches(NORM, given) == said
 
 
 def test_ranks_and_open_ends() -> None:

@@ -146,6 +146,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.exhaustive(keep=["cut_off.pb.gz", "values.pb", "huge.pb", "weights.pb", "deep.json", "back.json"])
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_that_cannot_be_read_whole_is_refused_and_nothing_of_it_stays(here: Path, name: str) -> None:
     content, why = REFUSED[name]
@@ -224,6 +225,7 @@ def test_an_index_that_is_open_has_what_is_imported_meanwhile(here: Path) -> Non
         assert [row.id for row in index.captures()] == [2]
 
 
+@pytest.mark.exhaustive
 def test_several_imports_at_once_all_come_in(here: Path) -> None:
     """Given as many processes as files, and one more of the same file, then each file is one capture."""
     files = [here / f"{number}.txt" for number in range(2)]

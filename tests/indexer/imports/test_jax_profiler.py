@@ -25,6 +25,7 @@ def train():
         x = step(x)
     return x.block_until_ready()
 
+train()  # so that nothing is compiled while the profile is taken
 options = jax.profiler.ProfileOptions()
 options.python_tracer_level = 1
 with jax.profiler.trace("profile", profiler_options=options):
@@ -38,6 +39,7 @@ def _traced(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive(keep=["*.xplane.pb"])
 @pytest.mark.parametrize("kind", ["*.xplane.pb", "*.trace.json.gz"])
 def test_functions_of_the_program_and_their_callers_are_found(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -62,4 +64,4 @@ def test_ops_stand_on_the_lines_that_they_were_traced_at(tmp_path: Path, monkeyp
     lines = json.loads(framedex("where", traced / "train.py", "--json").stdout)["lines"]
     at = {row["line"]: row["calls"] for row in lines}
     assert at[5] == at[10] >= 6
-    assert at[16] >= 6
+    assert at[13] >= 6

@@ -15,6 +15,7 @@ from tests.indexer.imports.profiles import framedex
 from tests.run.costs.trained import PROGRAM, index_of_training, line_of
 
 
+@pytest.mark.exhaustive(keep=["pprof"])
 @pytest.mark.parametrize("form", ["perfetto", "pprof", "speedscope", "collapsed"])
 def test_times_and_callers_come_back(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given an export of a real program, then it adds up to the same time, below the same line of the program."""

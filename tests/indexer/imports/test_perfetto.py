@@ -15,6 +15,7 @@ from framedex.index import Index
 from framedex.model import CallFilter, CallRow
 from framedex.nativepart import protobuf
 from tests.indexer.imports.profiles import framedex
+from tests.indexer.recorded import middle_of
 
 CLEARED, NEEDED = 1, 2
 BEGIN, END = messages.TrackEvent.TYPE_SLICE_BEGIN, messages.TrackEvent.TYPE_SLICE_END
@@ -153,8 +154,7 @@ def test_samples_of_chrome_follow_on_one_another(here: Path) -> None:
 def test_frames_without_names_are_named_by_symbols_or_by_the_binary_itself(library: Path) -> None:
     """Given addresses alone, then what the trace tells of them counts, else the binary of that build-id."""
     binary = Binary.open(library)
-    named = (at for at in range(1 << 16) if any(each.name == "runtime::allocate" for each in binary.resolve([at])[0]))
-    address = next(named) + 4
+    address = middle_of(library, "_ZN7runtime8allocateEm")
     trace = TraceProtoBuilder()
     added = packet(trace, CLEARED, timestamp=1)
     data = added.interned_data

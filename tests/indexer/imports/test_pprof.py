@@ -13,6 +13,7 @@ from framedex.index import Index
 from framedex.model import CallFilter
 from framedex.nativepart import protobuf
 from tests.indexer.imports.profiles import framedex, pprof
+from tests.indexer.recorded import middle_of
 
 OUTER, INNER = ("outer", "/app/a.py", 3), ("std::vector<int>::push_back(int&&)", "vector.h", 7)
 
@@ -72,8 +73,7 @@ def test_a_binary_names_addresses_that_have_no_name_if_it_is_proved(here: Path, 
     from framedex.binaries.htlhash import htlhash
 
     binary = Binary.open(library)
-    named = (at for at in range(1 << 16) if any(each.name == "runtime::allocate" for each in binary.resolve([at])[0]))
-    address = next(named) + 4
+    address = middle_of(library, "_ZN7runtime8allocateEm")
     whole, integer = protobuf.message_field, protobuf.integer_field
     for build_id, is_named in ((binary.build_id, True), (htlhash(library), True), ("00" * 16, False)):
         strings = ["", "samples", "count", str(library), build_id or ""]

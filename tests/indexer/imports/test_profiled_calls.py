@@ -66,6 +66,7 @@ def test_calls_have_the_ops_of_their_own_runs(project: Path) -> None:
     assert [op["sample"] for op in told["profiled"]["ops"]] == [op.sample for op in runs[-1].ops]
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_said_where_runs_and_calls_are_not_as_many(project: Path) -> None:
     """Given a profile that lacks one of the runs, then no call of this program has ops, those of the other one have."""
     assert framedex("import", "profiled.xplane.pb").exit_code == 0

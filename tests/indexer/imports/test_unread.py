@@ -26,9 +26,8 @@ def _of_cprofile(folder: Path) -> bytes:
     return (folder / "stats").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("content", "remedy"),
-    [
+def test_what_makes_a_profile_of_it_is_said(tmp_path: Path) -> None:
+    cases: list[tuple[bytes, str]] = [
         (b"PERFILE2\x68\0\0\0", "perf script"),
         (b"MOJ\x03\x01austin\x003.7.0\0", "mojo2austin"),
         (b"\x04\x22\x4d\x18\x40\x40\xc0", "memray transform"),
@@ -40,14 +39,13 @@ def _of_cprofile(folder: Path) -> bytes:
         (b'{"start_time":1.5,"root_frame":{"function":"f"}}', "pyinstrument -r speedscope"),
         (b'<?xml version="1.0"?><!DOCTYPE svg>', "docs/importing.md"),
         (b"heap profile:      1:    2 [     1:    2] @ heapprofile\n", "pprof -proto"),
-    ],
-)
-def test_what_makes_a_profile_of_it_is_said(tmp_path: Path, content: bytes, remedy: str) -> None:
-    file = tmp_path / "profile"
-    file.write_bytes(content)
-    with pytest.raises(FramedexError) as refused:
-        format_of(file)
-    assert remedy in str(refused.value.remedy)
+    ]
+    for content, remedy in cases:
+        file = tmp_path / "profile"
+        file.write_bytes(content)
+        with pytest.raises(FramedexError) as refused:
+            format_of(file)
+        assert remedy in str(refused.value.remedy)
 
 
 def test_profiles_of_opentelemetry_are_no_pprof(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
 @pytest.fixture
 def tree(project: Project) -> Path:
-    """A folder of 300 sources, one of which has the functions of the library without debug information."""
+    """A folder of 60 sources, one of which has the functions of the library without debug information."""
     folder = project.folder / "tree"
     folder.mkdir()
-    for number in range(300):
+    for number in range(60):
         (folder / f"other_{number}.cc").write_text(f"int other_{number}() {{ return g({number}); }}\n")
     (folder / "glue.cc").write_text(STRIPPED_SOURCE)
     project.ingest().close()
@@ -32,7 +32,7 @@ def test_the_lines_of_recorded_functions_come_from_a_few_files(project: Project,
     with Store(project.index) as store:
         report = find_needed_sources(store, Silence())
 
-    assert report.files > 300 and report.parsed < 5
+    assert report.files > 60 and report.parsed < 5
     assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
 
 
@@ -67,9 +67,9 @@ def test_the_rest_is_read_later_and_nothing_twice(project: Project, tree: Path) 
     with Store(project.index) as store:
         needed = find_needed_sources(store, Silence())
         report = find_sources(store, Silence())
-        assert needed.parsed + report.parsed == 301
+        assert needed.parsed + report.parsed == 61
         assert needed.parsed > 0
-        assert store.sources.definitions("other_299", "cpp")
+        assert store.sources.definitions("other_59", "cpp")
         assert find_sources(store, Silence()).parsed == 0
 
 
@@ -144,7 +144,7 @@ def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None
         in problems["Places in it are not understood: unusual macros, or syntax errors."].examples
     )
     (cpp,) = (totals for totals in health.totals if totals.language == "cpp")
-    assert cpp.files == 307 and cpp.broken >= 1 and cpp.calling >= 300
+    assert cpp.files == 67 and cpp.broken >= 1 and cpp.calling >= 60
     assert json.dumps([problem.message for problem in health.problems])
 
 

@@ -15,10 +15,11 @@ from framedex.index.ask.capture.contents import boundary_totals, calls_of_bounda
 from framedex.index.read.asked import AskedCapture
 from framedex.model import CallFilter, CallRow
 from framedex.progress import Advance, Silence
-from tests.indexer.index.busy import CALLS, busy_capture, record_of
-from tests.indexer.recorded import Project
+from tests.indexer.index.busy import busy_capture, record_of
+from tests.indexer.recorded import build_project
 from tests.oracle.whole_captures import add_whole
 
+CALLS = 1_600
 FILTERS = [
     CallFilter(),
     CallFilter(function="PJRT_Event_Destroy"),
@@ -34,12 +35,18 @@ FILTERS = [
 ]
 
 
-@pytest.fixture
-def index(project: Project, tmp_path: Path) -> Iterator[Index]:
-    with Store(tmp_path / "index.db") as store:
-        add_whole(store, record_of(busy_capture(project)), 700)
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
+    project = build_project(tmp_path_factory.mktemp("project"), library)
+    with Store(project.index) as store:
+        add_whole(store, record_of(busy_capture(project, calls=CALLS)), 700)
         add_whole(store, record_of(busy_capture(project, "other", 900)), 700)
-    with Index.open(tmp_path / "index.db") as index:
+    return project.index
+
+
+@pytest.fixture
+def index(indexed: Path) -> Iterator[Index]:
+    with Index.open(indexed) as index:
         yield index
 
 
@@ -95,6 +102,7 @@ def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wante
     assert sum(each.self_time for each in found) == own
 
 
+@pytest.mark.exhaustive(keep=[repr(FILTERS[0]), repr(FILTERS[7])])
 @pytest.mark.parametrize("wanted", [*FILTERS, CallFilter(slower_than=50, through="transfer")], ids=repr)
 def test_a_question_tells_how_far_it_is_until_it_is_through(
     index: Index, monkeypatch: pytest.MonkeyPatch, wanted: CallFilter
@@ -144,6 +152,7 @@ class _Listener(Silence):
         return nullcontext(advance)
 
 
+@pytest.mark.exhaustive(keep=["True"])
 @pytest.mark.parametrize("by_thread", [False, True])
 def test_percentiles_of_many_calls_are_within_a_hundredth(
     index: Index, monkeypatch: pytest.MonkeyPatch, by_thread: bool

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from framedex.index import Index
 from framedex.index.ask.name.fits import Fit, fit, fit_of_function
 from framedex.index.file.installed import is_own
-from tests.indexer.recorded import Project
+from tests.indexer.recorded import build_project
 
 
-@pytest.fixture
-def index(project: Project) -> Iterator[Index]:
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Iterator[Index]:
     """The recorded program, indexed."""
-    with project.ingest() as index:
+    with build_project(tmp_path_factory.mktemp("project"), library).ingest() as index:
         yield index
 
 
-@pytest.mark.parametrize(
-    ("name", "wanted", "expected"),
-    [
+def test_how_well_a_text_fits_a_name() -> None:
+    cases: list[tuple[str, str, Fit | None]] = [
         ("Buffer", "Buffer", Fit.NAME),
         ("Buffer", "buffer", Fit.ANY_CASE),
         ("PJRT_Buffer_Destroy", "Buffer", Fit.WORDS),
@@ -35,15 +35,13 @@ def index(project: Project) -> Iterator[Index]:
         ("buffer", "pool", None),
         ("buffer", "", None),
         ("İstanbul_put", "put", Fit.WORDS),
-    ],
-)
-def test_how_well_a_text_fits_a_name(name: str, wanted: str, expected: Fit | None) -> None:
-    assert fit(name, wanted) is expected
+    ]
+    for name, wanted, expected in cases:
+        assert fit(name, wanted) is expected
 
 
-@pytest.mark.parametrize(
-    ("name", "short", "wanted", "expected"),
-    [
+def test_the_last_parts_of_a_functions_name_are_its_name() -> None:
+    cases: list[tuple[str, str, str, Fit]] = [
         ("Trainer.step", "step", "step", Fit.NAME),
         ("xla::Client::Compile", "Compile", "Client::Compile", Fit.NAME),
         ("timed.<locals>.inner", "inner", "timed.inner", Fit.NAME),
@@ -51,10 +49,9 @@ def test_how_well_a_text_fits_a_name(name: str, wanted: str, expected: Fit | Non
         ("Trainer.step", "step", "TRAINER.STEP", Fit.ANY_CASE),
         ("Trainer.step", "step", "Trainer", Fit.WORDS),
         ("Trainer.step", "step", "iner.step", Fit.PART),
-    ],
-)
-def test_the_last_parts_of_a_functions_name_are_its_name(name: str, short: str, wanted: str, expected: Fit) -> None:
-    assert fit_of_function(name, short, wanted) is expected
+    ]
+    for name, short, wanted, expected in cases:
+        assert fit_of_function(name, short, wanted) is expected
 
 
 def test_what_is_named_so_goes_before_what_has_it_in_its_name(index: Index) -> None:
@@ -92,11 +89,10 @@ def test_a_pattern_asks_for_every_part(index: Index) -> None:
     assert {"main", "transfer", "runtime::allocate"} <= {function.name for function in found.functions}
 
 
-@pytest.mark.parametrize("name", ["no such function", "", "%", "*zz*", "[", "\ud800"])
-def test_what_nothing_is_named_means_nothing(index: Index, name: str) -> None:
-    found = index.functions.meant(name)
-
-    assert (found.functions, found.count, found.likely) == ((), 0, 0)
+def test_what_nothing_is_named_means_nothing(index: Index) -> None:
+    for name in ("no such function", "", "%", "*zz*", "[", "\ud800"):
+        found = index.functions.meant(name)
+        assert (found.functions, found.count, found.likely) == ((), 0, 0), name
 
 
 def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> None:
@@ -107,9 +103,8 @@ def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> Non
     assert any(frame.function.name == "transfer" for chain in chains for frame in chain)
 
 
-@pytest.mark.parametrize(
-    ("path", "own"),
-    [
+def test_what_is_the_users_own() -> None:
+    cases: list[tuple[str, bool]] = [
         ("/home/me/train.py", True),
         ("/home/me/kernels/build/libkernels.so", True),
         ("/usr/local/lib/libkernels.so", True),
@@ -119,7 +114,6 @@ def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> Non
         ("/lib64/ld-linux-x86-64.so.2", False),
         ("<frozen runpy>", False),
         ("", False),
-    ],
-)
-def test_what_is_the_users_own(path: str, own: bool) -> None:
-    assert is_own(path) is own
+    ]
+    for path, own in cases:
+        assert is_own(path) is own

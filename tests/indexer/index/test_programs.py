@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from framedex.index import Index
+from framedex.captures import capture_folders
+from framedex.index import Index, Store
 from framedex.model import ProgramUse
 from tests.gitrepository import commit_all
-from tests.shapes_of_programs import SHAPES, Marked, framedex, record, recorded_shapes
+from tests.indexer.unplaced import index_without_sources
+from tests.running import TIMEOUT, Run, mock_environment
+from tests.shapes_of_programs import SHAPES, Marked, recorded_shapes
 
 RUNS = {"plain": 3, "generator": 3}
 """How often a program was run, where it was more than once."""
+
+
+EDITED = """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def sine(x):
+    return jnp.sin(x)
+
+
+sine(jnp.ones(4))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -99,28 +119,36 @@ def test_a_capture_answers_for_itself(shapes: Marked, index: Index) -> None:
     assert not index.line(path, line, capture.id + 1).program_uses()
 
 
-def test_the_same_program_of_two_captures_is_there_once(tmp_path: Path) -> None:
-    marked = record(tmp_path / "inside_jit.py")
-    framedex(tmp_path, "run", "--device", "v5e:2x2", "inside_jit.py")
-    framedex(tmp_path, "index")
-    with Index.open(marked.index) as index:
-        use = use_of(index, marked, marked.line("plain", "sine"))
+def test_the_same_program_of_two_captures_is_there_once(shapes: Marked, tmp_path: Path) -> None:
+    """Given a capture and that of a second run, then one program; and still without the first run."""
+    (recorded,) = capture_folders(shapes.path.parent / ".framedex" / "captures")
+    rerun = shutil.copytree(recorded, tmp_path / "second")
+    metadata = json.loads((rerun / "capture.json").read_text())
+    (rerun / "capture.json").write_text(json.dumps(metadata | {"started_unix_ns": metadata["started_unix_ns"] + 1}))
+    path = Path(shutil.copy(shapes.index, tmp_path / "index.db"))
+    index_without_sources(path, rerun)
+    with Index.open(path) as index:
+        use = use_of(index, shapes, shapes.line("plain", "sine"))
         assert (use.programs, use.compiled, use.calls) == (1, 2, 6)
         assert {each.capture for each in use.compilations} == {capture.id for capture in index.captures()}
         first, second = sorted(capture.id for capture in index.captures())
-    framedex(tmp_path, "captures", "rm", str(first))
-    with Index.open(marked.index) as index:
-        use = use_of(index, marked, marked.line("plain", "sine"))
+    with Store(path) as store:
+        store.remove_captures([first])
+    with Index.open(path) as index:
+        use = use_of(index, shapes, shapes.line("plain", "sine"))
         assert (use.programs, use.compiled, use.calls) == (1, 1, 3)
         assert [each.capture for each in use.compilations] == [second]
 
 
 def test_lines_follow_the_file_when_it_is_edited(tmp_path: Path) -> None:
-    marked = record(tmp_path / "inside_jit.py")
+    program = tmp_path / "edited.py"
+    program.write_text(EDITED)
     commit_all(tmp_path)
-    line = marked.line("plain", "sine")
-    marked.path.write_text("# above\n\n" + marked.path.read_text())
-    with Index.open(marked.index) as index:
-        use = use_of(index, marked, line + 2)
+    ran = Run.of([sys.executable, str(program)], tmp_path, mock_environment(tmp_path), TIMEOUT)
+    line = EDITED.splitlines().index("    return jnp.sin(x)") + 1
+    path = index_without_sources(tmp_path / "index.db", ran.capture)
+    program.write_text("# above\n\n" + EDITED)
+    with Index.open(path) as index:
+        (use,) = index.line(str(program), line + 2).program_uses()
         assert dict(use.ops) == {"sine": 1}
-        assert not [each for each in index.line(str(marked.path), line).program_uses() if "sine" in dict(each.ops)]
+        assert not [each for each in index.line(str(program), line).program_uses() if "sine" in dict(each.ops)]

@@ -15,11 +15,14 @@ from click.testing import CliRunner
 from framedex.captures import read_capture
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, ingest_captures
+from framedex.ingest import Namer
 from framedex.model import CallFilter, CallRow, Language, LinkHow, Trace
 from framedex.tracetext import format_trace
+from tests.indexer.ingest.compiling import recorded_compiling
+from tests.indexer.unplaced import index_without_sources
 from tests.oracle.whole_captures import add_capture
-from tests.running import PROGRAMS, run
+from tests.pythons import OWN_VERSION
+from tests.running import PROGRAMS
 from tests.trace_lines import parse_trace
 
 COMPILE = "PJRT_Client_Compile"
@@ -56,10 +59,9 @@ class Compiled:
 def compiled(python: str, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """Recorded under each Python, with JAX telling the runtime where programs are run."""
     folder = tmp_path_factory.mktemp("compiled")
-    ran = run("compiling.py", folder=folder, python=python, JAX_SEND_TRACEBACK_TO_RUNTIME="on")
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, [ran.capture], [], Silence())
-    return Compiled(folder / "index.db", Index.open(folder / "index.db"), ran.result)
+    ran = recorded_compiling(python)
+    index = index_without_sources(folder / "index.db", ran.capture)
+    return Compiled(index, Index.open(index), ran.result)
 
 
 def _size(call: CallRow) -> int:
@@ -103,8 +105,10 @@ def test_a_link_that_is_no_candidate_never_leads_to_a_thread_that_did_not_ask(co
                     assert asked[made] in {frame.function.name for frame in dispatch.frames}, (call, dispatch.how)
 
 
-def test_no_stack_gets_frames_of_another_thread(compiled: Compiled) -> None:
-    for call in compiled.index.calls.find(CallFilter()):
+@pytest.mark.exhaustive(keep=[f"{OWN_VERSION}-20"])
+@pytest.mark.parametrize("step", [1, 20])
+def test_no_stack_gets_frames_of_another_thread(compiled: Compiled, step: int) -> None:
+    for call in compiled.index.calls.find(CallFilter())[::step]:
         found = compiled.trace(call)
         if found.dispatched:
             told = all(dispatch.how is LinkHow.TOLD for dispatch in found.dispatched)
@@ -130,6 +134,7 @@ def test_a_trace_document_has_the_links_in_sections_of_their_own(compiled: Compi
         assert ("dispatched from thread" in text) is not _has_python(found)
 
 
+@pytest.mark.exhaustive
 def test_a_capture_that_is_read_again_has_each_link_once(compiled: Compiled, tmp_path: Path) -> None:
     (folder,) = {Path(capture.path) for capture in compiled.index.captures()}
     capture = read_capture(folder)

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.index import Index
 from framedex.interchange.detect import read
 from framedex.interchange.placing.resolve import Resolver
 from framedex.model import CallFilter, FrameRow, How, Language, LinesFrom
 from framedex.tracetext import format_trace
 from framedex_server.documents.trace_markdown import format_markdown
+from tests.indexer.unplaced import index_without_sources
 from tests.running import run
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
@@ -44,9 +44,7 @@ def recorded(python: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """Recorded under each Python."""
     folder = tmp_path_factory.mktemp("without_files")
     ran = run("without_files.py", str(folder / "imported"), folder=folder, python=python)
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, [ran.capture], [], Silence())
-    index = Index.open(folder / "index.db")
+    index = Index.open(index_without_sources(folder / "index.db", ran.capture))
     calls = {}
     for call in index.calls.find(CallFilter(function=PUT)):
         (size,) = call.arguments["dims"]

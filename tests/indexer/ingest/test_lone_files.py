@@ -44,6 +44,7 @@ def test_a_header_of_this_machine_is_that_of_the_binary_whose_debug_information_
     assert without.location is None
 
 
+@pytest.mark.exhaustive
 def test_as_a_source_folder_it_is_of_every_binary(libraries: list[Path], project: Project) -> None:
     capture = capture_of(project.capture, libraries)
     exact, _ = frames_of(project.ingest(capture=capture))

@@ -55,6 +55,7 @@ def test_a_binary_whose_content_is_what_was_recorded_is_used(library: Path) -> N
     assert "has changed since it was recorded" in problems_of(library)[0]
 
 
+@pytest.mark.exhaustive(keep=["'0123'-file"])
 @pytest.mark.parametrize("closed", ["folder", "file"])
 @pytest.mark.parametrize("build_id", ["None", "'0123'"])
 def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Path, closed: str, build_id: str) -> None:

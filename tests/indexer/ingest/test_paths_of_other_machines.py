@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
 from framedex.whereabouts.rules import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
+from tests.once import made_once
 from tests.oracle.whole_captures import add_capture
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"
@@ -22,7 +24,11 @@ ALLOCATE = 11  # a line of LIBRARY_SOURCE
 
 
 def _built(folder: Path, prefix: str) -> Project:
-    return build_project(folder, build_elsewhere(folder, prefix))
+    """The project in `folder`, with a library whose debug information has the build folder `prefix`."""
+    name = f"elsewhere-{prefix.replace('/', '-')}"
+    library = made_once(name, lambda shared: build_elsewhere(shared / "library", prefix))
+    shutil.copytree(library.parent, folder)
+    return build_project(folder, folder / library.name)
 
 
 def _index(project: Project, roots: Sequence[Path], rules: Sequence[PathRule] = (), lazily: bool = False) -> None:
@@ -156,6 +162,7 @@ def test_a_path_relative_to_the_build_is_a_place_once_its_file_is_found(tmp_path
     assert (location.path, location.line, location.how) == (str(source), ALLOCATE, How.EXACT)
 
 
+@pytest.mark.exhaustive(keep=["/proc/self/cwd"])
 @pytest.mark.parametrize("before", [".", "/proc/self/cwd", "runtime.cc", "./runtime.cc/"])
 def test_relative_rules_count_from_the_build_s_folder(tmp_path: Path, before: str) -> None:
     project = _built(tmp_path / "built", ".")
@@ -224,6 +231,7 @@ def test_a_rule_leads_to_the_recorded_binary_and_to_no_other(project: Project, t
     assert f"{there}/libglue.so is not on this machine; {here}/libglue.so has changed" in problem
 
 
+@pytest.mark.exhaustive
 def test_ten_thousand_rules_cost_nothing_and_a_loop_of_links_is_no_file(project: Project, tmp_path: Path) -> None:
     source = _tree(tmp_path, below="elsewhere")
     loop = tmp_path / "loop"

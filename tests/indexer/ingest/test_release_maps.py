@@ -6,6 +6,7 @@ The captures are of real programs, the maps are those that framedex comes with.
 from __future__ import annotations
 
 import importlib.metadata
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from framedex.captures import read_capture
 from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, find_sources, ingest_captures, released
 from framedex.ingest.map_import import import_map
+from framedex.ingest.report import Report
 from framedex.model import (
     CallFilter,
     Capture,
@@ -33,9 +35,8 @@ from framedex.releasemaps.reader import SHIPPED, ReleaseMap
 from framedex.sourcemap import write_map
 from framedex.whereabouts.files import is_here
 from tests.indexer.recorded import Project, middle_of, module_of
-from tests.once import made_once
+from tests.one_put import recorded_put
 from tests.oracle.whole_captures import add_capture
-from tests.running import run
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 INNERMOST = "xla::PjRtCApiClient::BufferFromHostBuffer"
@@ -44,13 +45,29 @@ XLA = "xla/pjrt/c_api_client/pjrt_c_api_client.cc"
 
 @pytest.fixture(scope="module")
 def recorded() -> Path:
-    """A capture of a program that moves arrays to the device and back."""
-    return made_once("arrays for release maps", lambda folder: run("arrays.py", folder=folder).capture)
+    """A capture of a program that moves an array to the device."""
+    return recorded_put()
+
+
+@pytest.fixture(scope="module")
+def first(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
+    """The index of that capture alone, which tests copy, and the report of making it."""
+    index = tmp_path_factory.mktemp("first") / "index.db"
+    with Store(index) as store:
+        return index, ingest_captures(store, [recorded], [], Silence())
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
+    """Where the index of a test goes."""
     return tmp_path / ".framedex" / "index.db"
+
+
+@pytest.fixture
+def indexed(first: tuple[Path, Report], index: Path) -> Path:
+    """The index of the capture."""
+    index.parent.mkdir()
+    return Path(shutil.copy(first[0], index))
 
 
 def of_release(capture: Path, version: str, folder: Path) -> Capture:
@@ -104,9 +121,8 @@ def add(index: Path, *captures: Capture) -> None:
         find_sources(store, Silence())
 
 
-def test_every_frame_of_a_first_trace_has_a_link(recorded: Path, index: Path) -> None:
-    with Store(index) as store:
-        report = ingest_captures(store, [recorded], [], Silence())
+def test_every_frame_of_a_first_trace_has_a_link(first: tuple[Path, Report]) -> None:
+    index, report = first
 
     frames = trace_of(index)
     code = [frame for frame in frames if frame.function.role is Role.CODE and frame.function.symbol]
@@ -125,9 +141,8 @@ def test_every_frame_of_a_first_trace_has_a_link(recorded: Path, index: Path) ->
     assert report.sources.problems == []
 
 
-def test_nothing_of_the_maps_but_places_is_kept(recorded: Path, index: Path) -> None:
-    with Store(index) as store:
-        ingest_captures(store, [recorded], [], Silence())
+def test_nothing_of_the_maps_but_places_is_kept(indexed: Path) -> None:
+    with Store(indexed) as store:
         assert store.sources.maps() == [] and store.map_files() == []
         assert store.sources.definitions("BufferFromHostBuffer", "cpp") == []
 
@@ -154,7 +169,7 @@ def test_each_release_in_an_index_leads_to_its_own_map(recorded: Path, index: Pa
 
 
 def test_a_source_folder_goes_before_and_what_was_in_it_comes_from_the_map_again(
-    recorded: Path, index: Path, tmp_path: Path
+    recorded: Path, indexed: Path, tmp_path: Path
 ) -> None:
     source = tmp_path / "xla" / "moved.cc"
     source.parent.mkdir()
@@ -165,23 +180,21 @@ def test_a_source_folder_goes_before_and_what_was_in_it_comes_from_the_map_again
         "    absl::AnyInvocable<void() &&> on_done_with_host_buffer, PjRtMemorySpace* memory_space,\n"
         "    const Layout* device_layout) {\n  return 1;\n}\n\n}  // namespace xla\n"
     )
-    with Store(index) as store:
-        ingest_captures(store, [recorded], [], Silence())
-        before = place(trace_of(index))
+    before = place(trace_of(indexed))
+    with Store(indexed) as store:
         ingest_captures(store, [recorded], [source.parent], Silence())
-        assert place(trace_of(index)).path == str(source)
+        assert place(trace_of(indexed)).path == str(source)
 
         store.sources.remove_root(str(source.parent))
         find_sources(store, Silence())
-    assert place(trace_of(index)) == before
+    assert place(trace_of(indexed)) == before
 
 
 def test_an_imported_map_goes_before_and_its_component_comes_from_the_release_again(
-    recorded: Path, index: Path, tmp_path: Path
+    indexed: Path, tmp_path: Path
 ) -> None:
-    with Store(index) as store:
-        ingest_captures(store, [recorded], [], Silence())
-        before = place(trace_of(index))
+    before = place(trace_of(indexed))
+    with Store(indexed) as store:
         release = of_this_release("xla")
         file = release.file(XLA)
         rows = [(*row[:4], row[4] + 7, row[5] + 7, *row[6:8], None) for row in file.definitions]
@@ -190,15 +203,16 @@ def test_an_imported_map_goes_before_and_its_component_comes_from_the_release_ag
         with own.open("wb") as stream:
             write_map(stream, replace(release.info, repository="https://example.org/fork", tool="test"), [shifted])
         import_map(store, own, Silence())
-        imported = place(trace_of(index))
+        imported = place(trace_of(indexed))
         assert imported.path == before.path.replace("+nearest", "") and imported.line > before.line - 40
         assert imported.url is not None and imported.url.startswith("https://example.org/fork/")
 
         store.sources.remove_map("xla")
         find_sources(store, Silence())
-    assert place(trace_of(index)) == before
+    assert place(trace_of(indexed)) == before
 
 
+@pytest.mark.exhaustive(keep=["cut off"])
 @pytest.mark.parametrize("damage", ["missing", "cut off", "foreign"])
 def test_without_the_maps_indexing_goes_on_says_so_once_and_finds_the_places_when_they_are_back(
     recorded: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
@@ -220,14 +234,13 @@ def test_without_the_maps_indexing_goes_on_says_so_once_and_finds_the_places_whe
 
 
 def test_what_was_found_stays_where_the_maps_are_damaged_later(
-    recorded: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recorded: Path, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Store(index) as store:
+    before = place(trace_of(indexed))
+    monkeypatch.setattr(released, "SHIPPED", tmp_path / "gone.fdmaps")
+    with Store(indexed) as store:
         ingest_captures(store, [recorded], [], Silence())
-        before = place(trace_of(index))
-        monkeypatch.setattr(released, "SHIPPED", tmp_path / "gone.fdmaps")
-        ingest_captures(store, [recorded], [], Silence())
-    assert place(trace_of(index)) == before
+    assert place(trace_of(indexed)) == before
 
 
 # A library that has nothing of XLA but names, and one function that is named as one of XLA's port.cc.

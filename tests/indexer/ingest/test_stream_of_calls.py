@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -23,6 +22,8 @@ from framedex.ingest.follow import Follower
 from framedex.model import StopReason
 from framedex_native import _native
 from tests.indexer.index.busy import rows_of
+from tests.indexer.ingest.compiling import recorded_compiling
+from tests.one_put import recorded_put
 from tests.oracle.whole_captures import add_capture
 from tests.running import PROGRAMS, mock_environment, run
 
@@ -34,8 +35,15 @@ Rows = dict[str, list[tuple[object, ...]]]
 
 @pytest.fixture(scope="module", params=PROGRAMS_OF_ALL_KINDS)
 def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp(Path(request.param).stem)
-    return run(request.param, folder=folder).capture
+    if request.param == "compiling.py":
+        return recorded_compiling().capture
+    return run(request.param, folder=tmp_path_factory.mktemp(Path(request.param).stem)).capture
+
+
+@pytest.fixture(scope="module")
+def namer() -> Namer:
+    """Reads each binary once for all tests."""
+    return Namer()
 
 
 class OnRequest:
@@ -70,24 +78,24 @@ class OnRequest:
         self._process.communicate()
 
 
-def read_in(store: Store, capture: Path) -> None:
-    reading = CaptureReading(store, CaptureStream(capture), Namer())
+def read_in(store: Store, capture: Path, namer: Namer) -> None:
+    reading = CaptureReading(store, CaptureStream(capture), namer)
     while not reading.is_done:
         reading.add_batch()
 
 
 @pytest.fixture(scope="module")
-def wanted(capture: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+def wanted(capture: Path, namer: Namer, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """The rows that the oracle makes of the whole capture."""
     with Store(tmp_path_factory.mktemp("wanted") / "index.db") as store:
-        add_capture(store, read_capture(capture), Namer())
+        add_capture(store, read_capture(capture), namer)
         return rows_of(store, without=LEFT_OUT)
 
 
 @pytest.fixture
 def at_once(capture: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """So many calls are read at once that a capture takes several goes, and a large one not thousands."""
-    calls = max(10, CaptureStream(capture).calls // 60)
+    calls = max(10, CaptureStream(capture).calls // 20)
     monkeypatch.setattr(captures, "CALLS_AT_ONCE", calls)
     return calls
 
@@ -104,24 +112,24 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
     return sorted((row[1:] for row in rows), key=repr) if table == "violations" else rows
 
 
-@pytest.mark.exhaustive(keep=["threads.py-100"])
+@pytest.mark.exhaustive(keep=["compiling.py-100"])
 @pytest.mark.parametrize("calls", [1 << 18, 256, 100])
 def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
-    capture: Path, wanted: Rows, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capture: Path, wanted: Rows, namer: Namer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captures, "CALLS_AT_ONCE", calls)
     with Store(tmp_path / "index.db") as store:
-        read_in(store, capture)
+        read_in(store, capture, namer)
         assert_as_wanted(rows_of(store, without=LEFT_OUT), wanted)
 
 
-@pytest.mark.exhaustive(keep=["threads.py"])
+@pytest.mark.exhaustive(keep=["compiling.py"])
 def test_an_interrupted_capture_goes_on_where_it_stopped(
-    capture: Path, wanted: Rows, at_once: int, tmp_path: Path
+    capture: Path, wanted: Rows, namer: Namer, at_once: int, tmp_path: Path
 ) -> None:
     index = tmp_path / "index.db"
     with Store(index) as store:
-        reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
+        reading = CaptureReading(store, CaptureStream(capture), namer, "as it is")
         for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
@@ -131,7 +139,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
         store._connection.set_trace_callback(
             lambda statement: written.append(statement) if statement.startswith("INSERT INTO call_rows") else None
         )
-        reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
+        reading = CaptureReading(store, CaptureStream(capture), namer, "as it is")
         while not reading.is_done:
             reading.add_batch()
         found = rows_of(store, without=LEFT_OUT)
@@ -142,30 +150,33 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
 
 
 def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    namer: Namer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 1000)
-    capture = run("many_puts.py", "3000", folder=tmp_path).capture
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 200)
+    capture = run("many_puts.py", "500", folder=tmp_path).capture
+    calls = CaptureStream(capture).calls
     with Store(tmp_path / "index.db") as store:
-        reading = CaptureReading(store, CaptureStream(capture), Namer())
+        reading = CaptureReading(store, CaptureStream(capture), namer)
         reading.add_batch()
-        os.truncate(capture / "thread-0.fdx", 1 << 19)
+        os.truncate(capture / "thread-0.fdx", 1 << 18)
         while not reading.is_done:
             reading.add_batch()
 
-        assert 1000 < reading.report().calls < 27_000
+        assert 200 < reading.report().calls < calls
         assert any("cut short by" in problem for problem in reading.report().problems)
         assert totals_kept(store) == totals_counted(store)
 
 
-@pytest.mark.exhaustive(keep=["threads.py"])
+@pytest.mark.exhaustive(keep=["compiling.py"])
 @pytest.mark.usefixtures("at_once")
-def test_of_two_readers_of_one_capture_the_later_one_goes_on(capture: Path, wanted: Rows, tmp_path: Path) -> None:
+def test_of_two_readers_of_one_capture_the_later_one_goes_on(
+    capture: Path, wanted: Rows, namer: Namer, tmp_path: Path
+) -> None:
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
-        one = CaptureReading(first, CaptureStream(capture), Namer(), "as it is")
+        one = CaptureReading(first, CaptureStream(capture), namer, "as it is")
         one.add_batch()
-        other = CaptureReading(second, CaptureStream(capture), Namer(), "as it is")
+        other = CaptureReading(second, CaptureStream(capture), namer, "as it is")
         other.add_batch()  # what is there
         other.add_batch()
         with pytest.raises(CaptureTakenError):
@@ -176,8 +187,11 @@ def test_of_two_readers_of_one_capture_the_later_one_goes_on(capture: Path, want
     assert_as_wanted(found, wanted)
 
 
+@pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path: Path, is_killed: bool) -> None:
+def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(
+    tmp_path: Path, namer: Namer, is_killed: bool
+) -> None:
     """But for the times of its last moments, by some nanoseconds: the clock was tied to others' later."""
     with OnRequest(tmp_path) as program, Store(tmp_path / "index.db") as store:
         follower = Follower(store, lambda: None)
@@ -196,7 +210,7 @@ def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path
         found = calls_of(store)
         (state,) = store._connection.execute("SELECT calls, signature <> '', reading FROM captures").fetchall()
     with Store(tmp_path / "expected.db") as store:
-        add_capture(store, read_capture(capture), Namer())
+        add_capture(store, read_capture(capture), namer)
         wanted = calls_of(store)
 
     assert state == (len(wanted["calls"]), 1, None)
@@ -204,6 +218,7 @@ def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path
         assert found[what] == rows, what
 
 
+@pytest.mark.exhaustive
 def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(tmp_path: Path) -> None:
     """Also where a program is quiet for so long before its end that nothing but the end is new."""
     with ExitStack() as stack, Store(tmp_path / "index.db") as store:
@@ -225,6 +240,7 @@ def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(
         assert store._connection.execute(own).fetchall() == store._connection.execute(outermost).fetchall()
 
 
+@pytest.mark.exhaustive
 def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +263,7 @@ def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
     assert new == len(read_capture(capture).calls)
 
 
+@pytest.mark.exhaustive
 def test_why_a_followed_capture_stops_is_told_where_nothing_else_was_new(tmp_path: Path) -> None:
     with (
         OnRequest(tmp_path, FRAMEDEX_LIMIT=str(_native.SEGMENT_SIZE)) as program,
@@ -269,11 +286,7 @@ def test_why_a_followed_capture_stops_is_told_where_nothing_else_was_new(tmp_pat
 
 def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_path: Path) -> None:
     """Also where a program was over before anybody looked: it is read as it is."""
-    for folder in ("gone", "there"):
-        (tmp_path / folder).mkdir()
-    gone = run("arrays.py", folder=tmp_path / "gone").capture
-    there = run("arrays.py", folder=tmp_path / "there").capture
-    shutil.rmtree(gone)
+    gone, there = tmp_path / "gone", recorded_put()
     with Store(tmp_path / "index.db") as store:
         follower = Follower(store, lambda: None)
 
@@ -286,6 +299,7 @@ def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_pat
             assert Follower(other, lambda: None).look([there]) == 0, "it is there"
 
 
+@pytest.mark.exhaustive
 def test_of_two_followers_of_one_capture_the_later_one_waits(tmp_path: Path) -> None:
     with (
         OnRequest(tmp_path) as program,

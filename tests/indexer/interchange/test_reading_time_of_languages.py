@@ -27,6 +27,7 @@ HEADINGS = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_time_grows_with_the_length_of_a_line_below_a_heading(heading: str) -> None:
     lines = {unit: unit * ((LONGEST_LINE - 10) // len(unit)) for unit in UNITS}

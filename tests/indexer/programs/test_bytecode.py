@@ -128,6 +128,7 @@ def test_what_is_no_program_is_none_and_says_so(data: bytes) -> None:
     assert program.problem
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_is_cut_off_or_changed_anywhere_is_read_as_far_as_it_goes(lowered: Lowered) -> None:
     data = lowered.data("now")
     for size in range(0, len(data), 7):

@@ -22,14 +22,15 @@ sys.stdout.buffer.write(options.SerializeAsString())
 """
 
 
+@pytest.fixture(scope="module")
 def written() -> bytes:
     """Options as this jaxlib writes them."""
     environment = plain_environment() | {"JAX_PLATFORMS": "cpu"}
     return subprocess.run([sys.executable, "-c", WRITE], env=environment, check=True, capture_output=True).stdout
 
 
-def test_options_have_their_names_and_what_was_asked_for() -> None:
-    options = read_options(written())
+def test_options_have_their_names_and_what_was_asked_for(written: bytes) -> None:
+    options = read_options(written)
     expected = {
         "xla_embed_ir_in_executable": "true",
         "exec_time_optimization_effort": "0.5",
@@ -45,11 +46,10 @@ def test_options_have_their_names_and_what_was_asked_for() -> None:
     assert not any("." in name for name in options), "this jaxlib has options that option_names.json lacks"
 
 
-def test_what_is_damaged_is_left_out() -> None:
-    content = written()
-    whole = read_options(content)
-    for end in range(0, len(content), 97):
-        read = read_options(content[:end] + b"\xff\xff")
+def test_what_is_damaged_is_left_out(written: bytes) -> None:
+    whole = read_options(written)
+    for end in range(0, len(written), 97):
+        read = read_options(written[:end] + b"\xff\xff")
         assert len(read) <= len(whole) + 2
     assert read_options(b"") == {}
 

@@ -78,11 +78,11 @@ def _signature(lowered: Path, name: str) -> Signature:
     return signature
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_types_are_those_of_numpy(lowered: Path, dtype: str) -> None:
-    signature = _signature(lowered, dtype)
-    assert [each.type for each in signature.arguments] == [f"{dtype}[3,4]"]
-    assert [each.type for each in signature.results] == [f"{dtype}[3,4]"] * 2
+def test_types_are_those_of_numpy(lowered: Path) -> None:
+    for dtype in DTYPES:
+        signature = _signature(lowered, dtype)
+        assert [each.type for each in signature.arguments] == [f"{dtype}[3,4]"]
+        assert [each.type for each in signature.results] == [f"{dtype}[3,4]"] * 2
 
 
 @pytest.mark.parametrize("version", ["named", "1.0.0"])

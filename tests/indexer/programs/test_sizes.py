@@ -13,6 +13,7 @@ from framedex.programs.sizes import size_on_device
 from tests.running import run
 
 
+@pytest.mark.exhaustive(keep=["shardy"])
 @pytest.mark.parametrize("partitioner", ["shardy", "gspmd"])
 def test_of_a_sharded_result_a_device_has_a_part(partitioner: str, tmp_path: Path) -> None:
     ran = run("costs/shardings.py", partitioner, folder=tmp_path, FRAMEDEX_DEVICES="8")
@@ -24,22 +25,19 @@ def test_of_a_sharded_result_a_device_has_a_part(partitioner: str, tmp_path: Pat
     assert [size_on_device(each, signature) for each in signature["results"]] == ran.result
 
 
-@pytest.mark.parametrize(
-    ("kind", "size"),
-    [
+def test_a_type_has_a_size_or_none_is_told() -> None:
+    cases: list[tuple[str, int]] = [
         *(("float32[]", 4), ("bool[3]", 3), ("bfloat16[2,3]", 12), ("complex128[2]", 32), ("float8_e4m3fn[5]", 5)),
         *(("int64[0]", 0), ("int4[8]", -1), ("token", -1), ("float32[?]", -1), ("", -1), ("float32[3,4", -1)),
         *(("float32[,]", -1), (f"float32[{'9' * 5000}]", -1), (f"int{'8' * 5000}[]", -1)),
-    ],
-)
-def test_a_type_has_a_size_or_none_is_told(kind: str, size: int) -> None:
-    result = {"type": kind, "attributes": {}}
-    assert size_on_device(result, {"partitions": "1"}) == size
+    ]
+    for kind, size in cases:
+        result = {"type": kind, "attributes": {}}
+        assert size_on_device(result, {"partitions": "1"}) == size
 
 
-@pytest.mark.parametrize(
-    ("attributes", "size"),
-    [
+def test_only_a_sharding_that_is_known_tells_a_part() -> None:
+    cases: list[tuple[dict[str, str], int]] = [
         ({}, -1),
         *(({"sdy.sharding": sharding}, 32) for sharding in ("P()", "P(None)", "P(None, None)")),
         *(({"sdy.sharding": sharding}, -1) for sharding in ("P('z')", "P('x', ?)", "P('x':part)", "P(1)", "P((", "")),
@@ -51,8 +49,7 @@ def test_a_type_has_a_size_or_none_is_told(kind: str, size: int) -> None:
             ({"mhlo.sharding": sharding}, -1)
             for sharding in ("{devices=[,]", "{devices=[2,]<=[2]}", f"{{devices=[{'2' * 5000}]")
         ),
-    ],
-)
-def test_only_a_sharding_that_is_known_tells_a_part(attributes: dict[str, str], size: int) -> None:
-    signature = {"partitions": "8", "mesh": {"x": 2, "y": 4}}
-    assert size_on_device({"type": "float32[2,4]", "attributes": attributes}, signature) == size
+    ]
+    for attributes, size in cases:
+        signature = {"partitions": "8", "mesh": {"x": 2, "y": 4}}
+        assert size_on_device({"type": "float32[2,4]", "attributes": attributes}, signature) == size

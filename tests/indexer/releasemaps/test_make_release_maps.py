@@ -62,6 +62,7 @@ def make(folder: Path, output: Path, **process: object) -> subprocess.CompletedP
     return subprocess.run(command, capture_output=True, text=True, **process)  # type: ignore[call-overload, no-any-return]
 
 
+@pytest.mark.exhaustive
 def test_the_same_repositories_give_the_same_bytes_wherever_and_however_they_are_read(
     repositories: Path, tmp_path: Path
 ) -> None:

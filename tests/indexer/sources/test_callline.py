@@ -156,6 +156,7 @@ def test_what_calls_one_another_reaches_the_same_whichever_is_asked_first() -> N
             assert bodies.reaches(WrittenCall(1, "call", name, 1), Called("Fail", "call", None), 2) == 1
 
 
+@pytest.mark.exhaustive
 def test_of_a_great_many_calls_those_nearest_in_order_come_first(tmp_path: Path) -> None:
     """Only so many have their neighbours looked at: each of two thousand would take seconds."""
     count = 1500
@@ -329,6 +330,7 @@ def _passing(text: bytes, _: int) -> set[bytes]:
     return {text}
 
 
+@pytest.mark.exhaustive(keep=["a<b "])
 @pytest.mark.parametrize(
     "text", [b"delete abc;\n", b"/* ", b'R"(', b"{ auto a = b();\n", b"\n", b"a<b ", b"auto a = <"]
 )
@@ -363,6 +365,7 @@ def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another
     assert found == (how, (count + 3,) if how else ())
 
 
+@pytest.mark.exhaustive
 def test_of_more_calls_than_are_compared_the_order_of_addresses_tells(tmp_path: Path) -> None:
     """Given a function that calls another one 20,000 times."""
     count = 20_000

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from framedex.model import CallSite, Definition
 from framedex.sources import parse_file
 
@@ -14,9 +12,8 @@ def parsed(tmp_path: Path, text: str, name: str = "file.cc") -> dict[str, Defini
     return {definition.name: definition for definition in parse_file(path).definitions}
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
+def test_a_body_has_its_calls(tmp_path: Path) -> None:
+    cases: list[tuple[str, list[tuple[str, str]]]] = [
         ("g(1);", [("call", "g")]),
         ("a.b->c<int>(x);", [("call", "c")]),
         ("ns::S<T>::make(x);", [("call", "make")]),
@@ -29,11 +26,10 @@ def parsed(tmp_path: Path, text: str, name: str = "file.cc") -> dict[str, Defini
         ("int i = 1; i += 2; bool b = i < 3 && !b;", [("operator", "operator!")]),
         ("ASSIGN_OR_RETURN(auto x, g(1));", [("call", "g")]),
         ("int n = int(x);", []),
-    ],
-)
-def test_a_body_has_its_calls(tmp_path: Path, body: str, expected: list[tuple[str, str]]) -> None:
-    found = parsed(tmp_path, f"void f() {{ {body} }}")["f"].calls
-    assert [(site.kind, site.callee) for site in found if site.callee != "operator="] == expected
+    ]
+    for body, expected in cases:
+        found = parsed(tmp_path, f"void f() {{ {body} }}")["f"].calls
+        assert [(site.kind, site.callee) for site in found if site.callee != "operator="] == expected
 
 
 def test_a_call_is_where_its_last_name_is(tmp_path: Path) -> None:

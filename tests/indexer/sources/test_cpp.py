@@ -17,9 +17,8 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
     return [definition for definition in parsed.definitions if definition.kind not in ("declaration", "initializer")]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_definitions_have_the_names_that_symbols_have(tmp_path: Path) -> None:
+    cases: list[tuple[str, list[str | tuple[str, str]]]] = [
         ("int f(int a) { return a; }", [("f", "function")]),
         ("namespace a::b { namespace { void f() {} } }", [("a::b::(anonymous namespace)::f", "function")]),
         ("namespace a { inline namespace v1 { void f() {} } }", [("a::f", "function")]),
@@ -44,14 +43,11 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
          ["jax::nanobind__jax_exec_impl", "jax::nanobind__jax_exec_impl::(lambda)"]),
         ("PYBIND11_MODULE(ext, m) { }", ["pybind11_init_ext"]),
         ("auto f() -> int requires C<int> { return 1; }", ["f"]),
-    ],
-)  # fmt: skip
-def test_definitions_have_the_names_that_symbols_have(
-    tmp_path: Path, text: str, expected: list[str | tuple[str, str]]
-) -> None:
-    found = definitions_of(tmp_path, text)
-    names = [d.name if isinstance(e, str) else (d.name, d.kind) for d, e in zip(found, expected, strict=True)]
-    assert names == expected
+    ]  # fmt: skip
+    for text, expected in cases:
+        found = definitions_of(tmp_path, text)
+        names = [d.name if isinstance(e, str) else (d.name, d.kind) for d, e in zip(found, expected, strict=True)]
+        assert names == expected
 
 
 def test_a_definition_has_its_lines_parameters_and_constness(tmp_path: Path) -> None:
@@ -59,9 +55,8 @@ def test_a_definition_has_its_lines_parameters_and_constness(tmp_path: Path) -> 
     assert found == [Definition("S::m", "method", "(int a, char b)", 3, 6, is_const=True)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_macros_do_not_hide_what_is_around_them(tmp_path: Path) -> None:
+    cases: list[str] = [
         "class ABSL_MUST_USE_RESULT TF_EXPORT S { void m() ABSL_LOCKS_EXCLUDED(mu_) {} int x ABSL_GUARDED_BY(mu_); };",
         "struct S { EIGEN_DEVICE_FUNC EIGEN_STRONG_INLINE void m() { ASSIGN_OR_RETURN(auto x, f(1, 2)); } };",
         "struct S { void m() { TF_ASSIGN_OR_RETURN((auto [a, b]), f(), _ << 1); } };",
@@ -73,10 +68,9 @@ def test_a_definition_has_its_lines_parameters_and_constness(tmp_path: Path) -> 
         "extern template class V<int>;\nstruct S { void m() {} };",
         "#define HELPER(x) \\\n  do { \\\n  } while (0\nstruct S { void m() {} };",
         "struct S {\n  MLIR_DEFINE_TYPE_ID(S)\n  void m() {} };",
-    ],
-)
-def test_macros_do_not_hide_what_is_around_them(tmp_path: Path, text: str) -> None:
-    assert [d.name for d in definitions_of(tmp_path, text)][:2] == ["S", "S::m"]
+    ]
+    for text in cases:
+        assert [d.name for d in definitions_of(tmp_path, text)][:2] == ["S", "S::m"]
 
 
 def test_a_scope_survives_a_syntax_error_inside_it(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_a_long_line_is_read(tmp_path: Path) -> None:
     assert len(parse_file(path).definitions) == 20_000
 
 
+@pytest.mark.exhaustive(keep=[".cc"])
 @pytest.mark.parametrize("suffix", [".cc", ".py"])
 def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
     dice = random.Random(7)
@@ -160,6 +161,7 @@ def test_a_file_written_right_after_it_was_read_is_known_to_have_changed(tmp_pat
         assert [definition.name for definition in parsed.definitions] == ["first"]
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_written_while_it_is_read_will_be_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("def f(): pass\n" * 20_000)

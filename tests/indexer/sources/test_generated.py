@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from framedex.model import Definition, How, NativeSymbol
 from framedex.sources import generated_scopes, match_generated, parse_file
 
@@ -39,9 +37,9 @@ def definitions(folder: Path) -> list[tuple[str, Definition]]:
     return [(name, found) for name in ("a.proto", "a.td") for found in parse_file(folder / name).definitions]
 
 
-@pytest.mark.parametrize(
-    ("function", "line"),
-    [
+def test_a_generated_function_is_labelled_with_what_it_is_made_from(tmp_path: Path) -> None:
+    """Given definitions of a .proto and a .td file, then a message is told by its package and a record by its name."""
+    cases: list[tuple[str, int | None]] = [
         ("xla::cpu::Outer::MergeFrom(xla::cpu::Outer const&)", 3),
         ("xla::cpu::Outer_Inner::~Outer_Inner()", 4),
         ("xla::cpu::Storage::Stub::Get(int)", 9),
@@ -50,13 +48,9 @@ def definitions(folder: Path) -> list[tuple[str, Definition]]:
         ("xla::ifrt::createLowerPass()", 8),
         ("xla::gpu::Outer::MergeFrom(xla::gpu::Outer const&)", None),
         ("main", None),
-    ],
-)
-def test_a_generated_function_is_labelled_with_what_it_is_made_from(
-    tmp_path: Path, function: str, line: int | None
-) -> None:
-    """Given definitions of a .proto and a .td file, then a message is told by its package and a record by its name."""
-    scopes = set(generated_scopes(symbol(function)))
-    candidates = [c for c in definitions(tmp_path) if c[1].name.rpartition("::")[2] in scopes]
-    how, found = match_generated(symbol(function), candidates)
-    assert (how, [d.line for _, d in found]) == ((None, []) if line is None else (How.CLASS, [line]))
+    ]
+    for function, line in cases:
+        scopes = set(generated_scopes(symbol(function)))
+        candidates = [c for c in definitions(tmp_path) if c[1].name.rpartition("::")[2] in scopes]
+        how, found = match_generated(symbol(function), candidates)
+        assert (how, [d.line for _, d in found]) == ((None, []) if line is None else (How.CLASS, [line]))

@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from framedex.sources import extract_files, learn_macros, parse_file
 
 SOURCE = b"""namespace net {
@@ -58,6 +60,7 @@ def test_macros_that_call_something_are_known(tmp_path: Path) -> None:
     assert [(macro.name, macro.line, macro.end_line) for macro in macros] == [("CHECK", 1, 2)]
 
 
+@pytest.mark.exhaustive
 def test_a_macro_that_calls_itself_ends(tmp_path: Path) -> None:
     """Given macros that double with every level, when they are expanded, then it ends at once and stays small."""
     path = tmp_path / "loop.cc"

@@ -1,7 +1,5 @@
 """Which files a recorded name may mean."""
 
-import pytest
-
 from framedex.sources import likely_to_define
 from framedex.whereabouts.tails import TreeFiles
 
@@ -18,9 +16,8 @@ FILES = TreeFiles(
 )
 
 
-@pytest.mark.parametrize(
-    ("recorded", "expected"),
-    [
+def test_a_recorded_path_is_found_by_its_tail() -> None:
+    cases: list[tuple[str, list[str]]] = [
         ("pjrt_client.cc", ["/src/xla/pjrt/pjrt_client.cc"]),
         ("utils.cc", ["/src/xla/pjrt/utils.cc", "/src/xla/service/utils.cc"]),
         ("external/xla/xla/service/utils.cc", ["/src/xla/service/utils.cc"]),
@@ -28,10 +25,9 @@ FILES = TreeFiles(
         ("bazel-out/k8-opt/bin/external/xla/xla/service/hlo.pb.cc", ["/src/xla/service/hlo.proto"]),
         ("bazel-out/k8-opt/bin/xla/mlir_hlo/mhlo/IR/hlo_ops.h.inc", ["/src/xla/mlir_hlo/mhlo/IR/hlo_ops.td"]),
         ("nowhere.cc", []),
-    ],
-)
-def test_a_recorded_path_is_found_by_its_tail(recorded: str, expected: list[str]) -> None:
-    assert FILES.named(recorded) == expected
+    ]
+    for recorded, expected in cases:
+        assert FILES.named(recorded) == expected
 
 
 def test_a_function_is_looked_for_in_its_unit_and_in_the_header_of_its_class() -> None:

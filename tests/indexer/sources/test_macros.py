@@ -14,9 +14,8 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
     return list(parse_file(path).definitions)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_macros_and_odd_syntax_do_not_hide_what_is_around_them(tmp_path: Path) -> None:
+    cases: list[str] = [
         "struct S { void CUPTIAPI m() {} };",
         "struct S { MOCK_METHOD(int, f, (int a), (const, override)); void m() {} };",
         "struct S { bool m() { return this->operator==(x) && a.operator()(y); } };",
@@ -26,14 +25,13 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
         "struct S { void m() { switch (x) {\n#define CASE(a) \\\n case a:\n    ALL_CASES(CASE)\n  }\n} };",
         "struct S {\n#if A\n void m(int a) {\n#else\n void m(char a) {\n#endif\n }\n};",
         "struct S { char space_ alignas(T)[sizeof(T)]; void m() {} };",
-    ],
-)
-def test_macros_and_odd_syntax_do_not_hide_what_is_around_them(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "file.cc"
-    path.write_text(text)
-    (found,) = extract_files([str(path)])
-    names = [row[0] for row in found.definitions if row[2] != "declaration"]
-    assert (names[:2], found.errors) == (["S", "S::m"], 0)
+    ]
+    for text in cases:
+        path = tmp_path / "file.cc"
+        path.write_text(text)
+        (found,) = extract_files([str(path)])
+        names = [row[0] for row in found.definitions if row[2] != "declaration"]
+        assert (names[:2], found.errors) == (["S", "S::m"], 0)
 
 
 def test_both_branches_of_a_conditional_are_read_where_they_are_whole(tmp_path: Path) -> None:
@@ -150,9 +148,8 @@ def test_a_macro_of_declarations_before_a_namespace_does_not_hide_its_name(tmp_p
     assert names_in_tree(tmp_path, "", text) == ["lib::f"]
 
 
-@pytest.mark.parametrize(
-    ("macros", "text", "names"),
-    [
+def test_what_a_grammar_refuses_hides_no_function(tmp_path: Path) -> None:
+    cases: list[tuple[str, str, list[str] | str]] = [
         ("", "template <typename T, ENABLE_IF(!std::is_same<T, char>::value)>\nvoid f(T) {}\n", ["f"]),
         ("", "template <class T, enable_if_t<A<T>::value && !B<T>::value, int> = 0> void f(T) {}\n", ["f"]),
         ("", "template <int N, bool B = (N < 4)> void f() {}\ntemplate <int N> void g() {}\n", ["f", "g"]),
@@ -180,10 +177,7 @@ def test_a_macro_of_declarations_before_a_namespace_does_not_hide_its_name(tmp_p
         ('#define OPEN extern "C" {\n#define OPEN\n#define CLOSE }\n#define CLOSE', "OPEN\nvoid f() {}\nCLOSE\n", "f"),
         ("#define API OTHER_ATTR\n#define OTHER_ATTR noexcept", "struct S { S(int) API : a(0) {} };\n", ["S", "S::S"]),
         ("", "void f() noexcept(\n    noexcept(g<T>(a && !b))) {}\n", "f"),
-    ],
-)
-def test_what_a_grammar_refuses_hides_no_function(
-    tmp_path: Path, macros: str, text: str, names: list[str] | str
-) -> None:
-    expected = {"C": ["C", "C::m"]}.get(names, [names]) if isinstance(names, str) else names
-    assert names_in_tree(tmp_path, macros, text) == expected
+    ]
+    for macros, text, names in cases:
+        expected = {"C": ["C", "C::m"]}.get(names, [names]) if isinstance(names, str) else names
+        assert names_in_tree(tmp_path, macros, text) == expected

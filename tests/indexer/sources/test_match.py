@@ -62,9 +62,8 @@ def found(
     return how, [(path, definition.line) for path, definition in chosen]
 
 
-@pytest.mark.parametrize(
-    ("symbol", "unit", "expected"),
-    [
+def test_a_symbol_finds_its_one_definition(candidates: list[tuple[str, Definition]]) -> None:
+    cases: list[tuple[str, str | None, tuple[str, int]]] = [
         ("shop::Till::ring(int)", None, ("shop.cc", 4)),
         ("shop::Till::ring(int) const", None, ("shop.cc", 5)),
         ("shop::Till::take(shop::Coin const&)", None, ("shop.cc", 6)),
@@ -79,12 +78,9 @@ def found(
         ("shop::Drawer_Impl::~Drawer_Impl()", "drawer.cc", ("drawer.cc", 2)),
         ("shop::each()::$_0::operator()(int) const", None, ("shop.cc", 8)),
         ("absl::lts_20260107::Status shop::Till::ring<int>(int)", None, ("shop.cc", 4)),
-    ],
-)
-def test_a_symbol_finds_its_one_definition(
-    candidates: list[tuple[str, Definition]], symbol: str, unit: str | None, expected: tuple[str, int]
-) -> None:
-    assert found(candidates, symbol, unit) == (How.DEFINITION, [expected])
+    ]
+    for symbol, unit, expected in cases:
+        assert found(candidates, symbol, unit) == (How.DEFINITION, [expected])
 
 
 @pytest.mark.parametrize(
@@ -141,9 +137,8 @@ def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definiti
     assert found(candidates, "") == (None, [])
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
+def test_the_short_name_is_the_same_for_symbol_and_definition() -> None:
+    cases: list[tuple[str, str]] = [
         ("main", "main"),
         ("xla::Foo::bar", "bar"),
         ("int xla::Foo<a::b>::bar<c::d>(e::f) const", "bar"),
@@ -156,10 +151,9 @@ def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definiti
         ("Outer.method", "method"),
         ("(anonymous namespace)::f()", "f"),
         ("", ""),
-    ],
-)
-def test_the_short_name_is_the_same_for_symbol_and_definition(name: str, expected: str) -> None:
-    assert short_name(name) == expected
+    ]
+    for name, expected in cases:
+        assert short_name(name) == expected
 
 
 OVERLOADS = """
@@ -186,9 +180,8 @@ void spell(TYPES_OF_ALL) {}
 """
 
 
-@pytest.mark.parametrize(
-    ("symbol", "line"),
-    [
+def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path) -> None:
+    cases: list[tuple[str, int]] = [
         ("shop::count(unsigned int)", 5),
         ("shop::count(unsigned long)", 6),
         ("shop::count(unsigned long*)", 7),
@@ -205,10 +198,9 @@ void spell(TYPES_OF_ALL) {}
         ("shop::both(shop::Coin const&, shop::Coin const&)", 18),
         ("shop::lone(shop::Euro)", 19),
         ("shop::spell(int, long, char)", 20),
-    ],
-)
-def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path, symbol: str, line: int) -> None:
-    assert found_in(tmp_path, symbol) == (How.DEFINITION, [line])
+    ]
+    for symbol, line in cases:
+        assert found_in(tmp_path, symbol) == (How.DEFINITION, [line])
 
 
 @pytest.mark.parametrize(
@@ -266,6 +258,7 @@ def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
     assert match(symbol, [other, header]) == (How.DEFINITION, (header,))
 
 
+@pytest.mark.exhaustive
 def test_what_is_nested_deeper_than_anybody_writes_is_matched_as_far_as_is_compared(tmp_path: Path) -> None:
     """Given a parameter of templates within templates, and one of functions that take functions."""
     depth = 5_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from framedex.sources.meant import Named, Namesakes
 
 A = ("a::Foo::make", "method", "/x/foo.cc")
@@ -17,9 +15,8 @@ def cpp(written: str, caller: str = "c::f", kind: str = "call") -> tuple[list[st
     return [each.name for each in found.definitions], found.is_sure
 
 
-@pytest.mark.parametrize(
-    ("written", "names", "is_sure"),
-    [
+def test_what_stands_before_a_name_rules_definitions_out() -> None:
+    cases: list[tuple[str, list[str], bool]] = [
         ("Foo::make", ["a::Foo::make"], True),
         ("::a::Foo::make", ["a::Foo::make"], True),
         ("Foo<int>::make", ["a::Foo::make"], True),
@@ -28,10 +25,9 @@ def cpp(written: str, caller: str = "c::f", kind: str = "call") -> tuple[list[st
         ("x->make", ["a::Foo::make", "b::Bar::make"], False),
         ("x.y().make", ["a::Foo::make", "b::Bar::make"], False),
         ("", ["a::Foo::make", "b::Bar::make", "a::make"], False),
-    ],
-)
-def test_what_stands_before_a_name_rules_definitions_out(written: str, names: list[str], is_sure: bool) -> None:
-    assert cpp(written) == (names, is_sure)
+    ]
+    for written, names, is_sure in cases:
+        assert cpp(written) == (names, is_sure)
 
 
 def test_the_innermost_scope_around_the_caller_comes_first() -> None:

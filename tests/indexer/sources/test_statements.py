@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from framedex.sources.extraction import long_statements
 from framedex.sources.statements import Statements
 from framedex.whereabouts.files import found_file
@@ -38,11 +36,11 @@ CPP = {
 }
 
 
-@pytest.mark.parametrize("form", CPP)
-def test_of_cpp(form: str) -> None:
-    text, expected = CPP[form]
-    lines = long_statements(f"void function() {{\n{text}\n}}\n".encode(), "cpp")
-    assert [[(first - 1, last - 1) for first, last in ranges] for ranges in lines] == expected
+def test_of_cpp() -> None:
+    for form in CPP:
+        text, expected = CPP[form]
+        lines = long_statements(f"void function() {{\n{text}\n}}\n".encode(), "cpp")
+        assert [[(first - 1, last - 1) for first, last in ranges] for ranges in lines] == expected
 
 
 def test_a_constructors_members_are_statements_apart_and_so_is_its_head() -> None:
@@ -73,10 +71,10 @@ PYTHON = {
 }
 
 
-@pytest.mark.parametrize("form", PYTHON)
-def test_of_python(form: str) -> None:
-    text, expected = PYTHON[form]
-    assert long_statements(f"{text}\n".encode(), "python") == expected
+def test_of_python() -> None:
+    for form in PYTHON:
+        text, expected = PYTHON[form]
+        assert long_statements(f"{text}\n".encode(), "python") == expected
 
 
 def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
