@@ -8,19 +8,34 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.editors.helix import show_places
 from tests.editors.sessions import EDITORS
+from tests.once import made_once
 
 DEMO = EDITORS.parent / "indexer" / "framedex" / "demo" / "device_put.py"
 FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 
 
-def make_checkout(root: Path) -> Path:
-    """Below `root`, what the commands name: editors/, the recorded framedex-demo/, and .venv/bin/framedex."""
+def demo_checkout() -> Path:
+    """What the commands name: editors/, the recorded framedex-demo/, and .venv/bin/framedex. Tests only read it."""
+    return made_once("demo_checkout", _make_checkout)
+
+
+def recorded_demo() -> Path:
+    """The program of the demo in that checkout; its index is in `.framedex` beside it."""
+    return demo_checkout() / "framedex-demo" / DEMO.name
+
+
+def _make_checkout(root: Path) -> Path:
     root = root.resolve()
     (root / ".git").mkdir()
     (root / "framedex-demo").mkdir()
-    shutil.copy(DEMO, root / "framedex-demo")
+    # Go-to-frame follows the longest call: a transfer of 64 MB is the longest on a busy machine too.
+    text, small = DEMO.read_text(), "np.arange(6, dtype=np.float32).reshape(2, 3)"
+    assert small in text
+    (root / "framedex-demo" / DEMO.name).write_text(text.replace(small, "np.zeros((4096, 4096), np.float32)"))
     shutil.copytree(EDITORS, root / "editors", ignore=shutil.ignore_patterns("node_modules"))
+    show_places(root / "editors" / "helix")
     framedex = root / ".venv" / "bin" / "framedex"
     framedex.parent.mkdir(parents=True)
     framedex.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", FRAMEDEX])} "$@"\n')

@@ -13,6 +13,9 @@ from types import TracebackType
 
 PATIENCE = 30.0  # seconds: what takes longer is a failure
 
+POLL_S = 0.02
+"""Seconds between two looks at the screen. Each look starts a process, which slows the editor."""
+
 HAS_TMUX = shutil.which("tmux") is not None
 
 
@@ -49,3 +52,4 @@ class Screen:
         end = time.monotonic() + PATIENCE
         while not holds():
             assert time.monotonic() < end, self.text
+            time.sleep(POLL_S)

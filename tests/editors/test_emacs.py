@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ def has_eglot() -> bool:
     return has_package("eglot")
 
 
+@functools.cache
 def has_package(name: str) -> bool:
     """Whether there is an Emacs with this package."""
     if shutil.which("emacs") is None:

@@ -17,6 +17,7 @@ from tests.editors.test_emacs import has_eglot
 from tests.hostile import HostileFolder, make_hostile
 from tests.run.invoking import FRAMEDEX
 from tests.server.raw_client import RawClient
+from tests.tiers import exhaustive_unless
 
 TOLD_BY_NEOVIM = """
 vim.opt.runtimepath:append(vim.env.PLUGIN)
@@ -35,7 +36,7 @@ def hostile(tmp_path: Path) -> HostileFolder:
     return make_hostile(tmp_path / "workspace")
 
 
-@pytest.fixture(params=[":", ".", "lib:/nowhere"])
+@pytest.fixture(params=exhaustive_unless([":", ".", "lib:/nowhere"], "."))
 def environment(request: pytest.FixtureRequest, hostile: HostileFolder) -> Mapping[str, str]:
     """A PATH and a PYTHONPATH that lead into the folder before they lead to framedex."""
     path = (

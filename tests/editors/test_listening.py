@@ -46,6 +46,7 @@ def said_by_emacs(home: Path, contact: str) -> str:
     return subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=60).stdout
 
 
+@pytest.mark.exhaustive
 def test_on_a_socket(home: Path) -> None:
     path = home / "f.sock"
     serving = [sys.executable, "-m", "framedex_server", "--socket", str(path)]

@@ -11,27 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.demo_checkout import make_checkout, readme_line
+from tests.editors.demo_checkout import demo_checkout, readme_line
 from tests.editors.test_emacs import has_eglot
 
 SCRIPTS = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout() -> Path:
     """A checkout in which the demo has run."""
-    return make_checkout(tmp_path_factory.mktemp("checkout"))
+    return demo_checkout()
 
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
-def test_neovim(checkout: Path) -> None:
+def test_neovim(checkout: Path, tmp_path: Path) -> None:
     script = SCRIPTS / "demo_walk.lua"
-    assert_reaches_the_allocator(walk(checkout, "nvim ", ["--headless", "-c", f"luafile {script}"]))
+    assert_reaches_the_allocator(walk(checkout, tmp_path, "nvim ", ["--headless", "-c", f"luafile {script}"]))
 
 
 @pytest.mark.skipif(not has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)")
-def test_emacs(checkout: Path) -> None:
-    assert_reaches_the_allocator(walk(checkout, "emacs ", ["--batch", "-l", str(SCRIPTS / "demo_walk.el")]))
+def test_emacs(checkout: Path, tmp_path: Path) -> None:
+    assert_reaches_the_allocator(walk(checkout, tmp_path, "emacs ", ["--batch", "-l", str(SCRIPTS / "demo_walk.el")]))
 
 
 def assert_reaches_the_allocator(places: Sequence[str]) -> None:
@@ -41,12 +41,12 @@ def assert_reaches_the_allocator(places: Sequence[str]) -> None:
     assert files[-1] == "device_memory.cc", places
 
 
-def walk(checkout: Path, editor: str, headless: Sequence[str]) -> list[str]:
+def walk(checkout: Path, home: Path, editor: str, headless: Sequence[str]) -> list[str]:
     """The places that the README's line for an editor, and going to definition again and again, come by."""
     line = readme_line(checkout, editor)
-    report = checkout / f"{editor.strip()}.txt"
-    environment = {**os.environ, "FRAMEDEX_REPORT": str(report), "HOME": str(checkout)}
-    environment |= {f"XDG_{kind}_HOME": str(checkout) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
+    report = home / "report.txt"
+    environment = {**os.environ, "FRAMEDEX_REPORT": str(report), "HOME": str(home)}
+    environment |= {f"XDG_{kind}_HOME": str(home) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
     # Neovim reads a stdin that is no terminal as a document.
     ours, theirs = os.openpty()
     try:

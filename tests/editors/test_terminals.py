@@ -126,7 +126,12 @@ needs_tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not in
 
 
 @needs_tmux
-@pytest.mark.parametrize(("place", "arguments"), [("{}:40", "40,1"), ("{}:40:3:", "40,3"), ("({}:7)", "7,1")])
+@pytest.mark.exhaustive(keep=["column"])
+@pytest.mark.parametrize(
+    ("place", "arguments"),
+    [("{}:40", "40,1"), ("{}:40:3:", "40,3"), ("({}:7)", "7,1")],
+    ids=["line", "column", "in brackets"],
+)
 def test_ctrl_click_in_tmux_opens_the_place_under_the_pointer(desk: Desk, place: str, arguments: str) -> None:
     source = desk.source()
     with Tmux(desk, f"READY\n  at {place.format(source)} in Client::Put\n") as tmux:
@@ -137,6 +142,7 @@ def test_ctrl_click_in_tmux_opens_the_place_under_the_pointer(desk: Desk, place:
 
 
 @needs_tmux
+@pytest.mark.exhaustive(keep=["behind it"])
 @pytest.mark.parametrize("column", [1, 10, 190], ids=["before it", "on a word of it", "behind it"])
 def test_ctrl_click_in_tmux_anywhere_on_a_frame_opens_the_frame(desk: Desk, column: int) -> None:
     source = desk.source("a $b;'c.py")
@@ -160,6 +166,7 @@ def test_an_editor_that_needs_a_terminal_gets_a_window_of_tmux(desk: Desk) -> No
 
 
 @needs_tmux
+@pytest.mark.exhaustive(keep=["0", "6"])
 @pytest.mark.parametrize(
     "text",
     [
@@ -177,6 +184,7 @@ def test_an_editor_that_needs_a_terminal_gets_a_window_of_tmux(desk: Desk) -> No
             "\\`touch${IFS}pwned`",
         ),
     ],
+    ids=range(9),
 )
 def test_what_a_program_prints_is_never_run_by_a_click(desk: Desk, text: str) -> None:
     """Given hostile output, when it is clicked, then framedex says that there is no such file, and that is all."""
@@ -321,9 +329,12 @@ def test_a_desktop_hands_links_of_our_own_scheme_to_framedex_with_their_line(des
 
 
 @pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim is not installed")
+@pytest.mark.exhaustive(keep=["plain-from elsewhere", "command-from its terminal"])
 @pytest.mark.parametrize("variable", ["NVIM", "XDG_RUNTIME_DIR"], ids=["from its terminal", "from elsewhere"])
 @pytest.mark.parametrize(
-    "name", ["a.cc", "a b'; call system('touch pwned') |\"%#.cc", "a\ncall system('touch pwned') \".cc"]
+    "name",
+    ["a.cc", "a b'; call system('touch pwned') |\"%#.cc", "a\ncall system('touch pwned') \".cc"],
+    ids=["plain", "command", "second line"],
 )
 def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str) -> None:
     """Given a Neovim, when a place is opened in its terminal, or where no editor is named, then its cursor is there."""
@@ -354,6 +365,7 @@ def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str
     assert not list(desk.folder.rglob("pwned"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim is not installed")
 def test_a_neovim_that_asks_about_a_swap_file_does_not_hold_the_click(desk: Desk) -> None:
     source = desk.source("a.cc")

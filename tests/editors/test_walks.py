@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.demo_checkout import make_checkout, readme_line
-from tests.editors.helix import show_places, shown_place
+from tests.editors.demo_checkout import demo_checkout, readme_line
+from tests.editors.helix import shown_place
 from tests.editors.screen import HAS_TMUX, Screen
 from tests.editors.test_emacs import has_eglot, has_package
 from tests.server.raw_client import RawClient
@@ -55,6 +55,8 @@ WITH_LSP_MODE = """
 class Editor:
     """How one walks in an editor: its README line, if any, begins with `program`; `more` has it show `<file:line>`.
 
+    `{settings}` in `more` stands for the folder with the settings of this test.
+
     `ready` is on the screen once `wake`, where that is not empty, was typed and the server answers.
     """
 
@@ -66,11 +68,11 @@ class Editor:
     wake: tuple[str, ...] = ()
 
 
-NEOVIM = Editor("nvim ", " -S shown.vim", "F12", "C-o", ">ready")
+NEOVIM = Editor("nvim ", " -S {settings}/shown.vim", "F12", "C-o", ">ready")
 EMACS = Editor(
     "emacs ", """ -nw --eval '(setq-default mode-line-format (list "<%b:%l>"))'""", "M-.", "M-,", "Connected!"
 )
-LSP_MODE = Editor("", "emacs -nw -l lsp.el", "M-.", "M-,", "initialized successfully")
+LSP_MODE = Editor("", "emacs -nw -l {settings}/lsp.el", "M-.", "M-,", "initialized successfully")
 HELIX = Editor("PATH=", "", "gd", "C-o", "PJRT_Client", ("Space", "k"))
 
 HAS = {
@@ -82,13 +84,9 @@ HAS = {
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout in which the demo has run; Neovim and Helix show where they are."""
-    root = make_checkout(tmp_path_factory.mktemp("checkout"))
-    (root / "lsp.el").write_text(WITH_LSP_MODE)
-    (root / "shown.vim").write_text(SHOWN_BY_NEOVIM)
-    show_places(root / "editors" / "helix")
-    return root
+def checkout() -> Path:
+    """A checkout in which the demo has run; Helix shows where it is."""
+    return demo_checkout()
 
 
 @pytest.fixture(scope="module")
@@ -108,13 +106,17 @@ def way(checkout: Path) -> list[Place]:
 
 
 @pytest.mark.skipif(not HAS_TMUX, reason="needs tmux")
+@pytest.mark.exhaustive(keep=["lsp-mode"])
 @pytest.mark.parametrize("editor", [NEOVIM, EMACS, LSP_MODE, HELIX], ids=["neovim", "eglot", "lsp-mode", "helix"])
 def test_ten_steps_in_and_out_are_twenty_keys(checkout: Path, way: list[Place], tmp_path: Path, editor: Editor) -> None:
     if not HAS[editor]:
         pytest.skip("this editor is not installed")
     home = tmp_path / "home"
     home.mkdir()
-    command = (readme_line(checkout, editor.program) if editor.program else "") + editor.more
+    (tmp_path / "lsp.el").write_text(WITH_LSP_MODE)
+    (tmp_path / "shown.vim").write_text(SHOWN_BY_NEOVIM)
+    more = editor.more.replace("{settings}", str(tmp_path))
+    command = (readme_line(checkout, editor.program) if editor.program else "") + more
     with Screen(command, checkout, {"HOME": str(home)}) as screen:
         screen.wait_until(lambda: _is_ready(screen, editor))
         came_by = [way[0]]

@@ -9,11 +9,15 @@ from typing import Any, cast
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
+from tests.tiers import exhaustive_unless
+
 Connect = Callable[..., Awaitable[LanguageClient]]
 """connect(root, editor=..., encodings=None, command=..., arguments=(), links=True, markdown=True, experimental=None,
 content=False) -> a client."""
 
 EDITORS = ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"]
+ONE_EDITOR = exhaustive_unless(EDITORS, "visual-studio-code")
+"""Parameters for tests of answers that do not depend on the editor. The other editors are exhaustive."""
 
 
 def at(path: Path | str, line: int, character: int = 0) -> tuple[types.TextDocumentIdentifier, types.Position]:

@@ -1,13 +1,15 @@
-"""A real client over stdio, with the capabilities of real editors, in front of a real server process."""
+"""A real client, with the capabilities of real editors, in front of a real server process."""
 
 from __future__ import annotations
 
 import copy
 import functools
+import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 import pytest_asyncio
@@ -16,7 +18,9 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
-from tests.server.asking import Connect
+from tests import fork_server
+from tests.server.asking import Connect, hover
+from tests.server.listening import Listening, listen_on_port
 from tests.server.recording import Recording, record
 
 SERVER = (sys.executable, "-m", "framedex_server")
@@ -34,15 +38,55 @@ def make_client() -> LanguageClient:
     return client
 
 
+async def start_own(command: tuple[str, ...], arguments: tuple[str, ...]) -> LanguageClient:
+    """Start a server over stdio, with a client."""
+    client = await ClientServerConfig([*command, *arguments], make_client).start()
+    assert isinstance(client, LanguageClient)
+    return client
+
+
 @pytest.fixture
 def recording(tmp_path: Path) -> Recording:
     """The recorded program, with its index, in a folder of its own."""
     return record(tmp_path)
 
 
+@dataclass(frozen=True)
+class SharedServer:
+    """A server for the clients of all tests that want no command line, environment or folder of their own."""
+
+    listening: Listening
+    environment: Mapping[str, str]
+    folder: Path
+    log: TextIO
+
+    def suits(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> bool:
+        """Whether a server that is started now with this command line would be the same."""
+        is_plain = (command, arguments) == (SERVER, ()) and not fork_server.own_start.is_set()
+        return is_plain and (self.environment, self.folder) == (_environment(), Path.cwd())
+
+
+@pytest.fixture(scope="session")
+def shared_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedServer | None]:
+    """The shared server. Without fork servers (`make test-all`) it is None: each client starts a server over stdio."""
+    if not request.config.getoption(fork_server.OPTION):
+        yield None
+        return
+    environment, folder = _environment(), Path.cwd()
+    home = tmp_path_factory.mktemp("shared-server")
+    with listen_on_port(home, environment) as listening, listening.log.open() as log:
+        yield SharedServer(listening, environment, folder, log)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
 @pytest_asyncio.fixture
-async def connect() -> AsyncIterator[Connect]:
-    """Starts servers for clients; all are shut down properly at the end."""
+async def connect(shared_server: SharedServer | None) -> AsyncIterator[Connect]:
+    """Connects clients to servers; all sessions are shut down properly at the end."""
     clients: list[LanguageClient] = []
 
     async def start(
@@ -56,8 +100,14 @@ async def connect() -> AsyncIterator[Connect]:
         experimental: Any = None,
         content: bool = False,
     ) -> LanguageClient:
-        client = await ClientServerConfig([*command, *arguments], make_client).start()
-        assert isinstance(client, LanguageClient)
+        options = None
+        shared = shared_server if shared_server and shared_server.suits(command, arguments) else None
+        if shared is not None:
+            client = make_client()
+            await client.start_tcp("127.0.0.1", shared.listening.port)
+            options = {"token": shared.listening.token}
+        else:
+            client = await start_own(command, arguments)
         clients.append(client)
         capabilities = copy.deepcopy(capabilities_of(editor))
         if encodings is not None:
@@ -73,11 +123,18 @@ async def connect() -> AsyncIterator[Connect]:
             capabilities.workspace.text_document_content = types.TextDocumentContentClientCapabilities()
         folder = types.WorkspaceFolder(root.as_uri(), root.name)
         await client.initialize_session(
-            types.InitializeParams(capabilities, root_uri=root.as_uri(), workspace_folders=[folder])
+            types.InitializeParams(
+                capabilities, root_uri=root.as_uri(), workspace_folders=[folder], initialization_options=options
+            )
         )
+        if shared is not None:
+            # A question that a connection brings together with `initialized` is answered before settings are read.
+            assert await hover(client, "untitled:first", 1) is None
         return client
 
     yield start
     for client in clients:
         await client.shutdown_session()
         await client.stop()
+    if shared_server is not None:
+        sys.stderr.write(shared_server.log.read())

@@ -63,6 +63,7 @@ def see_work_through(client: RawClient) -> list[dict[str, Any]]:
     return told
 
 
+@pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("is_early", [True, False])
 def test_a_recording_that_ends_is_indexed_by_itself(
     client: RawClient, tmp_path: Path, capture: Path, is_early: bool
@@ -111,6 +112,7 @@ def test_an_index_that_another_process_has_written_is_shown_anew(client: RawClie
     assert "4 recorded calls" in (hover_text(client, recording.demo, recording.main_calls_make_input) or "")
 
 
+@pytest.mark.exhaustive(keep=["textDocument/didSave"])
 @pytest.mark.parametrize("method", ["textDocument/didSave", "workspace/didChangeWatchedFiles"])
 def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recording: Recording, method: str) -> None:
     """Given an indexed C++ source, when a function in it has moved down a line, then the index knows at once."""

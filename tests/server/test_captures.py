@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import EDITORS, Connect, at, definition, hover, own, plain
+from tests.server.asking import ONE_EDITOR, Connect, at, definition, hover, own, plain
 from tests.server.recording import Recording, write_hostile_index, write_index
 from tests.server.roads import record_roads
 
@@ -29,7 +29,7 @@ async def command(client: LanguageClient, name: str, argument: object) -> object
     return plain(await client.workspace_execute_command_async(params))
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_captures_are_listed_latest_first(twice: Recording, connect: Connect, editor: str) -> None:
     client = await connect(twice.root, editor)
     listed = await own(client, "captures", twice.demo, 1)

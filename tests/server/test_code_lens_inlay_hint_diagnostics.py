@@ -10,7 +10,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from tests.gitrepository import commit_all
-from tests.server.asking import EDITORS, Connect, open_document, settled
+from tests.server.asking import ONE_EDITOR, Connect, open_document, settled
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -38,7 +38,7 @@ async def test_lenses_and_hints_are_off_unless_asked_for(recording: Recording, c
     assert await hints(client, recording.demo, 1, 20) == []
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_lenses_on_functions_are_resolved_when_they_are_shown(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
@@ -62,7 +62,7 @@ async def test_a_lens_of_another_server_is_left_as_it_is(recording: Recording, c
     assert await client.code_lens_resolve_async(lens) == lens
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_hints_stand_at_the_end_of_recorded_lines(recording: Recording, connect: Connect, editor: str) -> None:
     switch_on(recording.root)
     client = await connect(recording.root, editor, encodings=["utf-16"])

@@ -140,6 +140,7 @@ def test_a_client_that_never_answers_keeps_nobody_waiting(client: RawClient, rec
     assert "3 recorded calls" in (hover_text(client, recording) or "")
 
 
+@pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("at_start", [True, False])
 def test_settings_that_a_client_pushes_are_taken(client: RawClient, recording: Recording, at_start: bool) -> None:
     elsewhere = recording.root / "elsewhere.db"

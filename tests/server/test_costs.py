@@ -21,7 +21,7 @@ from framedex.ingest import Silence, ingest_captures
 from framedex_server.answers.costs import ANSWERS, rows_of, ways_to
 from tests.gitrepository import commit_all
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
-from tests.server.asking import EDITORS, Connect, ask, open_document, own, plain, settled
+from tests.server.asking import ONE_EDITOR, Connect, ask, open_document, own, plain, settled
 
 pytestmark = pytest.mark.asyncio
 
@@ -140,7 +140,7 @@ async def test_nothing_is_shown_unless_it_is_asked_for(project: Project, connect
     assert await pulled(client, project.program) == []
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_lenses_say_what_lines_cost(project: Project, connect: Connect, editor: str) -> None:
     project.set(compiles="lenses", transfers="lenses", memory="lenses")
     client = await connected(project, connect, editor)
@@ -341,9 +341,9 @@ async def test_a_line_that_costs_nothing_and_a_capture_that_is_not_there(project
     assert await costs(client, capture=99, answer="compiles") is None
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
+async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: Connect) -> None:
+    client = await connected(recorded, connect)
+    wrong: list[dict[str, Any]] = [
         {"capture": 1},
         {"capture": 1, "answer": "nothing"},
         {"capture": 1, "answer": ["compiles"]},
@@ -351,12 +351,10 @@ async def test_a_line_that_costs_nothing_and_a_capture_that_is_not_there(project
         {"answer": "compiles", "capture": "1"},
         {"answer": "compiles", "capture": 1, "limit": "all"},
         {"answer": "compiles", "position": {"line": -1}, "textDocument": {"uri": "file:///a.py"}},
-    ],
-)
-async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: Connect, params: dict[str, Any]) -> None:
-    client = await connected(recorded, connect)
-    with pytest.raises(JsonRpcException):
-        await ask(client, "costs", params)
+    ]
+    for params in wrong:
+        with pytest.raises(JsonRpcException):
+            await ask(client, "costs", params)
 
 
 async def test_the_ways_to_lines_are_by_line_the_latest_first(recorded: Project) -> None:

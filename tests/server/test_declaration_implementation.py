@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import EDITORS, Connect, at, definition, places, ways
+from tests.server.asking import ONE_EDITOR, Connect, at, definition, places, ways
 from tests.server.recording import Recording
 from tests.server.roads import Roads, record_roads
 
@@ -35,7 +35,7 @@ async def references(client: LanguageClient, path: Path, line: int) -> list[tupl
     return places(await client.text_document_references_async(types.ReferenceParams(context, document, position)))
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_declaration_leads_one_readable_frame_outward_across_languages(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
@@ -69,7 +69,7 @@ async def test_declaration_goes_back_the_way_that_definition_came(roads: Roads, 
     assert await definition(client, roads.demo, 2) == [("library.py", 2)]
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_implementation_leads_to_the_boundary_functions_the_longest_first(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
@@ -83,7 +83,7 @@ async def test_the_end_of_a_stack_is_no_implementation_of_itself(recording: Reco
     assert await implementation(client, recording.mock, recording.mock_allocates) == []
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_references_are_the_lines_of_the_program_from_which_stacks_come(
     roads: Roads, connect: Connect, editor: str
 ) -> None:

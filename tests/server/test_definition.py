@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from framedex.index import Index
 from framedex.tracetext import format_trace
-from tests.server.asking import EDITORS, Connect, at, definition, links, open_document, settled, ways
+from tests.server.asking import EDITORS, ONE_EDITOR, Connect, at, definition, links, open_document, settled, ways
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -55,16 +55,16 @@ async def test_all_callees_where_the_settings_ask_for_them(recording: Recording,
     assert found == [("demo.py", 5), ("library.py", 7)]
 
 
-@pytest.mark.parametrize("where", ["nothing_recorded", "mock_allocates"])
-async def test_returns_nothing_where_nothing_was_recorded_or_called(
-    recording: Recording, connect: Connect, where: str
-) -> None:
+async def test_returns_nothing_where_nothing_was_recorded_or_called(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
-    path = recording.demo if where == "nothing_recorded" else recording.mock
-    params = types.DefinitionParams(*at(path, getattr(recording, where)))
-    assert await client.text_document_definition_async(params) is None
+    for path, line in (
+        (recording.demo, recording.nothing_recorded),
+        (recording.mock, recording.mock_allocates),
+    ):
+        assert await client.text_document_definition_async(types.DefinitionParams(*at(path, line))) is None
 
 
+@pytest.mark.exhaustive(keep=["utf-8", "utf-16"])
 @pytest.mark.parametrize("encoding", UNITS)
 async def test_ranges_count_in_the_units_of_the_client(recording: Recording, connect: Connect, encoding: str) -> None:
     client = await connect(recording.root, encodings=[encoding])
@@ -128,7 +128,7 @@ class TestTraceDocuments:
     def line_with(trace: Path, text: str) -> int:
         return next(number for number, line in enumerate(trace.read_text().split("\n"), 1) if text in line)
 
-    @pytest.mark.parametrize("editor", EDITORS)
+    @pytest.mark.parametrize("editor", ONE_EDITOR)
     async def test_a_frame_line_leads_to_its_source(
         self, recording: Recording, connect: Connect, editor: str, trace: Path
     ) -> None:

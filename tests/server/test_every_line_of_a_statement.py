@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 
 from tests.gitrepository import commit_all
-from tests.server.asking import EDITORS, Connect, at, definition, hover, open_document, own, places, ways
+from tests.server.asking import ONE_EDITOR, Connect, at, definition, hover, open_document, own, places, ways
 from tests.server.spread import CPP, FOO, INNER, RUN, WITH_X, WITH_Y, Spread, record_spread
 
 pytestmark = pytest.mark.asyncio
@@ -20,7 +20,7 @@ def spread(tmp_path: Path) -> Spread:
     return record_spread(tmp_path)
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_definition_leads_on_from_every_line_of_a_macros_call(
     spread: Spread, connect: Connect, editor: str
 ) -> None:

@@ -85,6 +85,7 @@ async def test_the_callee_named_under_the_cursor_comes_first(roads: Roads, conne
         assert found[0].target_selection_range.start.line + 1 == line
 
 
+@pytest.mark.exhaustive(keep=["project", "runtime"])
 @pytest.mark.parametrize("workspace", ["project", "", "env/library", "runtime"])
 async def test_the_walk_goes_through_trees_of_their_own(roads: Roads, connect: Connect, workspace: str) -> None:
     client = await connect(roads.tree / workspace)

@@ -33,6 +33,7 @@ def hostile(tmp_path: Path) -> HostileFolder:
     return make_hostile(tmp_path / "workspace")
 
 
+@pytest.mark.exhaustive(keep=["script"])
 @pytest.mark.parametrize("command", [[FRAMEDEX, "serve"], [*BY_CODE, "serve"]], ids=["script", "code"])
 def test_a_recording_below_it_is_indexed_and_nothing_runs(
     hostile: HostileFolder, capture: Path, command: Sequence[str]
@@ -85,6 +86,7 @@ async def test_neither_worker_nor_recorder_import_from_it(
     assert hostile.ran(sys.executable, str(program)) == []
 
 
+@pytest.mark.exhaustive(keep=[".framedex"])
 @pytest.mark.parametrize("link", [".framedex", ".framedex/index.db"])
 def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, capture: Path, link: str) -> None:
     workspace, elsewhere = tmp_path / "workspace", tmp_path / "elsewhere"
@@ -114,6 +116,7 @@ def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, 
     assert (elsewhere / "index.db").exists()
 
 
+@pytest.mark.exhaustive
 def test_pipes_for_files_keep_nobody_waiting(tmp_path: Path, capture: Path) -> None:
     """A capture whose streams and sources are pipes that nobody writes, and modules of a log that are some."""
     project = tmp_path / "project"

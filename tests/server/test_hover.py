@@ -13,13 +13,13 @@ from lsprotocol import types
 from framedex.index import Index
 from framedex.tracetext import format_trace
 from tests.gitrepository import commit_all
-from tests.server.asking import Connect, hover, whole_hover
+from tests.server.asking import ONE_EDITOR, Connect, hover, whole_hover
 from tests.server.recording import Recording, write_hostile_index, write_index
 
 pytestmark = pytest.mark.asyncio
 
 
-@pytest.mark.parametrize("editor", ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"])
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_tells_counts_boundaries_neighbours_and_arguments(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
@@ -88,6 +88,7 @@ async def test_a_client_without_markdown_gets_plain_text(recording: Recording, c
     assert "framedex: 3 recorded calls, 6 µs\n→ PJRT_Client_BufferFromHostBuffer (2, 4 µs)\n" in answer.contents.value
 
 
+@pytest.mark.exhaustive(keep=["utf-16-35"])
 @pytest.mark.parametrize(("encoding", "end"), [("utf-8", 37), ("utf-16", 35), ("utf-32", 34)])
 async def test_marks_the_line_in_the_units_of_the_client(
     recording: Recording, connect: Connect, encoding: str, end: int

@@ -17,8 +17,9 @@ pytestmark = pytest.mark.asyncio
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program, of which the profile that py-spy took is in the index."""
-    monkeypatch.chdir(tmp_path)
-    assert framedex("import", fixture("py_spy.txt", tmp_path)).exit_code == 0
+    with monkeypatch.context() as there:
+        there.chdir(tmp_path)
+        assert framedex("import", fixture("py_spy.txt", tmp_path)).exit_code == 0
     return tmp_path / "busy.py"
 
 

@@ -106,6 +106,7 @@ ALL_DAMAGE: list[Damage] = [
 ]
 
 
+@pytest.mark.exhaustive(keep=["overwrite", "remove"])
 @pytest.mark.parametrize("damage", ALL_DAMAGE)
 async def test_a_damaged_index_at_the_start_is_told_once_and_its_repair_noticed(
     recording: Recording, connect: Connect, damage: Damage
@@ -122,6 +123,7 @@ async def test_a_damaged_index_at_the_start_is_told_once_and_its_repair_noticed(
     assert await recorded_calls(client, recording) == 3
 
 
+@pytest.mark.exhaustive(keep=["cut_in_half", "of_another_version"])
 @pytest.mark.parametrize("damage", ALL_DAMAGE)
 async def test_an_index_damaged_while_it_is_open_does_not_end_the_server(
     recording: Recording, connect: Connect, damage: Damage
@@ -269,6 +271,7 @@ def _replace(index: Path, new: Path) -> None:
     staged.replace(index)
 
 
+@pytest.mark.exhaustive(keep=[INDEX_COMMAND])
 @pytest.mark.parametrize("command", [INDEX_COMMAND, REBUILD_COMMAND])
 async def test_no_folder_is_made_for_the_index_of_one_that_is_not_there(
     tmp_path: Path, connect: Connect, command: str

@@ -82,6 +82,7 @@ async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worke
     assert notes.read_text() == "mine"
 
 
+@pytest.mark.exhaustive
 async def test_cancelled_work_stops_and_the_next_is_done(recording: Recording, worker: Worker, tmp_path: Path) -> None:
     """Given a long indexing, when it is cancelled, then the worker is soon free for what comes next."""
     told = Told()

@@ -48,6 +48,7 @@ def test_a_client_that_shows_it_is_told_of_every_step(recording: Recording) -> N
         assert back == [("framedex/led", {"text": OVER_THE_BORDER})]
 
 
+@pytest.mark.exhaustive(keep=["Neovim"])
 @pytest.mark.parametrize("editor", ["Neovim", "Eglot", "emacs", "helix"])
 def test_an_editor_with_a_message_line_gets_a_message_where_there_is_something_to_say(
     recording: Recording, editor: str
@@ -58,7 +59,12 @@ def test_an_editor_with_a_message_line_gets_a_message_where_there_is_something_t
         assert told_after(client, "definition", recording.demo, recording.main_calls_make_input) == []
 
 
-@pytest.mark.parametrize("client_info", [None, {"name": "Visual Studio Code"}, {"name": "IntelliJ IDEA"}])
+@pytest.mark.exhaustive(keep=["VS Code"])
+@pytest.mark.parametrize(
+    "client_info",
+    [None, {"name": "Visual Studio Code"}, {"name": "IntelliJ IDEA"}],
+    ids=["unnamed", "VS Code", "IntelliJ"],
+)
 def test_no_window_is_opened_over_the_text(recording: Recording, client_info: dict[str, str] | None) -> None:
     with session(recording, clientInfo=client_info) as client:
         assert told_after(client, "definition", recording.library, recording.device_put_enters_cpp) == []

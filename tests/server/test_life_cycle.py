@@ -101,6 +101,7 @@ MALFORMED_POSITIONS: list[Any] = [
 ]
 
 
+@pytest.mark.exhaustive(keep=["textDocument/hover"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_malformed_position_is_answered_with_an_error(client: RawClient, recording: Recording, method: str) -> None:
     client.initialize(recording.root)
@@ -110,6 +111,7 @@ def test_a_malformed_position_is_answered_with_an_error(client: RawClient, recor
     assert client.request("textDocument/hover", hover_params(recording.demo, 7), 100)["result"]["contents"]
 
 
+@pytest.mark.exhaustive(keep=["stepIn", "why"])
 @pytest.mark.parametrize("method", ["stepIn", "stacks", "callsThrough", "why"])
 def test_our_own_requests_refuse_malformed_positions_too(client: RawClient, recording: Recording, method: str) -> None:
     client.initialize(recording.root)

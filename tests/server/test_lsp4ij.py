@@ -45,7 +45,13 @@ class Lsp4ij:
         return self._client.request(method, params, next(self._ids))["result"]
 
 
-@pytest.fixture(params=[{}, {"workspaceFolders": []}, {"workspaceFolders": None}])
+@pytest.fixture(
+    params=[
+        pytest.param({}, marks=pytest.mark.exhaustive),
+        {"workspaceFolders": []},
+        pytest.param({"workspaceFolders": None}, marks=pytest.mark.exhaustive),
+    ]
+)
 def editor(request: pytest.FixtureRequest, recording: Recording) -> Iterator[Lsp4ij]:
     with RawClient() as client:
         reply = client.initialize(recording.root, request_id="0", capabilities=CAPABILITIES, **request.param)

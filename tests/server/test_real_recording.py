@@ -1,79 +1,35 @@
-"""The whole road: a real JAX program, recorded and indexed by the command line, seen through `framedex serve`."""
+"""Real JAX programs, recorded and indexed, seen through `framedex serve`."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
+from tests.editors.demo_checkout import recorded_demo
 from tests.server.asking import Connect, at, hover, links
+from tests.server.real_program import CALL, COMPILE, FRAMEDEX, PUT, recorded_program
 
 pytestmark = pytest.mark.asyncio
 
-FRAMEDEX = (sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')")
-
-DEMO = Path(__file__).parents[2] / "indexer" / "framedex" / "demo" / "device_put.py"
-
-PROGRAM = """\
-import jax
-import numpy as np
-
-
-def put(array):
-    return jax.device_put(array)
-
-
-np.asarray(put(np.zeros((2, 3), np.float32)))
-"""
-
-
-COMPILING = """\
-import jax
-import numpy as np
-
-jax.jit(lambda x: x + 1)(np.zeros(3, np.float32))
-"""
-
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program() -> Path:
     """A program that was recorded and indexed."""
-    return _record(tmp_path_factory.mktemp("real").resolve() / "program.py", PROGRAM)
+    return recorded_program()
 
 
 @pytest.fixture(scope="module")
-def compiling(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program that has another compiled, recorded and indexed."""
-    return _record(tmp_path_factory.mktemp("compiling").resolve() / "program.py", COMPILING)
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo() -> Path:
     """The demo's program, recorded and indexed in a subfolder of a checkout."""
-    checkout = tmp_path_factory.mktemp("checkout").resolve()
-    (checkout / ".git").mkdir()
-    (checkout / "demo").mkdir()
-    # The way in follows what took longest: the transfer of 64 MB does on a busy machine too, that of 24 bytes may not.
-    text, small = DEMO.read_text(), "np.arange(6, dtype=np.float32).reshape(2, 3)"
-    assert small in text
-    return _record(checkout / "demo" / DEMO.name, text.replace(small, "np.zeros((4096, 4096), np.float32)"))
+    return recorded_demo()
 
 
-def _record(path: Path, text: str) -> Path:
-    path.write_text(text)
-    for verb in (["run", path.name], ["index"]):
-        done = subprocess.run([*FRAMEDEX, *verb], cwd=path.parent, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
-    return path
-
-
-async def test_hover_tells_what_a_line_had_compiled_whatever_thread_did_it(compiling: Path, connect: Connect) -> None:
-    client = await connect(compiling.parent, command=(*FRAMEDEX, "serve"))
-    text = await hover(client, compiling, 4)
+async def test_hover_tells_what_a_line_had_compiled_whatever_thread_did_it(program: Path, connect: Connect) -> None:
+    client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
+    text = await hover(client, program, COMPILE)
     assert text is not None
     (told,) = [line for line in text.split("  \n") if "`PJRT_Client_Compile`" in line]
     assert told.startswith("→") or (told.startswith("⇢") and told.endswith("on a thread without Python [handed-over]"))
@@ -81,7 +37,7 @@ async def test_hover_tells_what_a_line_had_compiled_whatever_thread_did_it(compi
 
 async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, connect: Connect) -> None:
     client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
-    text = await hover(client, program, 6)
+    text = await hover(client, program, PUT)
     assert text is not None
     assert "`PJRT_Client_BufferFromHostBuffer`" in text
     assert "F32[2,3] 24 B" in text
@@ -89,6 +45,7 @@ async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, c
     assert "into `device_put`" in text
 
 
+@pytest.mark.exhaustive(keep=["8"])
 @pytest.mark.parametrize("line", [8, 12])
 async def test_go_to_frame_leads_from_the_demo_through_jax_down_to_the_allocator(
     demo: Path, connect: Connect, line: int
@@ -106,11 +63,11 @@ async def test_go_to_frame_leads_from_the_demo_through_jax_down_to_the_allocator
 
 async def test_the_call_hierarchy_reaches_the_program_from_every_python_frame(program: Path, connect: Connect) -> None:
     client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
-    params = types.CallHierarchyPrepareParams(*at(program, 6))
+    params = types.CallHierarchyPrepareParams(*at(program, PUT))
     (put,) = await client.text_document_prepare_call_hierarchy_async(params) or ()
     (call,) = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(put)) or ()
-    assert (put.name, call.from_.name) == ("put", "<module>")
-    assert [where.start.line + 1 for where in call.from_ranges] == [9]
+    assert (put.name, call.from_.name) == ("put_on_device", "<module>")
+    assert [where.start.line + 1 for where in call.from_ranges] == [CALL]
 
 
 async def _way_in(client: LanguageClient, path: Path, line: int, column: int) -> list[Path]:

@@ -139,6 +139,7 @@ def explained(root: Path, log: Path) -> dict[int, list[str]]:
 
 
 @pytest.mark.asyncio
+@pytest.mark.exhaustive(keep=["True"])
 @pytest.mark.parametrize("is_indexed", [False, True])
 async def test_a_path_means_the_same_file_to_all(root: Path, connect: Connect, is_indexed: bool) -> None:
     if is_indexed:

@@ -10,7 +10,7 @@ from pytest_lsp import LanguageClient
 
 from framedex.index import Store
 from framedex.model import ExtractedFile
-from tests.server.asking import EDITORS, Connect, at, settled
+from tests.server.asking import ONE_EDITOR, Connect, at, settled
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -55,7 +55,7 @@ async def test_only_recorded_callees_are_listed_unless_asked_otherwise(read: Rec
     assert [call.to.name for call in await outgoing(client, await main_of(client, read))] == ["make_input", "devices"]
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_calls_never_recorded_follow_marked_and_lead_on(read: Recording, connect: Connect, editor: str) -> None:
     (read.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = true }\n")
     client = await connect(read.root, editor)
@@ -120,7 +120,7 @@ async def make_input_of(client: LanguageClient, recording: Recording) -> types.C
     return item
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_callers_never_recorded_follow_the_recorded_ones_marked(
     called: Recording, connect: Connect, editor: str
 ) -> None:

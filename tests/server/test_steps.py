@@ -11,7 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.server.asking import EDITORS, Connect, ask, at, own, plain
+from tests.server.asking import ONE_EDITOR, Connect, ask, at, own, plain
 from tests.server.recording import Recording
 from tests.server.roads import Roads, record_roads
 
@@ -27,7 +27,7 @@ def where(step: dict[str, Any]) -> tuple[str, int]:
     return Path(step["location"]["uri"]).name, step["location"]["range"]["start"]["line"] + 1
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_steps_lead_in_to_the_end_of_the_stack_and_out_again(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
@@ -103,7 +103,7 @@ async def highlights(client: Any, path: Path, line: int) -> list[int]:
     return [each.range.start.line + 1 for each in found]
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_highlights_are_the_lines_of_the_busiest_stack_until_one_is_picked(
     recording: Recording, connect: Connect, editor: str
 ) -> None:

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framedex_server.sockets import Address
+from tests.server.listening import SERVER, Listening, listen_on_port, listen_on_socket, start
 from tests.server.raw_client import SocketClient, framed
 from tests.server.recording import Recording, record
-
-SERVER = [sys.executable, "-m", "framedex_server"]
-
-
-@dataclass
-class Listening:
-    """A server that listens, where, and with what token."""
-
-    process: subprocess.Popen[bytes]
-    where: int | Path
-    token: str | None = None
-    token_file: Path | None = None
-    clients: ExitStack = field(default_factory=ExitStack)
-
-    def connect(self) -> SocketClient:
-        client = SocketClient(self.where)
-        self.clients.callback(client.socket.close)
-        return client
-
-    def join(self, client: SocketClient, root: Path, **more: Any) -> dict[str, Any]:
-        """The reply to a client's `initialize`, with the token."""
-        return client.initialize(root, initializationOptions={"token": self.token}, **more)
+from tests.tiers import exhaustive_unless
 
 
 @pytest.fixture
@@ -54,39 +33,35 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def start(*arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([*SERVER, *arguments], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+@pytest.fixture(scope="module")
+def on_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
+    """A server on a port, which tests leave running."""
+    with listen_on_port(tmp_path_factory.mktemp("run"), os.environ) as server:
+        yield server
 
 
-@pytest.fixture
-def on_port(home: Path) -> Iterator[Listening]:
-    with start("--tcp", "0") as process:
-        assert process.stderr is not None
-        port = int(process.stderr.readline().rpartition(b":")[2])
-        told = re.search(r"the token (\S+) as .* in (\S+) too", process.stderr.readline().decode())
-        assert told
-        server = Listening(process, port, told[1], Path(told[2]))
-        with server.clients:
-            yield server
-            process.kill()
+@pytest.fixture(scope="module")
+def on_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
+    """A server on a Unix socket, which tests leave running."""
+    folder = tmp_path_factory.mktemp("run")
+    folder.chmod(0o700)
+    with listen_on_socket(folder / "framedex.sock") as server:
+        yield server
 
 
-@pytest.fixture
-def on_socket(home: Path) -> Iterator[Listening]:
-    path = home / "framedex.sock"
-    with start("--socket", str(path)) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline().decode() == f"framedex: listening on {path}\n"
-        server = Listening(process, path)
-        with server.clients:
-            yield server
-            process.kill()
-
-
-@pytest.fixture(params=["on_port", "on_socket"])
+@pytest.fixture(params=exhaustive_unless(["on_port", "on_socket"], "on_socket"))
 def server(request: pytest.FixtureRequest) -> Listening:
+    """A server that tests leave running."""
     found: Listening = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture(params=exhaustive_unless(["port", "socket"], "port"))
+def server_to_end(request: pytest.FixtureRequest, home: Path) -> Iterator[Listening]:
+    """A server that the test ends."""
+    own = listen_on_port(home, os.environ) if request.param == "port" else listen_on_socket(home / "framedex.sock")
+    with own as server:
+        yield server
 
 
 def hover_text(client: SocketClient, recording: Recording, request_id: int) -> str | None:
@@ -134,60 +109,44 @@ def test_the_death_of_a_clients_process_ends_its_session_only(server: Listening,
     assert hover_text(other, recording, 1)
 
 
-def test_the_end_of_the_server_is_quiet_whatever_its_clients_are_at(server: Listening, recording: Recording) -> None:
+def test_the_end_of_the_server_is_quiet_whatever_its_clients_are_at(
+    server_to_end: Listening, recording: Recording
+) -> None:
     """A page of traceback for each client would fill a pipe that nobody reads, and the server wait for that."""
-    silent, halfway, joined, gone = (server.connect() for _ in range(4))
+    silent, halfway, joined, gone = (server_to_end.connect() for _ in range(4))
     halfway.send_bytes(b"Content-Le")
-    server.join(joined, recording.root)
-    server.join(gone, recording.root)
+    server_to_end.join(joined, recording.root)
+    server_to_end.join(gone, recording.root)
     gone.socket.close()
     assert hover_text(joined, recording, 1)
-    server.process.terminate()
-    assert server.process.wait(timeout=30) == 0
+    server_to_end.process.terminate()
+    assert server_to_end.process.wait(timeout=30) == 0
     assert silent.is_closed()
-    assert server.process.stderr is not None
-    told = server.process.stderr.read().decode()
+    assert server_to_end.process.stderr is not None
+    told = server_to_end.process.stderr.read().decode() + server_to_end.log.read_text()
     assert "Traceback" not in told, told
 
 
-def test_an_interrupt_ends_the_server(server: Listening, recording: Recording) -> None:
-    client = server.connect()
-    server.join(client, recording.root)
-    server.process.send_signal(signal.SIGINT)
-    assert server.process.wait(timeout=30) == 0
+@pytest.mark.exhaustive
+def test_an_interrupt_ends_the_server(server_to_end: Listening, recording: Recording) -> None:
+    client = server_to_end.connect()
+    server_to_end.join(client, recording.root)
+    server_to_end.process.send_signal(signal.SIGINT)
+    assert server_to_end.process.wait(timeout=30) == 0
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0.0.0.0:80",
-        "192.168.0.1:80",
-        "example.org:80",
-        "[::]:80",
-        "65536",
-        "-1",
-        "",
-        "x",
-        "٣",
-        "localhost.example.org:1",
-    ],
-)
-def test_an_address_that_is_not_the_loopbacks_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
-        Address.parse(text)
+def test_an_address_that_is_not_the_loopbacks_is_refused() -> None:
+    others = ("0.0.0.0:80", "192.168.0.1:80", "example.org:80", "[::]:80", "localhost.example.org:1")
+    for text in (*others, "65536", "-1", "", "x", "٣"):
+        with pytest.raises(ValueError):
+            Address.parse(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        ("80", Address("127.0.0.1", 80)),
-        ("localhost:0", Address("127.0.0.1", 0)),
-        ("127.0.0.2:1", Address("127.0.0.2", 1)),
-        ("[::1]:9", Address("::1", 9)),
-    ],
-)
-def test_an_address_of_the_loopback(text: str, address: Address) -> None:
-    assert Address.parse(text) == address
+def test_an_address_of_the_loopback() -> None:
+    assert Address.parse("80") == Address("127.0.0.1", 80)
+    assert Address.parse("localhost:0") == Address("127.0.0.1", 0)
+    assert Address.parse("127.0.0.2:1") == Address("127.0.0.2", 1)
+    assert Address.parse("[::1]:9") == Address("::1", 9)
 
 
 def initialize(token: object, method: str = "initialize") -> bytes:
@@ -196,27 +155,24 @@ def initialize(token: object, method: str = "initialize") -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_a_web_page_gets_no_answer(on_port: Listening) -> None:
+    """Even one that has the token: what begins as HTTP does is no client."""
+    body = initialize(on_port.token)
+    lines = ("POST / HTTP/1.1", "GET / HTTP/1.1", "OPTIONS * HTTP/1.0", "")
+    every_header = (
         "Host: 127.0.0.1:{port}\r\nOrigin: https://evil.example.org\r\nContent-Type: text/plain",
         "Host: rebound.example.org\r\nOrigin: http://rebound.example.org:{port}",
         "Host: localhost:{port}\r\nOrigin: null\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8",
-    ],
-)
-@pytest.mark.parametrize("line", ["POST / HTTP/1.1", "GET / HTTP/1.1", "OPTIONS * HTTP/1.0", ""])
-def test_a_web_page_gets_no_answer(on_port: Listening, headers: str, line: str) -> None:
-    """Even one that has the token: what begins as HTTP does is no client."""
-    body = initialize(on_port.token)
-    client = on_port.connect()
-    request = f"{line}\r\n{headers.format(port=on_port.where)}\r\n".encode()
-    client.send_bytes(request + framed(framed(body) + body))
-    assert client.is_closed()
+    )
+    for line, headers in product(lines, every_header):
+        client = on_port.connect()
+        request = f"{line}\r\n{headers.format(port=on_port.where)}\r\n".encode()
+        client.send_bytes(request + framed(framed(body) + body))
+        assert client.is_closed(), request
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_what_is_no_first_message_ends_the_connection(on_port: Listening, recording: Recording) -> None:
+    for content in (
         b"Content-Length: 5\r\n" * 100,
         b"Content-Type: " + b"x" * 2000 + b"\r\n",
         b"Content-Length: 99999999999999999999\r\n\r\n",
@@ -227,53 +183,56 @@ def test_a_web_page_gets_no_answer(on_port: Listening, headers: str, line: str) 
         framed(b"[]"),
         framed(b"\xff"),
         framed(b"[" * 100_000),
-    ],
-    ids=range(10),
-)
-def test_what_is_no_first_message_ends_the_connection(on_port: Listening, content: bytes, recording: Recording) -> None:
-    client = on_port.connect()
-    client.send_bytes(content)
-    with suppress(OSError):  # the server may have ended it already
-        client.socket.shutdown(socket.SHUT_WR)
-    assert client.is_closed()
+    ):
+        client = on_port.connect()
+        # The server may have ended the connection already.
+        with suppress(OSError):
+            client.send_bytes(content)
+        with suppress(OSError):
+            client.socket.shutdown(socket.SHUT_WR)
+        assert client.is_closed(), content[:40]
     works = on_port.connect()
     on_port.join(works, recording.root)
     assert hover_text(works, recording, 1)
 
 
-@pytest.mark.parametrize("token", [None, "", "x", 7, [], {"token": "x"}, "\udc80", "ü", True])
-def test_without_the_token_a_client_is_told_and_left(on_port: Listening, token: object) -> None:
-    client = on_port.connect()
-    client.send_bytes(framed(initialize(token)))
-    error = client.reply_to(1)["error"]
-    assert "initializationOptions.token" in error["message"]
-    assert client.is_closed()
+def test_without_the_token_a_client_is_told_and_left(on_port: Listening) -> None:
+    wrong: list[object] = [None, "", "x", 7, [], {"token": "x"}, "\udc80", "ü", True]
+    for token in wrong:
+        client = on_port.connect()
+        client.send_bytes(framed(initialize(token)))
+        error = client.reply_to(1)["error"]
+        assert "initializationOptions.token" in error["message"], token
+        assert client.is_closed(), token
 
 
-@pytest.mark.parametrize("method", ["shutdown", "framedex/captures", "workspace/executeCommand", "exit"])
-def test_nothing_is_done_before_the_token(on_port: Listening, method: str) -> None:
-    client = on_port.connect()
-    client.send_bytes(framed(initialize(on_port.token, method)) + framed(initialize(on_port.token)))
-    assert "error" in client.reply_to(1)
-    assert client.is_closed()
+def test_nothing_is_done_before_the_token(on_port: Listening) -> None:
+    for method in ("shutdown", "framedex/captures", "workspace/executeCommand", "exit"):
+        client = on_port.connect()
+        client.send_bytes(framed(initialize(on_port.token, method)) + framed(initialize(on_port.token)))
+        assert "error" in client.reply_to(1), method
+        assert client.is_closed(), method
 
 
-def test_the_token_stands_in_a_file_of_the_user_alone_while_the_server_listens(on_port: Listening, home: Path) -> None:
-    assert on_port.token_file == home / "framedex" / f"serve-{on_port.where}.token"
-    assert on_port.token_file.read_text() == f"{on_port.token}\n"
-    assert stat.S_IMODE(on_port.token_file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(on_port.token_file.parent.stat().st_mode) == 0o700
-    on_port.process.send_signal(signal.SIGTERM)
-    assert on_port.process.wait(timeout=30) == 0
-    assert not on_port.token_file.exists()
+def test_the_token_stands_in_a_file_of_the_user_alone_while_the_server_listens(home: Path) -> None:
+    with listen_on_port(home, os.environ) as on_port:
+        assert on_port.token_file is not None
+        assert on_port.token_file == home / "framedex" / f"serve-{on_port.where}.token"
+        assert on_port.token_file.read_text() == f"{on_port.token}\n"
+        assert stat.S_IMODE(on_port.token_file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(on_port.token_file.parent.stat().st_mode) == 0o700
+        on_port.process.send_signal(signal.SIGTERM)
+        assert on_port.process.wait(timeout=30) == 0
+        assert not on_port.token_file.exists()
 
 
-def test_the_socket_is_the_users_alone_and_goes_with_the_server(on_socket: Listening) -> None:
-    assert isinstance(on_socket.where, Path)
-    assert stat.S_IMODE(on_socket.where.stat().st_mode) == 0o600
-    on_socket.process.send_signal(signal.SIGTERM)
-    assert on_socket.process.wait(timeout=30) == 0
-    assert not on_socket.where.exists()
+def test_the_socket_is_the_users_alone_and_goes_with_the_server(home: Path) -> None:
+    with listen_on_socket(home / "framedex.sock") as on_socket:
+        assert isinstance(on_socket.where, Path)
+        assert stat.S_IMODE(on_socket.where.stat().st_mode) == 0o600
+        on_socket.process.send_signal(signal.SIGTERM)
+        assert on_socket.process.wait(timeout=30) == 0
+        assert not on_socket.where.exists()
 
 
 def refusal(*arguments: str) -> str:
@@ -323,20 +282,21 @@ def test_the_socket_of_another_user_is_refused(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_another_user_is_not_served_even_where_the_socket_lets_them_in(on_socket: Listening, tmp_path: Path) -> None:
-    assert isinstance(on_socket.where, Path)
-    on_socket.where.chmod(0o777)
-    on_socket.where.parent.chmod(0o711)
-    client = f"""
+def test_another_user_is_not_served_even_where_the_socket_lets_them_in(home: Path) -> None:
+    path = home / "framedex.sock"
+    with listen_on_socket(path):
+        path.chmod(0o777)
+        home.chmod(0o711)
+        client = f"""
 import os, socket
 os.setuid(12345)
 connection = socket.socket(socket.AF_UNIX)
 connection.settimeout(30)
-connection.connect({on_socket.where.name!r})
+connection.connect({path.name!r})
 connection.sendall({framed(initialize(None))!r})
 print(connection.recv(100))
 """
-    done = subprocess.run([sys.executable, "-c", client], capture_output=True, text=True, cwd=on_socket.where.parent)
+        done = subprocess.run([sys.executable, "-c", client], capture_output=True, text=True, cwd=home)
     assert done.stdout == "b''\n" or "ConnectionResetError" in done.stderr or "BrokenPipe" in done.stderr, done
 
 

@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex_native._native import METADATA_FILE
-from tests.server.asking import EDITORS, Connect, ask, definition, open_document, own, plain
+from tests.server.asking import ONE_EDITOR, Connect, ask, definition, open_document, own, plain
 from tests.server.recording import Recording, write_hostile_index
 
 pytestmark = pytest.mark.asyncio
@@ -26,7 +26,7 @@ async def why(client: LanguageClient, request: str, path: Path, line: int) -> An
     return await own(client, "why", path, line, request=request)
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_at_the_end_of_a_stack_the_way_on_is_its_trace(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
@@ -43,17 +43,15 @@ async def test_at_the_end_of_a_stack_the_way_on_is_its_trace(
     assert str(await client.workspace_execute_command_async(opened)).endswith(".fdtrace")
 
 
-@pytest.mark.parametrize("request_name", [*(f"framedex/{name}" for name in LINE_REQUESTS), DEFINITION])
-async def test_a_line_through_which_no_call_went_says_so(
-    recording: Recording, connect: Connect, request_name: str
-) -> None:
+async def test_a_line_through_which_no_call_went_says_so(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
-    told = await why(client, request_name, recording.demo, recording.nothing_recorded)
-    assert told == {
-        "text": "No recorded call went through this line: it made no call, or was not reached."
-        " Nearest: line 5 (5 calls).",
-        "action": None,
-    }
+    for request in (*(f"framedex/{name}" for name in LINE_REQUESTS), DEFINITION):
+        told = await why(client, request, recording.demo, recording.nothing_recorded)
+        assert told == {
+            "text": "No recorded call went through this line: it made no call, or was not reached."
+            " Nearest: line 5 (5 calls).",
+            "action": None,
+        }, request
 
 
 async def test_a_frame_without_source_says_so(recording: Recording, connect: Connect) -> None:

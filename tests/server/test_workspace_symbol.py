@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import EDITORS, Connect
+from tests.server.asking import ONE_EDITOR, Connect
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -29,7 +29,7 @@ def where(symbol: types.WorkspaceSymbol) -> tuple[str, int]:
     return Path(symbol.location.uri).name, symbol.location.range.start.line + 1
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_recorded_functions_and_boundaries_are_found_by_a_part_of_their_names(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
