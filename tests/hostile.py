@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import os
 import stat
@@ -55,10 +56,9 @@ def make_hostile(folder: Path) -> HostileFolder:
     witness = folder.parent / f"{folder.name}-witness"
     folder.mkdir(parents=True, exist_ok=True)
     module = _MODULE.format(witness=str(witness))
-    installed = {name.partition("/")[0] for name in importlib.metadata.packages_distributions()}
     own = {"framedex", "framedex_server", "framedex_native", "sitecustomize", "usercustomize", "jax_plugins", "libtpu"}
     # Without the codecs no Python gets so far that it could tell.
-    for name in {*sys.stdlib_module_names, *installed, *own} - {"encodings"}:
+    for name in {*sys.stdlib_module_names, *_installed_modules(), *own} - {"encodings"}:
         if name.isidentifier():
             (folder / f"{name}.py").write_text(module)
     for name in (*own, "importlib", "json", "jax"):
@@ -110,3 +110,8 @@ def _make_repository(folder: Path) -> None:
     hook = git / "hooks" / "post-index-change"
     hook.write_bytes(command.read_bytes())
     hook.chmod(0o755)
+
+
+@functools.cache
+def _installed_modules() -> frozenset[str]:
+    return frozenset(name.partition("/")[0] for name in importlib.metadata.packages_distributions())

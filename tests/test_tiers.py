@@ -47,6 +47,8 @@ def collect(folder: Path, kept: str, *options: str) -> subprocess.CompletedProce
         "--collect-only",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "no:randomly",
         *options,
         "test_some.py",
     ]

@@ -35,10 +35,12 @@ def now(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [pictures["plain"](line) for line in pictures["trace_lines"](tmp_path_factory.mktemp("demo"))]
 
 
+@pytest.mark.exhaustive
 def test_our_own_frames_are_where_the_picture_says(now: list[str]) -> None:
     assert ours(pictures["lines_of"](picture)) == ours(now), f"run python {MADE_BY}"
 
 
+@pytest.mark.exhaustive
 def test_every_frame_is_where_the_picture_of_this_jaxlib_says(now: list[str]) -> None:
     if pictures["jaxlib_of"](picture) != pictures["jaxlib"]():
         pytest.skip("the picture is of another jaxlib")

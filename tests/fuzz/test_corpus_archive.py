@@ -68,6 +68,7 @@ def test_a_truncated_archive_is_reported_at_every_length() -> None:
             read_inputs("paths")
 
 
+@pytest.mark.exhaustive
 def test_a_changed_byte_is_reported_or_harmless() -> None:
     write_inputs("paths", INPUTS)
     whole = archive_path("paths").read_bytes()

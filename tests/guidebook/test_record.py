@@ -73,6 +73,7 @@ def test_what_is_there_is_not_recorded_again(recorded: Recorded) -> None:
     assert record.record(chosen(), recorded.captures, jobs=2) == []
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     program = tmp_path / "failing.py"
     program.write_text("import jax\njax.devices()\nraise SystemExit(3)\n", encoding="utf-8")
@@ -84,6 +85,7 @@ def test_a_program_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert before.is_dir() and not list((tmp_path / "captures").glob(".recording-*"))
 
 
+@pytest.mark.exhaustive
 def test_two_at_once_take_turns(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "guidebook.record", "--only", "mock/client", "--out", str(tmp_path)]
     both = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)]
@@ -133,6 +135,7 @@ def test_a_python_that_cannot_be_had(
         environments.python_of(recipe)
 
 
+@pytest.mark.exhaustive
 def test_a_package_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):

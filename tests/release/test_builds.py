@@ -23,7 +23,10 @@ form, folder = sys.argv[1:]
 build_sdist(folder) if form == "sdist" else build_wheel(folder, {"wheel.cmake": "false"})
 """
 
-pytestmark = pytest.mark.skipif(not (REPOSITORY / ".git").exists(), reason="these sources are no checkout")
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.skipif(not (REPOSITORY / ".git").exists(), reason="these sources are no checkout"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests import tiers
 from tests.indexer.conftest import library, project
 from tests.once import made_once
-from tests.run.invoking import framedex_run, program
+from tests.running import run
 
 __all__ = ["library", "project"]
 
@@ -21,13 +23,14 @@ def times() -> int:
 
 
 @pytest.fixture(scope="session")
-def captures() -> Path:
-    """A folder with two real captures: of some thousand calls, and of some ten thousand."""
-    return made_once("many_puts", _record)
+def captures(request: pytest.FixtureRequest) -> Path:
+    """A folder with a real capture of some thousand calls; for exhaustive tests also one of some ten thousand."""
+    puts = ("500",) if request.config.getoption(tiers.OPTION) else ("500", "5000")
+    return made_once("many_puts", lambda folder: _record(folder, puts))
 
 
-def _record(folder: Path) -> Path:
-    for puts in ("500", "5000"):
-        ended = framedex_run("-o", "captures", program("many_puts.py"), puts, folder=folder)
+def _record(folder: Path, all_puts: Sequence[str]) -> Path:
+    for puts in all_puts:
+        ended = run("many_puts.py", puts, folder=folder)
         assert ended.status == 0, ended.stderr
     return folder / "captures"

@@ -98,6 +98,7 @@ def test_a_file_that_is_no_database_is_refused_and_a_rebuild_sets_it_aside(tmp_p
     assert path.with_name("index.db.damaged").read_bytes() == content
 
 
+@pytest.mark.exhaustive
 def test_an_index_truncated_anywhere_answers_or_says_that_it_is_damaged(project: Project, tmp_path: Path) -> None:
     project.ingest(project.folder).close()
     whole = project.index.read_bytes()
@@ -147,6 +148,7 @@ def test_an_index_in_a_folder_that_cannot_be_written_can_be_read(project: Projec
     assert (done.stdout, done.stderr) == ("4\n", "")
 
 
+@pytest.mark.exhaustive(keep=["index.db"])
 @pytest.mark.parametrize("name", ["index.db", "new.db", "new/index.db"])
 def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(project: Project, name: str) -> None:
     project.ingest().close()

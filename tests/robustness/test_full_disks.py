@@ -35,6 +35,7 @@ def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_ev
     assert told == {verb: int(verb != "index") for verb in told}
 
 
+@pytest.mark.exhaustive(keep=["8k"])
 @pytest.mark.parametrize("size", ["8k", "100k"])
 def test_a_disk_too_small_for_any_recording_is_said_to_be_full_and_nothing_else(tmp_path: Path, size: str) -> None:
     done = on_small_disk(tmp_path, size, f'framedex run -o caps "{program("endings.py")}" returns; find . -type f')
@@ -44,12 +45,14 @@ def test_a_disk_too_small_for_any_recording_is_said_to_be_full_and_nothing_else(
     assert "never opened" not in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_disk_with_room_for_no_thread_is_said_to_be_full(tmp_path: Path) -> None:
     done = on_small_disk(tmp_path, "300k", f'framedex run -o caps "{program("endings.py")}" returns')
     assert "Recording stopped early: the disk was full. Missing: all calls of some threads." in done.stderr
     assert "recorded 0 calls on 0 threads" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp_path: Path) -> None:
     program_text = "import jax, shutil; jax.device_put(1.0); shutil.rmtree('caps')"
     done = on_small_disk(tmp_path, "20m", f'echo "{program_text}" > program.py; framedex run -o caps program.py; ls')
@@ -57,7 +60,7 @@ def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp
     assert "never opened" not in done.stderr
 
 
-@pytest.mark.exhaustive(keep=["4m"])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", ["200k", "1m", "4m", "8m", "24m"])
 def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captures: Path, size: str) -> None:
     """Given no index, when one finds the disk full, then the space is free again, and what is there can be asked."""
@@ -83,6 +86,7 @@ def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captur
         assert "There is no index here" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_an_index_that_finds_no_room_for_more_is_as_it_was(tmp_path: Path, captures: Path) -> None:
     """Given an index and a disk with hardly any room, when it is to grow, then it answers as before, byte for byte."""
     small, large = sorted(captures.iterdir())
@@ -105,6 +109,7 @@ def test_an_index_that_finds_no_room_for_more_is_as_it_was(tmp_path: Path, captu
     assert "same" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_an_index_that_holds_nothing_hides_none_of_a_folder_above(tmp_path: Path, captures: Path) -> None:
     done = on_small_disk(
         tmp_path,
@@ -154,6 +159,7 @@ def test_whatever_writes_files_says_that_the_disk_is_full(tmp_path: Path, captur
     assert not re.search(r"^[<>] .*(trace\.txt|map\.fdxmap|ide|tmp)", done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(PROGRAMS.is_relative_to("/tmp"), reason="the checkout itself lies where no room is to be")
 def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path) -> None:
     """Given no room for temporary files anywhere, when a verb needs one, then that is said."""
@@ -173,6 +179,7 @@ def _number(pattern: str, text: str) -> int:
     return int(found[1].replace(",", ""))
 
 
+@pytest.mark.exhaustive
 def test_a_store_is_told_of_a_disk_without_room_for_temporary_files(tmp_path: Path, captures: Path) -> None:
     small, store = tmp_path / "small", tmp_path / "store"
     small.mkdir()

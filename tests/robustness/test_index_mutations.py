@@ -75,6 +75,7 @@ def test_no_damage_goes_unsaid(project: Project, monkeypatch: pytest.MonkeyPatch
             assert "--rebuild" in result.stderr or "--index" in result.stderr, (seed, verb, result.output)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_no_endless_question")
 def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Given damage to an index that was not sealed, as after a kill, then what breaks an answer is told as damage."""
@@ -105,6 +106,7 @@ def test_a_word_that_no_indexer_writes_is_damage_without_a_seal_too(
     assert "damaged" in result.stderr
 
 
+@pytest.mark.exhaustive(keep=["UPDATE functions SET language = 'cobol'", "DELETE FROM frames", "DROP TABLE threads"])
 @pytest.mark.parametrize(
     "damage",
     [

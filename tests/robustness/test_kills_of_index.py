@@ -43,6 +43,7 @@ with Store(project.index) as store:
 """
 
 
+@pytest.mark.exhaustive(keep=["40", "160"])
 @pytest.mark.parametrize("statements", [1, 2, 10, 40, 80, 120, 160, 200, 240, 280])
 def test_a_killed_ingest_leaves_what_was_there(project: Project, statements: int) -> None:
     """Given an index of one capture, when the ingest of a second is killed anywhere, there are one or two."""
@@ -61,6 +62,7 @@ def test_a_killed_ingest_leaves_what_was_there(project: Project, statements: int
     assert _check(project.index) == "ok"
 
 
+@pytest.mark.exhaustive
 def test_a_killed_first_ingest_can_be_run_again(tmp_path: Path, library: Path) -> None:
     project = build_project(tmp_path, library)
     project.index.parent.mkdir(parents=True)

@@ -19,7 +19,7 @@ FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 PUT = "PJRT_Client_BufferFromHostBuffer"
 
 
-@pytest.mark.exhaustive(keep=["700-both"])
+@pytest.mark.exhaustive(keep=["1-both"])
 @pytest.mark.parametrize("whom", ["program", "launcher", "both"])
 @pytest.mark.parametrize("after", [1, 700])
 def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path: Path, times: int) -> None:

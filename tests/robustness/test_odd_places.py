@@ -23,6 +23,7 @@ def test_a_limit_for_the_size_of_files_does_not_end_a_program_that_is_recorded(t
     assert read_capture(done.capture).stops
 
 
+@pytest.mark.exhaustive(keep=["folder"])
 @pytest.mark.parametrize("kind", ["folder", "loop", "fifo", "device"])
 def test_what_is_no_file_is_no_index_and_is_left_alone(tmp_path: Path, captures: Path, kind: str) -> None:
     path = tmp_path / ".framedex" / "index.db"
@@ -44,6 +45,7 @@ def test_what_is_no_file_is_no_index_and_is_left_alone(tmp_path: Path, captures:
     assert [each.name for each in path.parent.iterdir()] == ["index.db"]
 
 
+@pytest.mark.exhaustive
 def test_a_seal_that_would_be_waited_for_is_passed_over(tmp_path: Path, captures: Path) -> None:
     assert _framedex(["--index", "i.db", "index", str(min(captures.iterdir()))], tmp_path).returncode == 0
     seal = tmp_path / "i.db.seal"
@@ -62,6 +64,7 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
     assert (tmp_path / ".framedex").read_text() == "mine"
 
 
+@pytest.mark.exhaustive
 def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
     """Given a folder with bytes that are no text, when recorded and indexed there without a home, then all works."""
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9 \x1b[31m"))
@@ -89,6 +92,7 @@ def test_the_next_command_can_be_typed_as_it_stands(tmp_path: Path) -> None:
         assert "calls, " in indexed.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("mask", [0o077, 0o777])
 def test_the_mask_for_new_files_is_respected(tmp_path: Path, mask: int) -> None:
     (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\n")
@@ -121,6 +125,7 @@ def test_a_working_folder_that_is_removed_under_a_recording_keeps_the_program_wh
     assert "was removed while the program ran" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_clock_that_was_set_back_changes_no_answer(tmp_path: Path, captures: Path) -> None:
     """Given files from the future, when they are indexed again, then nothing is read twice and nothing is doubted."""
     for path in (captures, *captures.rglob("*")):
@@ -132,6 +137,7 @@ def test_a_clock_that_was_set_back_changes_no_answer(tmp_path: Path, captures: P
     assert "changed" not in _framedex(["captures"], tmp_path).stderr
 
 
+@pytest.mark.exhaustive
 def test_a_path_as_long_as_paths_may_be(tmp_path: Path) -> None:
     """Given a folder so deep that a capture's path has no room, when a program is recorded there, then it is said."""
     deep = tmp_path

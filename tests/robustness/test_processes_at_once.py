@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from framedex.index import Index
 from framedex.index.file.seal import seal_path
 from tests.running import plain_environment
@@ -13,6 +15,7 @@ from tests.running import plain_environment
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
+@pytest.mark.exhaustive
 def test_indexers_and_readers_of_one_index(tmp_path: Path, captures: Path) -> None:
     """Given no index as yet, when three make it at once while others ask, then it is whole, sealed, and asked well."""
     small, large = sorted(captures.iterdir())

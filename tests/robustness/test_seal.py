@@ -139,6 +139,7 @@ def test_the_last_of_several_writers_seals(project: Project) -> None:
     assert not was_changed(project.index)
 
 
+@pytest.mark.exhaustive
 def test_readers_beside_a_writer_are_never_alarmed(project: Project) -> None:
     """Given a process that writes and seals the index over and over, when others ask, none finds it changed."""
     project.ingest().close()

@@ -49,11 +49,6 @@ def framedex_run(*arguments: str, folder: Path, stdin: bytes = b"", **environmen
     return _run([FRAMEDEX, "run", *arguments], folder, stdin, environment)
 
 
-def invoked(verb: str, *arguments: str, folder: Path) -> Ended:
-    """`framedex VERB ARGUMENTS...` in `folder`."""
-    return _run([FRAMEDEX, verb, *arguments], folder, b"", {})
-
-
 def plain_run(*arguments: str, folder: Path, stdin: bytes = b"") -> Ended:
     """`python ARGUMENTS...` in `folder`, with JAX on the CPU."""
     return _run([sys.executable, *arguments], folder, stdin, {"JAX_PLATFORMS": "cpu"})

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests import pythons
-from tests.run.invoking import framedex_run, invoked
+from tests.reading import calls_of
+from tests.run.invoking import framedex_run
 
+RESOURCE_EXHAUSTED = 8
 PROGRAM = "import jax; print(jax.device_put(1.5))"
 BEHAVIOUR = """
 from framedex_native.behaviour import on
@@ -21,6 +23,7 @@ def put(call):
 """
 
 
+@pytest.mark.exhaustive(keep=["syntax.py-def-are no Python: invalid syntax"])
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -51,12 +54,14 @@ def test_a_file_that_fails_as_it_runs_ends_the_program_with_the_reason(tmp_path:
     assert "Did you mean PJRT_Client_Create" in ended.stderr.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_file_may_take_its_folder_off_the_path(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import sys\nsys.path.pop(0)\n" + BEHAVIOUR.format(name="mine"))
     ended = framedex_run("--behaviour", "mine.py", "-c", PROGRAM, folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"mine\n1.5\n"), ended.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_none_for_the_programs_python_is_told_by_its_line(tmp_path: Path) -> None:
     python = pythons.with_jax("3.12")
     if python is None:
@@ -80,11 +85,8 @@ def test_a_chip_of_ones_own_whose_memory_is_refused_is_jaxs_and_the_records(tmp_
     )
     ended = framedex_run("--behaviour", "mine.py", "-c", program, folder=tmp_path)
     assert ended.stdout == b"MyChip 1 B2 [0, 0, 0]\n", ended.stderr
-    assert invoked("index", folder=tmp_path).status == 0
-    assert (
-        "DeviceMemory::Allocate answered RESOURCE_EXHAUSTED: not today"
-        in invoked("check", folder=tmp_path).stdout.decode()
-    )
+    (refused,) = calls_of(tmp_path / ended.capture, "DeviceMemory::Allocate")
+    assert refused.error == RESOURCE_EXHAUSTED
 
 
 def test_several_files_in_a_python_without_framedex(tmp_path: Path) -> None:

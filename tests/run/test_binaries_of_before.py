@@ -43,6 +43,7 @@ def everything(project: Passing) -> list[tuple[object, ...]]:
         ]
 
 
+@pytest.mark.exhaustive
 def test_python_files_of_another_version_are_marked_whatever_their_time(project: Passing, tmp_path: Path) -> None:
     """Given that an installer links a file of another version there, which was written before the recording began."""
     project.framedex("run", "program.py")
@@ -85,19 +86,30 @@ def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_pa
     assert f"{project.library} has changed since it was recorded. Put back what was recorded" in told
     assert "run `framedex index`; until then its frames stay as module and offset." in told
     assert not {"through", "inner", "inlined"} & set(functions(project))
-    assert "No new captures." in project.framedex("index", **NOT_KEPT).stdout
 
     shutil.copyfile(aside, project.library)  # the same content, of another time
     told = project.framedex("index", **NOT_KEPT).stdout
     assert "(read again: more is known of its binaries)" in told and "libthrough" not in told.replace("\n", " ")[200:]
     assert functions(project) == ["<module>", "through", "inner", "inlined", "put"]
 
+
+@pytest.mark.exhaustive
+def test_a_rebuild_gives_the_same_names_as_what_was_put_back(project: Passing, tmp_path: Path) -> None:
+    project.framedex("run", "program.py", **NOT_KEPT)
+    aside = project.library.rename(tmp_path / "aside.so")
+    shutil.copy("/bin/true", project.library)
+    project.framedex("index", **NOT_KEPT)
+    assert "No new captures." in project.framedex("index", **NOT_KEPT).stdout
+    shutil.copyfile(aside, project.library)
+    project.framedex("index", **NOT_KEPT)
     again = everything(project)
+
     project.framedex("index", "--rebuild", **NOT_KEPT)
     assert again == everything(project)
     assert "No new captures." in project.framedex("index", **NOT_KEPT).stdout
 
 
+@pytest.mark.exhaustive
 def test_a_debug_file_that_came_later_gives_names_and_lines(project: Passing, tmp_path: Path) -> None:
     debug = tmp_path / "libthrough.debug"
     subprocess.run(["objcopy", "--only-keep-debug", project.library, debug], check=True)
@@ -172,6 +184,7 @@ def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: py
     assert [entry.name for entry in cache.iterdir()] == ["2" * 64]
 
 
+@pytest.mark.exhaustive
 def test_a_copy_that_is_not_what_was_recorded_is_not_used(project: Passing, tmp_path: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     project.framedex("run", "program.py", **NOT_KEPT, **cache)

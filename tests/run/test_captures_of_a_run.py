@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from framedex.captures import capture_folders, read_capture
+from tests.once import made_once
 from tests.reading import calls_of
-from tests.run.invoking import framedex_run, program
+from tests.run.invoking import Ended, framedex_run, program
 
 
 def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
@@ -43,20 +47,28 @@ def test_rules_are_followed(tmp_path: Path) -> None:
     assert errors[:4] == [13, 0, 10, 0]
 
 
-def test_the_line_counts_what_the_capture_holds(tmp_path: Path) -> None:
-    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
-    read = read_capture(tmp_path / ended.capture)
+@pytest.fixture(scope="module")
+def plain() -> tuple[Path, Ended]:
+    """A run without options, and its folder."""
+    return made_once(
+        "plain-run", lambda folder: (folder, framedex_run(program("endings.py"), "returns", folder=folder))
+    )
+
+
+def test_the_line_counts_what_the_capture_holds(plain: tuple[Path, Ended]) -> None:
+    folder, ended = plain
+    read = read_capture(folder / ended.capture)
     assert f"recorded {len(read.calls):,} calls on {len(read.threads):,} thread" in ended.said[-1]
 
 
 def test_a_run_that_reached_its_limit_says_so(tmp_path: Path) -> None:
-    ended = framedex_run("--limit", "256KiB", program("many_puts.py"), "5000", folder=tmp_path)
+    ended = framedex_run("--limit", "64KiB", program("many_puts.py"), "1000", folder=tmp_path)
     warning, recorded = ended.said
     made = int(re.search(r"recorded ([\d,]+) calls", recorded)[1].replace(",", ""))  # type: ignore[index]
     missing = int(re.search(r"Missing: ([\d,]+) later calls of 1 thread", warning)[1].replace(",", ""))  # type: ignore[index]
     assert "Recording stopped early: the limit for its size was reached." in warning
     assert "Raise --limit, or keep the newest calls with --ring." in warning
-    whole = framedex_run(program("many_puts.py"), "5000", folder=tmp_path)
+    whole = framedex_run(program("many_puts.py"), "1000", folder=tmp_path)
     assert f"recorded {made + missing:,} calls" in whole.said[-1]
 
 
@@ -66,14 +78,15 @@ def test_a_run_none_of_whose_calls_was_selected_says_by_what(tmp_path: Path) -> 
     assert ended.said[-1].endswith("none fits --include.")
 
 
-def test_the_capture_says_what_was_run(tmp_path: Path) -> None:
-    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
-    metadata = read_capture(tmp_path / ended.capture).metadata
+def test_the_capture_says_what_was_run(plain: tuple[Path, Ended]) -> None:
+    folder, ended = plain
+    metadata = read_capture(folder / ended.capture).metadata
     assert metadata.argv[1:] == (program("endings.py"), "returns")
-    assert metadata.cwd == str(tmp_path)
+    assert metadata.cwd == str(folder)
     assert metadata.launch is not None and metadata.launch.arguments == (program("endings.py"), "returns")
 
 
+@pytest.mark.exhaustive
 def test_another_python_runs_the_program(tmp_path: Path, python: str) -> None:
     ended = framedex_run("--python", python, program("endings.py"), "returns", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"out\n")
@@ -87,6 +100,7 @@ def test_a_fork_is_counted_as_a_second_capture(tmp_path: Path) -> None:
     assert len(capture_folders(tmp_path / ".framedex" / "captures")) == 2
 
 
+@pytest.mark.exhaustive
 def test_two_runs_at_once_into_one_folder_each_name_their_own_capture(tmp_path: Path) -> None:
     endings = ["returns", "exits"] * 2
     with ThreadPoolExecutor(len(endings)) as pool:
@@ -123,14 +137,15 @@ def test_recording_can_be_switched_off(tmp_path: Path) -> None:
     assert capture_folders(tmp_path / ".framedex" / "captures") == []
 
 
-def test_a_run_writes_down_what_its_binaries_hold(tmp_path: Path) -> None:
-    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
-    modules = [module for module in read_capture(tmp_path / ended.capture).modules if module.file is not None]
+def test_a_run_writes_down_what_its_binaries_hold(plain: tuple[Path, Ended], tmp_path: Path) -> None:
+    folder, ended = plain
+    capture = Path(shutil.copytree(folder / ended.capture, tmp_path / "capture"))
+    modules = [module for module in read_capture(capture).modules if module.file is not None]
     assert len(modules) >= 3
     for module in modules:
         with Path(module.path).open("rb") as file:
             assert module.content == hashlib.file_digest(file, "sha256").hexdigest()
     for damage in ("", "{", "[]", '{"sha256": 3}', '{"sha256": {"a": 3}}', "[" * 100_000):
-        (tmp_path / ended.capture / "contents.json").write_text(damage)
-        read = read_capture(tmp_path / ended.capture)
+        (capture / "contents.json").write_text(damage)
+        read = read_capture(capture)
         assert (read.problems, {module.content for module in read.modules}) == ((), {""})

@@ -63,6 +63,16 @@ def test_places_follow_a_project(recorded: Passing, tmp_path: Path, is_indexed: 
         assert "PJRT_Client_BufferFromHostBuffer" in project.framedex("where", f"{recorded.program}:9").stdout
 
     check_places(project)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_places_stay_where_a_moved_project_is_indexed_again(recorded: Passing, tmp_path: Path, is_taken: bool) -> None:
+    project = moved(recorded, tmp_path / "elsewhere" / "renamed")
+    if is_taken:
+        other_checkout(recorded.folder)
+    project.framedex("index")
+
     assert "No new captures." in project.framedex("index").stdout
     check_places(project)
     project.framedex("index", "--rebuild")
@@ -81,6 +91,7 @@ def test_places_follow_there_and_back_again(recorded: Passing, tmp_path: Path) -
     check_places(moved(project, recorded.folder))
 
 
+@pytest.mark.exhaustive
 def test_sources_of_a_kernel_that_was_built_before_the_move(recorded: Passing, tmp_path: Path) -> None:
     """Given a library that is recorded for the first time after its project was moved, with the old paths in it."""
     recorded.framedex("index")
@@ -93,6 +104,7 @@ def test_sources_of_a_kernel_that_was_built_before_the_move(recorded: Passing, t
     check_places(project)
 
 
+@pytest.mark.exhaustive
 def test_a_copy_is_a_project_of_its_own(recorded: Passing, tmp_path: Path) -> None:
     recorded.framedex("index")
     copy = Passing(Path(shutil.copytree(recorded.folder, tmp_path / "copy")))
@@ -101,6 +113,7 @@ def test_a_copy_is_a_project_of_its_own(recorded: Passing, tmp_path: Path) -> No
     check_places(recorded)
 
 
+@pytest.mark.exhaustive
 def test_recordings_alone_still_lead_to_where_the_program_is(recorded: Passing, tmp_path: Path) -> None:
     shutil.copytree(recorded.folder / ".framedex", tmp_path / "inbox" / ".framedex")
     inbox = Passing(tmp_path / "inbox")
@@ -112,6 +125,7 @@ def test_recordings_alone_still_lead_to_where_the_program_is(recorded: Passing, 
     assert not any(place.startswith(str(inbox.folder)) for place in places)
 
 
+@pytest.mark.exhaustive
 def test_captures_of_a_folder_of_the_users_own(recorded: Passing, tmp_path: Path) -> None:
     """Given captures elsewhere in a moved project, what is gone from the old place is found as far as paths agree."""
     recorded.framedex("run", "-o", "caps", "program.py")

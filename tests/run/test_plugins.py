@@ -48,12 +48,14 @@ def test_a_plugin_for_tpus_by_path(copied_mock: Path, tmp_path: Path) -> None:
     assert [call.function for call in recorded].count("PJRT_Client_BufferFromHostBuffer") == 1
 
 
+@pytest.mark.exhaustive
 def test_a_plugin_that_jax_registers_under_a_name_keeps_its_own_platform(copied_mock: Path, tmp_path: Path) -> None:
     ended = framedex_run("--plugin", f"elsewhere:{copied_mock}", PUT, "elsewhere", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
     assert calls(ended, tmp_path)[0].arguments["plugin"] == str(copied_mock)
 
 
+@pytest.mark.exhaustive(keep=["libtpu"])
 @pytest.mark.parametrize("name", ["libtpu", "tpu"])
 def test_an_installed_libtpu_by_name(copied_mock: Path, tmp_path: Path, name: str) -> None:
     package = tmp_path / "packages" / "libtpu"
@@ -65,6 +67,7 @@ def test_an_installed_libtpu_by_name(copied_mock: Path, tmp_path: Path, name: st
     assert calls(ended, tmp_path)[0].arguments["plugin"] == str(library)
 
 
+@pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("by_path", [False, True])
 def test_a_plugin_that_registers_itself(small: Path, tmp_path: Path, by_path: bool) -> None:
     """Given a package of jax_plugins, when JAX opens what it registers, then that is recorded at its own path."""
@@ -82,6 +85,7 @@ def test_a_plugin_that_registers_itself(small: Path, tmp_path: Path, by_path: bo
     assert "PJRT_Client_Create" in {call.function for call in recorded}
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_never_loads_the_plugin(small: Path, tmp_path: Path) -> None:
     ended = framedex_run(
         "--plugin", f"tpu:{small}", program("endings.py"), "returns", folder=tmp_path, JAX_PLATFORMS="cpu"

@@ -52,6 +52,7 @@ def test_a_python_without_jaxlib(tmp_path: Path) -> None:
     assert_refused(ended, f"{bare.path} has no jaxlib.", f"`{bare.path} -m pip install jax`")
 
 
+@pytest.mark.exhaustive(keep=["0.13.0"])
 @pytest.mark.parametrize("version", ["0.4.1", "0.13.0", "1.0", "unknown"])
 def test_a_jaxlib_that_is_not_supported(tmp_path: Path, version: str) -> None:
     metadata = tmp_path / "packages" / f"jaxlib-{version}.dist-info" / "METADATA"
@@ -100,6 +101,7 @@ def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest
     assert "pip install --force-reinstall framedex" in result.stderr
 
 
+@pytest.mark.exhaustive(keep=["no script", "hbm"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -110,6 +112,7 @@ def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest
         (["--hbm", "12q", *RUN], "'12q' is not a number of bytes: write it like 1048576, 512MiB or 16GiB."),
         (["--hbm", "0", *RUN], "'0' is not a number of bytes"),
     ],
+    ids=["nothing", "no script", "no devices", "devices", "hbm", "no hbm"],
 )
 def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
     ended = framedex_run(*arguments, folder=tmp_path)
@@ -118,6 +121,7 @@ def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
     assert not (tmp_path / ".framedex").exists()
 
 
+@pytest.mark.exhaustive(keep=["--device v9-", "--fail device:8-"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -13,9 +13,7 @@ import pytest
 from tests.run.invoking import FRAMEDEX, Ended, environment, framedex_run, plain_run, program
 
 
-@pytest.mark.exhaustive(
-    keep=["faithful.py x", "endings.py raises", "endings.py is_interrupted", "endings.py exits_with_a_message"]
-)
+@pytest.mark.exhaustive(keep=["faithful.py x", "endings.py raises"])
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -52,12 +50,14 @@ def without_process_ids(ended: Ended) -> tuple[int, bytes, bytes]:
     return status, stdout, re.sub(rb"0x[0-9a-f]+|pid=\d+", b"*", stderr)
 
 
+@pytest.mark.exhaustive
 def test_the_signal_that_ended_the_program_is_named(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "is_terminated", folder=tmp_path)
     assert ended.status == -signal.SIGTERM
     assert ended.said[-1].startswith("framedex: the program was ended by SIGTERM; recorded ")
 
 
+@pytest.mark.exhaustive(keep=["SIGTERM"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_signal_to_framedex_reaches_the_program(tmp_path: Path, number: signal.Signals) -> None:
     ended = signalled(tmp_path, number, lambda process: process.send_signal(number))

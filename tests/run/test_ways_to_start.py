@@ -52,6 +52,7 @@ def test_a_program_from_stdin(folder: Path) -> None:
     assert (folder / ended.capture).is_dir()
 
 
+@pytest.mark.exhaustive(keep=["python3"])
 @pytest.mark.parametrize("python", ["python", "python3", sys.executable])
 def test_an_interpreter_with_what_follows_it(folder: Path, python: str) -> None:
     arguments = ("-X", "dev", "-W", "ignore", "program.py", "--x")
@@ -91,6 +92,7 @@ def test_a_command_on_the_path_is_run_by_the_python_of_its_first_line(folder: Pa
     assert (folder / ended.capture).is_dir()
 
 
+@pytest.mark.exhaustive
 def test_a_script_that_a_folder_has_is_run_by_our_python_unless_it_names_one(folder: Path) -> None:
     for name, first_line in (("plain", "# no line for a shell"), ("usual", "#!/usr/bin/env python3")):
         script = command(folder, name, first_line)
@@ -98,6 +100,7 @@ def test_a_script_that_a_folder_has_is_run_by_our_python_unless_it_names_one(fol
         assert ended.status == 3, ended.stderr
 
 
+@pytest.mark.exhaustive(keep=["#!/bin/sh-a script for sh"])
 @pytest.mark.parametrize(
     ("first_line", "kind"),
     [("#!/bin/sh", "a script for sh"), ("#!/usr/bin/env bash", "a script for bash"), ("#!/usr/bin/perl", "for perl")],
@@ -122,17 +125,19 @@ def test_a_name_that_means_a_file_and_a_command_is_asked_about(folder: Path) -> 
     assert not list(folder.glob("*-ran"))
 
 
-def test_the_working_folder_is_no_folder_of_the_path(folder: Path) -> None:
+@pytest.mark.exhaustive(keep=["commands"])
+@pytest.mark.parametrize("path", ["", ".", ":/usr/bin", "commands"])
+def test_the_working_folder_is_no_folder_of_the_path(folder: Path, path: str) -> None:
     script = command(folder, "strange", f"#!{sys.executable}", "open('ran', 'w')\n")
-    for path in ("", ".", ":/usr/bin", "commands"):
-        ended = framedex_run("strange", folder=script.parent, PATH=path)
-        # ... where it is a script that was named, and none beside it is meant.
-        assert ended.status == 0
-        (script.parent / "ran").unlink()
-        ended = framedex_run("strange", folder=folder, PATH=path)
-        assert (ended.status, b"There is no script 'strange'" in ended.stderr) == (2, True)
+    ended = framedex_run("strange", folder=script.parent, PATH=path)
+    # ... where it is a script that was named, and none beside it is meant.
+    assert ended.status == 0
+    (script.parent / "ran").unlink()
+    ended = framedex_run("strange", folder=folder, PATH=path)
+    assert (ended.status, b"There is no script 'strange'" in ended.stderr) == (2, True)
 
 
+@pytest.mark.exhaustive
 def test_a_command_s_python_is_none_of_the_working_folder(folder: Path) -> None:
     script = command(folder, "launch-it", "#!/usr/bin/env python3")
     planted = folder / "python3"
@@ -170,6 +175,7 @@ def test_two_pythons_are_refused(folder: Path) -> None:
     assert ended.status == 2
 
 
+@pytest.mark.exhaustive
 def test_captures_show_the_command(folder: Path) -> None:
     framedex_run("-c", "import jax; jax.device_put(1.0)", folder=folder)
     listed = subprocess.run(

@@ -87,6 +87,11 @@ def wide(x):
 
 
 @jax.jit
+def weak(x):
+    return x + 1
+
+
+@jax.jit
 def placed(x):
     return x * 3.0
 
@@ -150,6 +155,8 @@ for is_wide in (False, True):
     jax.config.update("jax_enable_x64", is_wide)
     wide(np.ones(3, np.int64))  # case: x64
 jax.config.update("jax_enable_x64", False)
+for number in (1.0, np.float32(1.0)):
+    weak(number)  # case: weak
 for device in jax.devices()[:2]:
     placed(jax.device_put(ones(3), device))  # case: placed
 for level in (0, 1):

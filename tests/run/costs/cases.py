@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framedex.index import Index
-from tests.run.invoking import FRAMEDEX, environment
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures, no_sources
 from tests.running import run
 
 
@@ -29,10 +31,10 @@ class Cases:
         with Index.open(self.index) as index, index.within([self.captures[case]]) as narrow:
             yield narrow
 
-    def read(self, verb: str, case: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """`framedex VERB ARGUMENTS...` of a case."""
-        command = [FRAMEDEX, "--index", str(self.index), verb, "--capture", str(self.captures[case]), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=environment(COLUMNS="80"))
+    def read(self, verb: str, case: str, *arguments: str) -> Result:
+        """The result of `framedex VERB ARGUMENTS...` for a case, in a terminal of 80 columns."""
+        command = ["--index", str(self.index), verb, "--capture", str(self.captures[case]), *arguments]
+        return CliRunner(env={"COLUMNS": "80"}).invoke(cli, command)
 
 
 def recorded_cases(
@@ -45,7 +47,8 @@ def recorded_cases(
         ran = run(program, case, folder=folder / case, **of_case)
         results[case], captures[case] = ran.result, str(ran.capture)
     index = folder / "index.db"
-    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(folder)], check=True, capture_output=True)
+    with Store(index) as store:
+        ingest_captures(store, [Path(capture) for capture in captures.values()], [], Silence(), no_sources)
     with Index.open(index) as opened:
         ids = {capture.path: capture.id for capture in opened.captures()}
     return index, results, {case: ids[path] for case, path in captures.items()}

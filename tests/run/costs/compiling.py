@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 import framedex_native
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import Silence, ingest_captures, no_sources
 from framedex.model import Compiles
 from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
@@ -61,5 +61,5 @@ def recorded_and_indexed(folder: Path, program: str, *arguments: str, **environm
     ran = run(program, *arguments, folder=folder, **environment)
     assert ran.status == 0, ran.stderr
     with Store(folder / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence())
+        ingest_captures(store, ran.captures, [], Silence(), no_sources)
     return Recorded(PROGRAMS / program, folder / "index.db", Counter(_FINISHED.findall(ran.stderr)))

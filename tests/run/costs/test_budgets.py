@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import Silence, ingest_captures, no_sources
 from tests.once import made_once
 from tests.running import PROGRAMS, TIMEOUT, mock_environment, run
 
@@ -24,12 +26,12 @@ HELD = 4096 * 4 + 1024 * 4  # `jnp.ones`, and the parameters
 def index_of(folder: Path, *captures: Path) -> Path:
     """An index of captures."""
     with Store(folder / "index.db") as store:
-        ingest_captures(store, captures, [], Silence())
+        ingest_captures(store, captures, [], Silence(), no_sources)
     return folder / "index.db"
 
 
-def _record(folder: Path) -> Path:
-    ran = run("costs/budgets.py", folder=folder)
+def _record(folder: Path, **environment: str) -> Path:
+    ran = run("costs/budgets.py", folder=folder, **environment)
     assert ran.status == 0, ran.stderr
     return index_of(folder, *ran.captures)
 
@@ -38,6 +40,12 @@ def _record(folder: Path) -> Path:
 def index() -> Path:
     """The index of one run of the program."""
     return made_once("costs-budgets", _record)
+
+
+@pytest.fixture(scope="module")
+def lacking() -> Path:
+    """The index of a run that recorded neither compilations nor buffers."""
+    return made_once("costs-budgets-lacking", lambda folder: _record(folder, FRAMEDEX_INCLUDE="PJRT_Client_Devices"))
 
 
 def check(index: Path, *arguments: str) -> Result:
@@ -157,10 +165,9 @@ def test_memory_is_held_to_the_byte(index: Path) -> None:
     assert f"{PROGRAM}:{line_of('held = [')}" in told
 
 
-def test_memory_that_nothing_tells_is_not_kept(tmp_path: Path) -> None:
+def test_memory_that_nothing_tells_is_not_kept(lacking: Path) -> None:
     """A recording without the calls that make buffers."""
-    ran = run("costs/budgets.py", folder=tmp_path, FRAMEDEX_INCLUDE="PJRT_Client_Compile")
-    (told,) = budgets(index_of(tmp_path, *ran.captures), "--max-memory", "1TiB")
+    (told,) = budgets(lacking, "--max-memory", "1TiB")
     assert not told["is_kept"]
     assert "no memory of a device is known" in told["problem"]
 
@@ -201,6 +208,7 @@ def test_without_budgets_all_is_as_before(index: Path) -> None:
     assert json.loads(check(index, "--json").stdout)["budgets"] == []
 
 
+@pytest.mark.exhaustive
 def test_each_process_has_the_budget_for_itself(index: Path, tmp_path: Path) -> None:
     (capture,) = run("costs/budgets.py", folder=tmp_path).captures
     (first,) = made_once("costs-budgets", _record).parent.glob("captures/*")
@@ -209,6 +217,7 @@ def test_each_process_has_the_budget_for_itself(index: Path, tmp_path: Path) -> 
     assert told["is_kept"] and told["found"] == 3
 
 
+@pytest.mark.exhaustive
 def test_a_recording_that_lacks_calls_does_not_pass(tmp_path: Path) -> None:
     ran = run("costs/budgets.py", "often", folder=tmp_path, FRAMEDEX_LIMIT=str(256 << 10))
     found = check(index_of(tmp_path, *ran.captures), "--max-compiles", "9")
@@ -217,25 +226,38 @@ def test_a_recording_that_lacks_calls_does_not_pass(tmp_path: Path) -> None:
 
 
 def test_a_program_that_goes_on_does_not_pass(tmp_path: Path) -> None:
-    command = [sys.executable, str(PROGRAM), "wait"]
-    with subprocess.Popen(
-        command, env=mock_environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin is not None and process.stdout is not None
-        while process.stdout.readline().strip() not in ("ready", ""):
-            pass
+    with _waiting_program(tmp_path) as process:
         index = index_of(tmp_path, *(tmp_path / "captures").iterdir())
         found = check(index, "--max-compiles", "3")
         assert found.exit_code == 1
         assert "still being written" in found.stderr
         assert check(index).exit_code == 0
         process.communicate("\n", timeout=TIMEOUT)
+
+
+@pytest.mark.exhaustive
+def test_a_program_that_has_ended_passes_once_it_is_indexed_again(tmp_path: Path) -> None:
+    with _waiting_program(tmp_path) as process:
+        index_of(tmp_path, *(tmp_path / "captures").iterdir())
+        process.communicate("\n", timeout=TIMEOUT)
     whole = check(index_of(tmp_path, *(tmp_path / "captures").iterdir()), "--max-compiles", "3")
     assert whole.exit_code == 0, whole.output
 
 
-def test_a_recording_that_left_out_calls_keeps_to_nothing(tmp_path: Path) -> None:
-    ran = run("costs/budgets.py", folder=tmp_path, FRAMEDEX_EXCLUDE="PJRT_Client_Compile*")
-    found = check(index_of(tmp_path, *ran.captures), "--max-compiles", "0")
+@contextmanager
+def _waiting_program(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """The program, recorded into `folder`, once it waits for a line from stdin."""
+    command = [sys.executable, str(PROGRAM), "wait"]
+    with subprocess.Popen(
+        command, env=mock_environment(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        while process.stdout.readline().strip() not in ("ready", ""):
+            pass
+        yield process
+
+
+def test_a_recording_that_left_out_calls_keeps_to_nothing(lacking: Path) -> None:
+    found = check(lacking, "--max-compiles", "0")
 
     assert found.exit_code == 1 and "Budgets are judged by some of the calls" in found.stderr

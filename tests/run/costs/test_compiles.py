@@ -92,6 +92,7 @@ def test_ops_without_jit_are_of_the_line_that_called_them(recorded: Recorded) ->
     assert recorded.program.read_text().splitlines()[line - 1].endswith("# case: without_jit")
 
 
+@pytest.mark.exhaustive
 def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:
     rows = cached.rows()
     assert sum(row.compiles for row in rows) + sum(row.loads for row in rows) == cached.logged.total()

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.write.costs.memory import write_memory
 from framedex.model import CallFilter, DeviceMemory, Held
+from tests import tiers
 from tests.once import made_once
 from tests.run.costs.cases import Cases, line_marked, recorded_cases
-from tests.run.invoking import FRAMEDEX
 from tests.running import PROGRAMS
 
 PROGRAM = PROGRAMS / "costs" / "memory_cases.py"
@@ -28,6 +29,11 @@ CASES = (
     *("kept_list", "freed", "by_del", "replaced", "donation", "donated_tree", "jit_outputs", "leak_in_a_loop"),
     *("numpy_operands", "reference_cycle", "two_devices", "sharded", "out_of_memory", "by_callers", "scattered"),
     *("donates_some", "not_usable", "training", "by_threads", "host_memory", "waiting_runs"),
+)
+# The cases of `make test`: `make test-all` records all of them.
+KEPT = (
+    *("kept_list", "freed", "donation", "jit_outputs", "leak_in_a_loop", "two_devices", "out_of_memory", "by_callers"),
+    "training",
 )
 # Where JAX has let go of what a run reads while it still runs, or arrays are no whole rows of the device.
 BEHIND = ("replaced", "leak_in_a_loop", "numpy_operands", "not_usable", "waiting_runs")
@@ -42,16 +48,17 @@ class Recorded(Cases):
             return sorted(narrow.memory(all_lines=all_lines), key=lambda device: device.device)
 
 
-def _record(folder: Path) -> Recorded:
-    memory = {case: str((1 if case == "out_of_memory" else 64) * KIB * KIB) for case in CASES}
-    settings = {case: {"FRAMEDEX_DEVICES": "2", "FRAMEDEX_HBM": memory[case]} for case in CASES}
+def _record(folder: Path, cases: Sequence[str]) -> Recorded:
+    memory = {case: str((1 if case == "out_of_memory" else 64) * KIB * KIB) for case in cases}
+    settings = {case: {"FRAMEDEX_DEVICES": "2", "FRAMEDEX_HBM": memory[case]} for case in cases}
     return Recorded(*recorded_cases(folder, "costs/memory_cases.py", settings))
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Recorded:
-    """All cases, recorded and indexed."""
-    return made_once("memory-cases", _record)
+def recorded(request: pytest.FixtureRequest) -> Recorded:
+    """The cases of this tier, recorded and indexed."""
+    cases = KEPT if request.config.getoption(tiers.OPTION) else CASES
+    return made_once("memory-cases", lambda folder: _record(folder, cases))
 
 
 @pytest.fixture
@@ -76,6 +83,7 @@ def _from(device: DeviceMemory, comment: str) -> Held:
 # Against the allocator and JAX
 
 
+@pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_alive_is_what_the_allocator_and_jax_say(recorded: Recorded, case: str) -> None:
     device = recorded.devices(case)[0]
@@ -114,6 +122,7 @@ def _events(device: DeviceMemory, begin: int, end: int) -> list[int]:
     return [when for when, _ in device.over_time if begin < when < end]
 
 
+@pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("case", CASES)
 def test_lines_add_up_to_their_device(recorded: Recorded, case: str) -> None:
     for by_way in (False, True):
@@ -136,18 +145,21 @@ def test_a_donated_array_is_of_the_line_that_it_was_donated_to(recorded: Recorde
     assert donated.growth == 0
 
 
+@pytest.mark.exhaustive
 def test_several_donated_arrays_keep_their_sizes(line_of: Callable[[str, str], Held]) -> None:
     assert line_of("donated_tree", "tree made").at_peak == 28 * KIB
     assert line_of("donated_tree", "tree donated").most == 28 * KIB
     assert line_of("donated_tree", "twice").most == 8 * KIB
 
 
+@pytest.mark.exhaustive
 def test_of_several_donated_arrays_each_result_has_its_own(line_of: Callable[[str, str], Held]) -> None:
     """Given two arrays that are donated to results in another order, when one of these is donated again."""
     assert (line_of("donates_some", "swapped").most, line_of("donates_some", "swapped").buffers) == (12 * KIB, 2)
     assert line_of("donates_some", "of the larger").most == 8 * KIB
 
 
+@pytest.mark.exhaustive
 def test_what_is_donated_for_nothing_is_of_the_line_that_made_it(recorded: Recorded) -> None:
     (device, *_) = recorded.devices("not_usable")
     made = _line(device, "donated for nothing")
@@ -159,6 +171,7 @@ def test_a_training_step_has_its_state_once(recorded: Recorded) -> None:
     assert (updated.buffers, updated.most, updated.growth) == (32, 34 * KIB, 0)
 
 
+@pytest.mark.exhaustive
 def test_who_has_donated_memory_does_not_hang_on_when_runs_end(recorded: Recorded) -> None:
     """Given runs that wait until the program has asked for all of them."""
     (device, *_) = recorded.devices("waiting_runs", all_lines=True)
@@ -167,11 +180,13 @@ def test_who_has_donated_memory_does_not_hang_on_when_runs_end(recorded: Recorde
     assert (waiting.buffers, waiting.rounds, waiting.growth) == (24, 12, 2 * KIB)
 
 
+@pytest.mark.exhaustive
 def test_results_in_the_memory_of_the_host_are_not_the_devices(recorded: Recorded) -> None:
     made = _line(recorded.devices("host_memory")[0], "half of it on the host")
     assert (made.buffers, made.allocated) == (5, 20 * KIB)
 
 
+@pytest.mark.exhaustive
 def test_donation_is_followed_on_each_device(recorded: Recorded) -> None:
     for device in recorded.devices("sharded"):
         assert (_line(device, "sharded donated").buffers, _line(device, "sharded donated").most) == (3, 8 * KIB)
@@ -200,6 +215,7 @@ def test_a_leak_in_a_loop_is_told_with_what_a_round_leaves(recorded: Recorded) -
     assert _from(device, "passes").growth == 0
 
 
+@pytest.mark.exhaustive(keep=["kept_list-4096", "freed-0"])
 @pytest.mark.parametrize(
     ("case", "growth"),
     [("kept_list", 4 * KIB), ("reference_cycle", 4 * KIB), ("by_threads", 4 * KIB), ("freed", 0)],
@@ -242,7 +258,7 @@ def test_what_is_left_out_is_counted(recorded: Recorded) -> None:
 
 def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
     shown = recorded.read("memory", "out_of_memory")
-    assert shown.returncode == 0, shown.stderr
+    assert shown.exit_code == 0, shown.stderr
     head, _, device, *_ = shown.stdout.splitlines()
     assert head.startswith(f"Capture {recorded.captures['out_of_memory']} of memory_cases.py")
     assert device.startswith("device 0  peak 512 KiB")
@@ -265,8 +281,7 @@ def test_a_capture_that_is_removed_takes_its_memory_along(recorded: Recorded, tm
     with Index.open(copy) as index:
         assert not index.memory()
         assert not index.captures_with_memory()
-    shown = subprocess.run([FRAMEDEX, "--index", str(copy), "memory"], capture_output=True, text=True)
-    assert shown.returncode == 1
+    assert CliRunner().invoke(cli, ["--index", str(copy), "memory"]).exit_code == 1
 
 
 # Other plug-ins, which have no allocator that is recorded
@@ -286,6 +301,7 @@ def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFacto
     return replace(recorded, index=copy)
 
 
+@pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_alive_without_an_allocator_is_what_jax_says(
     recorded: Recorded, without_allocator: Recorded, case: str
@@ -316,6 +332,7 @@ def test_memories_are_told_apart_without_an_allocator(without_allocator: Recorde
     assert _line(second, "copied").at_peak == 16 * KIB
 
 
+@pytest.mark.exhaustive(keep=["freed", "kept_list"])
 @pytest.mark.parametrize("case", ["freed", "by_del", "kept_list", "donated_tree"])
 def test_it_comes_to_the_same_without_an_allocator(recorded: Recorded, without_allocator: Recorded, case: str) -> None:
     (expected, *_), (found, *_) = recorded.devices(case), without_allocator.devices(case)

@@ -31,11 +31,14 @@ def _record(folder: Path, program: str) -> Recorded:
     return recorded_and_indexed(folder, program, FRAMEDEX_DEVICES="4", **NOTED)
 
 
-def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded, more: Recorded) -> None:
-    assert recorded.counted() == recorded.logged
-    assert more.counted() == more.logged
+@pytest.mark.exhaustive(keep=["more"])
+@pytest.mark.parametrize("name", ["recorded", "more"])
+def test_there_are_as_many_as_jax_logs_of_each_function(name: str, request: pytest.FixtureRequest) -> None:
+    found: Recorded = request.getfixturevalue(name)
+    assert found.counted() == found.logged
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("case", "compiles", "changes"),
     [
@@ -99,6 +102,7 @@ def test_a_line_tells_what_only_jax_knows(recorded: Recorded, case: str, compile
         ("placed", 2, [Change(Cause.OPTIONS, "device_assignment", ("0", "1"))]),
         ("options", 2, [Change(Cause.OPTIONS, "xla_backend_optimization_level", ("0", "1"))]),
         ("ahead_of_time", 2, [Change(Cause.STATIC, "n", ("2", "3"))]),
+        ("weak", 2, [Change(Cause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
         ("nested", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
         ("random", 2, [Change(Cause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
         ("pmap", 2, [Change(Cause.SAME, AS_BEFORE)]),
@@ -137,6 +141,7 @@ def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
     assert re.search(r"the same program again, for the same arguments: jax.jit was made anew", told)
 
 
+@pytest.mark.exhaustive
 def test_what_a_cache_gave_has_its_functions_name_and_what_changed(tmp_path: Path) -> None:
     arguments = ("compilation_cache.py", str(tmp_path / "cache"))
     run(*arguments, folder=tmp_path, FRAMEDEX_DEVICES="4", **NOTED)

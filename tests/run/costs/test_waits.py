@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-import subprocess
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
+from framedex.ingest import Silence, ingest_captures, no_sources
 from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
+from tests import tiers
 from tests.once import made_once
 from tests.run.costs.cases import Cases, changed_copy, line_marked, recorded_cases
-from tests.run.invoking import FRAMEDEX
 from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "waits.py"
@@ -27,6 +30,8 @@ MS = 1_000_000
 TAKES = 100 * MS  # of a run of `slow`, at least
 LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
 PARTS = ("waits", "loader", "train", "tight", "epochs", "both", "busy")
+KEPT = PARTS[:5]
+"""The parts of `make test`: `make test-all` records all of them."""
 # What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
@@ -55,15 +60,16 @@ class Recorded(Cases):
         return found
 
 
-def _record(folder: Path) -> Recorded:
-    settings = {part: {"FRAMEDEX_DEVICES": "2"} for part in PARTS}
+def _record(folder: Path, parts: Sequence[str]) -> Recorded:
+    settings = {part: {"FRAMEDEX_DEVICES": "2"} for part in parts}
     return Recorded(*recorded_cases(folder, "costs/waits.py", settings))
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Recorded:
-    """All parts, recorded and indexed."""
-    return made_once("costs-waits", _record)
+def recorded(request: pytest.FixtureRequest) -> Recorded:
+    """The parts of this tier, recorded and indexed."""
+    parts = KEPT if request.config.getoption(tiers.OPTION) else PARTS
+    return made_once("costs-waits", lambda folder: _record(folder, parts))
 
 
 def _number(case: str) -> int:
@@ -131,6 +137,7 @@ def test_a_thread_that_sleeps_after_it_has_loaded_waits_for_no_event_of_another(
     assert _rows(waiting, "loads") == []
 
 
+@pytest.mark.exhaustive
 def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded) -> None:
     rows = _rows(recorded.waiting("both"), "both")
 
@@ -139,6 +146,7 @@ def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded)
     assert all(row.total_duration > TAKES / 2 for row in rows)
 
 
+@pytest.mark.exhaustive
 def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Recorded) -> None:
     waiting = recorded.waiting("busy")
     (row,) = _rows(waiting, "beside")
@@ -150,6 +158,7 @@ def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Record
     assert recorded.took["beside"] / 2 < row.total_duration <= recorded.took["beside"]
 
 
+@pytest.mark.exhaustive
 def test_the_nearest_call_of_each_thread_is_found(recorded: Recorded) -> None:
     capture = recorded.captures["both"]
     with closing(sqlite3.connect(recorded.index)) as connection:
@@ -190,6 +199,7 @@ def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
     assert len(WAITING) * TAKES < waiting.device < waiting.recorded
 
 
+@pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("part", PARTS)
 def test_no_thread_waits_longer_than_there_is_time(recorded: Recorded, part: str) -> None:
     waiting = recorded.waiting(part)
@@ -200,10 +210,12 @@ def test_no_thread_waits_longer_than_there_is_time(recorded: Recorded, part: str
         assert step.compile + step.dispatch + step.transfer + step.wait <= step.duration
 
 
+@pytest.mark.exhaustive
 def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -> None:
     ran = run("awaiting.py", folder=tmp_path)
     index = tmp_path / "index.db"
-    subprocess.run([FRAMEDEX, "--index", str(index), "index", str(ran.capture)], check=True, capture_output=True)
+    with Store(index) as store:
+        ingest_captures(store, ran.captures, [], Silence(), no_sources)
     program = PROGRAMS / "awaiting.py"
     text = program.read_text().splitlines()
     with Index.open(index) as opened:
@@ -302,9 +314,8 @@ def test_captures_that_are_removed_take_their_waits_along(recorded: Recorded, tm
     with Index.open(copy) as index:
         assert not index.captures_with_waits()
         assert (index.waits().recorded, index.waits().device) == (0, None)
-    shown = subprocess.run([FRAMEDEX, "--index", str(copy), "waits"], capture_output=True, text=True)
 
-    assert shown.returncode == 1
+    assert CliRunner().invoke(cli, ["--index", str(copy), "waits"]).exit_code == 1
 
 
 # What is written
@@ -332,6 +343,7 @@ def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Record
     assert row.total_duration >= exact.total_duration
 
 
+@pytest.mark.exhaustive(keep=["0"])
 @pytest.mark.parametrize("seed", range(3))
 def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
     """Times, objects and values as no recorder writes them."""

@@ -27,16 +27,21 @@ CELLS = {
     "rows": "for row in run.compiles():\n    print(row.function, row.compiles, row.line and row.line.location.line)",
     "index": "print(run.index_path)",
     "fails": "%%framedex\ndouble(jnp.ones(7))\n1 / 0",
-    "interrupted": "%%framedex\nimport os, signal\ndouble(jnp.ones(9))\nos.kill(os.getpid(), signal.SIGINT)\n1",
-    "not shown": "%%framedex\ndouble(jnp.ones(10))\nraise ValueError('\\ud800')",
     "awaits": "%%framedex\nimport asyncio\nawait asyncio.sleep(0)\ndouble(jnp.ones(11))",
-    "timed": "%%time\n%%framedex\ndouble(jnp.ones(13));",
     "nested": "%%framedex\n%%framedex\nprint('it ran')",
     "another machine": "%%framedex --device v4\nprint('it ran')",
     "nothing": "%%framedex\n1 + 1",
     "not writable": "%%framedex --output /proc/captures\nprint('it ran')",
+    "fresh": "%%framedex --fresh --devices 2\nimport jax\nprint(jax.numpy.ones(4).sum())",
     "unloaded": "%unload_ext framedex",
     "as before": "%%framedex\nprint('it ran')",
+}
+ODD_CELLS = {
+    "load": CELLS["load"],
+    "function": FUNCTION,
+    "interrupted": "%%framedex\nimport os, signal\ndouble(jnp.ones(9))\nos.kill(os.getpid(), signal.SIGINT)\n1",
+    "not shown": "%%framedex\ndouble(jnp.ones(10))\nraise ValueError('\\ud800')",
+    "timed": "%%time\n%%framedex\ndouble(jnp.ones(13));",
 }
 
 
@@ -45,6 +50,13 @@ def cells() -> dict[str, Any]:
     """The cells after they ran, by their names, with the folder in which they did."""
     folder, notebook = made_once("notebook", lambda folder: (folder, executed(list(CELLS.values()), folder)))
     return dict(zip(CELLS, notebook.cells, strict=True)) | {"folder": folder}
+
+
+@pytest.fixture(scope="module")
+def odd_cells() -> dict[str, Any]:
+    """The cells of ODD_CELLS after they ran."""
+    notebook = made_once("odd-notebook", lambda folder: executed(list(ODD_CELLS.values()), folder))
+    return dict(zip(ODD_CELLS, notebook.cells, strict=True))
 
 
 def test_a_recorded_cell_shows_its_answers_and_its_lines(cells: dict[str, Any]) -> None:
@@ -74,23 +86,43 @@ def test_the_lines_of_cells_are_in_files_that_have_their_text(cells: dict[str, A
     assert Path(compiled[0].path).read_text() == f"{RECORDED}\n"
 
 
-@pytest.mark.parametrize(("name", "error"), [("fails", "ZeroDivisionError"), ("interrupted", "KeyboardInterrupt")])
-def test_what_was_recorded_until_an_exception_is_shown_below_it(cells: dict[str, Any], name: str, error: str) -> None:
-    kinds = [output.output_type for output in cells[name].outputs]
-    assert kinds == ["error", "display_data"]
-    assert told(cells[name]).strip() == error
-    assert "PJRT_Client_Compile" in _flames(cells[name])
+def test_what_was_recorded_until_an_exception_is_shown_below_it(cells: dict[str, Any]) -> None:
+    _check_failed(cells["fails"], "ZeroDivisionError")
 
 
-def test_a_cell_ends_though_its_error_cannot_be_shown(cells: dict[str, Any]) -> None:
+@pytest.mark.exhaustive
+def test_what_was_recorded_until_an_interruption_is_shown_below_it(odd_cells: dict[str, Any]) -> None:
+    _check_failed(odd_cells["interrupted"], "KeyboardInterrupt")
+
+
+def _check_failed(cell: Any, error: str) -> None:
+    """The cell shows its error, and below it what was recorded."""
+    assert [output.output_type for output in cell.outputs] == ["error", "display_data"]
+    assert told(cell).strip() == error
+    assert "PJRT_Client_Compile" in _flames(cell)
+
+
+@pytest.mark.exhaustive
+def test_a_cell_ends_though_its_error_cannot_be_shown(odd_cells: dict[str, Any]) -> None:
     """Given an error that Jupyter cannot send, when its cell has ended, then so has its recording."""
-    assert "PJRT_Client_Compile" in _flames(cells["not shown"])
+    assert "PJRT_Client_Compile" in _flames(odd_cells["not shown"])
 
 
-@pytest.mark.parametrize("name", ["awaits", "timed"])
-def test_cells_run_as_they_do_without(cells: dict[str, Any], name: str) -> None:
-    assert "Compiles" in shown(cells[name])
-    assert "Error" not in told(cells[name])
+def test_a_cell_may_await(cells: dict[str, Any]) -> None:
+    assert "Compiles" in shown(cells["awaits"])
+    assert "Error" not in told(cells["awaits"])
+
+
+@pytest.mark.exhaustive
+def test_a_recorded_cell_may_be_timed(odd_cells: dict[str, Any]) -> None:
+    assert "Compiles" in shown(odd_cells["timed"])
+    assert "Error" not in told(odd_cells["timed"])
+
+
+def test_a_process_of_its_own_is_recorded(cells: dict[str, Any]) -> None:
+    number = list(CELLS).index("fresh") + 1
+    assert "4.0" in told(cells["fresh"])
+    assert f"cell In[{number}] line 3" in shown(cells["fresh"])
 
 
 @pytest.mark.parametrize(
@@ -118,6 +150,7 @@ def test_a_cell_without_calls_says_so(cells: dict[str, Any]) -> None:
     assert "no call into the runtime was recorded. This cell asked nothing of it." in told(cells["nothing"])
 
 
+@pytest.mark.exhaustive
 def test_where_jax_was_there_before_a_process_of_its_own_is_recorded(tmp_path: Path) -> None:
     """Given JAX that has opened its devices, then the way out is told, and works."""
     (tmp_path / "beside.py").write_text("SIZE = 4\n")
@@ -143,6 +176,7 @@ def test_where_jax_was_there_before_a_process_of_its_own_is_recorded(tmp_path: P
         assert index.calls.find(CallFilter(function="PJRT_Client_Compile"), 1)
 
 
+@pytest.mark.exhaustive
 def test_the_example_runs(tmp_path: Path) -> None:
     notebook = run_through(nbformat.read(ROOT / "docs" / "notebook.ipynb", 4), tmp_path)
     displays = [shown(cell) for cell in notebook.cells if cell.cell_type == "code"]
