@@ -1,7 +1,7 @@
-"""Calls a handler through every transformation, way of dispatch and thread: ffi_matrix.py LIBRARY.
+"""Calls a handler through every transformation, way of dispatch and thread: ffi_matrix.py LIBRARY [DISPATCH...].
 
 The attribute `eps` of every call is the number of the line that makes it, so that each run of the handler says itself
-where it has to have come from. Prints how many programs there were.
+where it has to have come from. Prints how many programs there were. With names of dispatches it runs these alone.
 """
 
 import json
@@ -198,12 +198,15 @@ def main():
     ffi_examples.register(sys.argv[1])
     x = jnp.linspace(-1, 1, 32, dtype=jnp.float32).reshape(4, 8)
     count = 0
+    names = sys.argv[2:]
     for dispatch in DISPATCHES:
+        if names and dispatch.__name__ not in names:
+            continue
         for program in PROGRAMS.values():
             count += run(dispatch, program, x)
     # In threads of their own, several programs at a time.
     counts = []
-    todo = [(dispatch, program) for dispatch in (eager, jitted) for program in PROGRAMS.values()]
+    todo = [(dispatch, program) for dispatch in (eager, jitted) if not names for program in PROGRAMS.values()]
     threads = [threading.Thread(target=lambda part: counts.extend(run(*one, x) for one in part), args=(todo[n::4],)) for n in range(4)]  # fmt: skip  # noqa: E501
     for thread in threads:
         thread.start()

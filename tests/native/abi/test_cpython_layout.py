@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from tests import pythons
+from tests.tiers import exhaustive_unless
 
 ABI_FOLDER = pythons.ROOT / "native" / "abi"
 LAYOUTS: dict[str, dict[str, int]] = json.loads((ABI_FOLDER / "cpython_layout.json").read_text())["layouts"]
@@ -49,7 +50,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("version", pythons.RECORDABLE)
+@pytest.mark.parametrize("version", exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
 def test_the_offsets_are_those_that_the_interpreters_headers_give(version: str) -> None:
     python = pythons.with_headers(version)
     if python is None:

@@ -101,15 +101,17 @@ def lock_held_elsewhere(event: int) -> dict[str, Any]:
 
 
 def slow_behaviour(event: int) -> dict[str, Any]:
-    """A behaviour that takes three seconds is given up after one, whose stack is told past what Python calls stderr."""
-    ways["now"] = lambda call: time.sleep(3)
+    """A behaviour that waits is given up after a second; its stack goes past what Python calls stderr."""
+    is_over = threading.Event()
+    ways["now"] = lambda call: is_over.wait(60)
     with contextlib.redirect_stderr(io.StringIO()):
         ready, took = timed(lambda: is_ready(event))
+    is_over.set()
     return {"seconds": took, "ready": ready}
 
 
 def slow_default() -> dict[str, Any]:
-    """A behaviour around a wait of a second and a half is not given up."""
+    """A behaviour around a wait of more than a second is not given up."""
     waited = new_event()
     told: list[bool] = []
 
@@ -118,7 +120,7 @@ def slow_default() -> dict[str, Any]:
         told.append(True)
 
     ways["now"] = run
-    setting = threading.Timer(1.5, lambda: call("PJRT_Event_Set", arguments("PJRT_Event_Set", event=waited)))
+    setting = threading.Timer(1.2, lambda: call("PJRT_Event_Set", arguments("PJRT_Event_Set", event=waited)))
     setting.start()
     error, took = timed(lambda: call("PJRT_Event_Await", arguments("PJRT_Event_Await", event=waited)))
     return {"seconds": took, "error": error, "told": len(told)}

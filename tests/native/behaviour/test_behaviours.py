@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from framedex.commands.main import cli
 from framedex.guidebook.observing import observe
 from framedex.index import open_index
 from tests.once import made_once
-from tests.running import Run, mock_environment, plain_environment
+from tests.running import Run, mock_environment
 
 PROGRAM = """
 import json
@@ -410,9 +412,10 @@ def recorded() -> tuple[Path, Run]:
 
 
 def framedex(folder: Path, *words: str) -> Any:
-    """What a question answers, as JSON."""
-    command = [sys.executable, "-m", "framedex", *words]
-    done = subprocess.run(command, cwd=folder, env=plain_environment(), capture_output=True, text=True, check=True)
+    """What a command prints for the project in `folder`; parsed if it is JSON."""
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
     return json.loads(done.stdout) if "--json" in words else done.stdout
 
 

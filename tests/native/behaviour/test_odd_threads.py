@@ -45,7 +45,7 @@ def test_that_is_told(ended: subprocess.CompletedProcess[str]) -> None:
 
 def test_a_behaviour_that_takes_too_long_is_given_up(told: dict[str, Any]) -> None:
     assert not told["slow"]["ready"]
-    assert 1 <= told["slow"]["seconds"] < 2.9
+    assert 1 <= told["slow"]["seconds"] < 60
 
 
 def test_the_time_of_the_runtime_is_not_the_behaviours(told: dict[str, Any]) -> None:
@@ -61,7 +61,7 @@ def test_where_no_error_can_be_handed_on_the_function_gives_what_it_gives(
 
 
 def test_one_that_does_not_end_is_told_with_its_stack(ended: subprocess.CompletedProcess[str]) -> None:
-    line = PROGRAM.read_text().splitlines().index('    ways["now"] = lambda call: time.sleep(3)') + 1
+    line = PROGRAM.read_text().splitlines().index('    ways["now"] = lambda call: is_over.wait(60)') + 1
     assert ended.stderr.count("has not ended for 0.4 s") == 1
     assert f'odd_threads.py", line {line} in <lambda>' in ended.stderr
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from framedex.captures import read_capture
 from framedex.model import Capture
 from framedex.objects import ViolationKind
 from tests.native.call_stream.by_hand import calls_of
 from tests.native.call_stream.encoded import encoded, followed
+from tests.native.recorded import recorded
 from tests.oracle.lifetimes import Lifetimes, RecordedObject
-from tests.running import run
 
 CallWithoutError = tuple[int, str, int, int, Mapping[str, object]]  # thread, function, start, duration, arguments
 
@@ -37,8 +36,8 @@ def kinds(lifetimes: Lifetimes) -> list[ViolationKind]:
     return [violation.kind for violation in lifetimes.violations]
 
 
-def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destruction(tmp_path: Path) -> None:
-    capture = read_capture(run("arrays.py", folder=tmp_path).capture)
+def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destruction() -> None:
+    capture = read_capture(recorded("arrays.py").capture)
 
     lifetimes = followed_natively(capture)
 
@@ -51,8 +50,8 @@ def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destructi
     assert len(set(names)) == len(names)
 
 
-def test_threads_that_free_and_allocate_at_once_are_not_blamed(tmp_path: Path) -> None:
-    capture = read_capture(run("threads.py", folder=tmp_path).capture)
+def test_threads_that_free_and_allocate_at_once_are_not_blamed() -> None:
+    capture = read_capture(recorded("threads.py").capture)
 
     lifetimes = followed_natively(capture)
 

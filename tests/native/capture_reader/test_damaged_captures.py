@@ -21,12 +21,14 @@ from framedex.errors import FramedexError
 from framedex.model import Capture, NativeFrame
 from framedex_native import _native
 from tests.damage import damaged
+from tests.native.recorded import recorded as recorded_run
 from tests.one_put import recorded_put
 from tests.reading import Call, calls_of
 from tests.running import run
 
 CALL, BASE = 7, 15  # kinds of record
 MUTATIONS = 1000
+QUICK_MUTATIONS = 150
 MUTATIONS_OF_MANY_SEGMENTS = 400
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 
@@ -43,9 +45,9 @@ def record(folder: Path, program: str, *arguments: str, **environment: str) -> P
 
 
 @pytest.fixture(scope="module")
-def segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def segments() -> Path:
     """The capture of a thread with several segments."""
-    capture = record(tmp_path_factory.mktemp("segments"), "many_puts.py", "1200")
+    capture = recorded_run("many_puts.py", "1200").capture
     assert (capture / "thread-0.fdx").stat().st_size > 2 * _native.SEGMENT_SIZE
     return capture
 
@@ -74,7 +76,7 @@ def test_the_undamaged_capture_has_no_problems(recorded: Path) -> None:
 
 
 # Steps that share no factor with the size of a word: words are cut off at each of their bytes.
-@pytest.mark.exhaustive(keep=["thread-0.fdx-31", "process.fdx-77"])
+@pytest.mark.exhaustive(keep=["thread-0.fdx-31"])
 @pytest.mark.parametrize(
     ("stream", "step"), [("thread-0.fdx", 31), ("thread-0.fdx", 3), ("process.fdx", 77), ("process.fdx", 7)]
 )
@@ -117,16 +119,25 @@ def test_what_is_not_written_yet_can_be_missing_without_harm(recorded: Path, cap
     assert read_capture(capture).problems == ()
 
 
-@pytest.mark.exhaustive(keep=["recorded"])
-@pytest.mark.parametrize("name", ["recorded", "segments", "ring"])
-def test_no_change_of_a_stream_goes_untold(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+@pytest.mark.exhaustive(keep=[f"recorded-{QUICK_MUTATIONS}"])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("recorded", QUICK_MUTATIONS),
+        ("recorded", MUTATIONS),
+        ("segments", MUTATIONS_OF_MANY_SEGMENTS),
+        ("ring", MUTATIONS_OF_MANY_SEGMENTS),
+    ],
+)
+def test_no_change_of_a_stream_goes_untold(
+    name: str, most: int, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     whole: Path = request.getfixturevalue(name)
     changed = Path(shutil.copytree(whole, tmp_path / "capture"))
     before = data_of(whole)
     originals = {path: path.read_bytes() for path in sorted(changed.iterdir()) if path.suffix == ".fdx"}
     arguments = frozenset(before[0]["arguments"])
     told = 0
-    most = MUTATIONS if name == "recorded" else MUTATIONS_OF_MANY_SEGMENTS
     for number, (path, content) in enumerate(damages(originals, 2, most)):
         path.write_bytes(content)
         read = read_capture(changed)
@@ -163,6 +174,7 @@ def damages(originals: dict[Path, bytes], seed: int, most: int) -> Iterator[tupl
         yield path, damaged(originals[path], number, block=_native.SEGMENT_SIZE)
 
 
+@pytest.mark.exhaustive
 def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_read(
     recorded: Path, capture: Path
 ) -> None:
@@ -291,7 +303,14 @@ def test_a_capture_of_an_older_version_is_still_read(
     assert [(call.start, call.duration) for call in calls[:2]] == times
     assert all((module.file is None) == (version == 1) for module in read.modules)
 
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_damaged_capture_of_an_older_version_is_read(tmp_path: Path, version: int) -> None:
     changed = tmp_path / "capture"
+    with zipfile.ZipFile(FIXTURES / f"version-{version}.zip") as archive:
+        archive.extractall(changed)
+    read = read_capture(changed)
     originals = {path: path.read_bytes() for path in sorted(changed.iterdir()) if path.suffix == ".fdx"}
     for path, content in damages(originals, 5, 300):
         path.write_bytes(content)
@@ -359,6 +378,7 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
     assert any(f"{stream} is not a framedex stream." in text for text in read_capture(capture).problems)
 
 
+@pytest.mark.exhaustive(keep=["{-capture.json cannot be read", "None-is not a capture: it has no capture.json"])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -382,6 +402,7 @@ def test_what_is_no_capture_is_refused_with_a_remedy(capture: Path, content: str
     assert refused.value.remedy
 
 
+@pytest.mark.exhaustive(keep=['"soon"', "-1"])
 @pytest.mark.parametrize("started", ['"soon"', "null", "1e400", "-1", "123456789012345678901234567890", "[]"])
 def test_a_start_that_makes_no_sense_does_not_keep_the_calls_from_being_read(capture: Path, started: str) -> None:
     text = '{"format": "framedex-capture", "version": 1, "started_clock_ns": STARTED}'

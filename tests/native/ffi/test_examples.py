@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.ffi_running import CPU, EXAMPLES, UNTRACED
 from tests.running import PROGRAMS, plain_environment
 
+CMAKE = shutil.which("cmake") or str(Path(sys.executable).with_name("cmake"))  # a dependency for development
 
-def test_the_library_builds_by_itself_and_its_functions_work(tmp_path: Path) -> None:
-    cmake = shutil.which("cmake") or str(Path(sys.executable).with_name("cmake"))  # a dependency for development
+
+def execute(*command: str | Path) -> None:
+    """Run a command to its end; it succeeds."""
     environment = plain_environment() | UNTRACED | CPU | {"CXXFLAGS": "-O0 -Werror"}
-    for command in (
-        [cmake, "-S", EXAMPLES, "-B", tmp_path / "build", f"-DPython_EXECUTABLE={sys.executable}"],
-        [cmake, "--build", tmp_path / "build", "--parallel", str(os.cpu_count())],
-        [sys.executable, PROGRAMS / "ffi_calls.py", tmp_path / "build" / "libffi_examples.so"],
-    ):
-        ended = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
-        assert ended.returncode == 0, ended.stdout + ended.stderr
+    ended = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_cmake_compiles_every_source_with_the_headers_of_jaxlib(tmp_path: Path) -> None:
+    """`ffi_running.library_for` compiles the same sources for the other tests."""
+    python = f"-DPython_EXECUTABLE={sys.executable}"
+    execute(CMAKE, "-S", EXAMPLES, "-B", tmp_path, python, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    commands = json.loads((tmp_path / "compile_commands.json").read_text())
+    assert {Path(command["file"]) for command in commands} == set(EXAMPLES.glob("*.cc"))
+    for command in commands:
+        words = shlex.split(command["command"])
+        assert (Path(words[words.index("-isystem") + 1]) / "xla" / "ffi" / "api" / "ffi.h").exists()
+
+
+@pytest.mark.exhaustive
+def test_the_library_builds_by_itself_and_its_functions_work(tmp_path: Path) -> None:
+    execute(CMAKE, "-S", EXAMPLES, "-B", tmp_path / "build", f"-DPython_EXECUTABLE={sys.executable}")
+    execute(CMAKE, "--build", tmp_path / "build", "--parallel", str(os.cpu_count()))
+    execute(sys.executable, PROGRAMS / "ffi_calls.py", tmp_path / "build" / "libffi_examples.so")

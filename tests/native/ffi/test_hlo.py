@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from framedex_native.ffi.hlo import read_program
-from tests.ffi_running import CPU
+from tests.ffi_running import CPU, UNTRACED
 from tests.running import plain_environment
 
 PROGRAM = """
@@ -33,7 +33,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
     path = tmp_path_factory.mktemp("module") / "module.pb"
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(path)],
-        env=plain_environment() | CPU,
+        env=plain_environment() | UNTRACED | CPU,
         check=True,
         capture_output=True,
         text=True,

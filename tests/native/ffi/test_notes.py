@@ -14,6 +14,7 @@ from tests import pythons
 from tests.reading import calls_of
 from tests.run.costs.compiling import NOTED
 from tests.running import Run, mock_environment
+from tests.tiers import exhaustive_unless
 
 COMPILE = "PJRT_Client_Compile"
 LOAD = "PJRT_Executable_DeserializeAndLoad"
@@ -51,7 +52,7 @@ def is_known(note: dict[str, Any]) -> bool:
     return KNOWN.items() <= note.items() and "program.py:2" in note["function"]
 
 
-@pytest.mark.parametrize("version", pythons.RECORDABLE)
+@pytest.mark.parametrize("version", exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
 def test_each_python_and_jax_is_asked(version: str, tmp_path: Path) -> None:
     python = pythons.with_jax(version)
     if python is None:
@@ -70,6 +71,7 @@ def test_a_recording_that_a_program_starts_itself_notes_too(tmp_path: Path) -> N
     assert any(note["statics"] == [["n", "4"]] for note in notes(done.capture))
 
 
+@pytest.mark.exhaustive
 def test_a_recording_that_begins_late_knows_what_is_traced_from_then_on(tmp_path: Path) -> None:
     program = f"import jax, framedex_native\njax.devices()\nframedex_native.start('late')\nexec({PROGRAM!r})\n"
     done = ran(tmp_path, program, FRAMEDEX_RECORD="0", FRAMEDEX_OUT=str(tmp_path / "unused"))
@@ -78,6 +80,7 @@ def test_a_recording_that_begins_late_knows_what_is_traced_from_then_on(tmp_path
     assert any(note["statics"] == [["n", "4"]] for note in notes(capture))
 
 
+@pytest.mark.exhaustive
 def test_what_is_compiled_for_the_cpu_is_not_told_of_what_is_loaded_next(tmp_path: Path) -> None:
     program = (
         "import jax, numpy as np\n"
@@ -95,6 +98,7 @@ def test_what_is_compiled_for_the_cpu_is_not_told_of_what_is_loaded_next(tmp_pat
     assert notes(done.capture, LOAD) == [None]
 
 
+@pytest.mark.exhaustive
 def test_what_a_cache_gives_after_a_compilation_for_the_cpu_keeps_its_own_name(tmp_path: Path) -> None:
     program = (
         "import jax, numpy as np\n"
@@ -116,6 +120,7 @@ def test_what_a_cache_gives_after_a_compilation_for_the_cpu_keeps_its_own_name(t
     assert [note["name"] for note in notes(done.capture, LOAD)] == ["jit(wanted)"]
 
 
+@pytest.mark.exhaustive
 def test_it_is_switched_off_with_the_handlers(tmp_path: Path) -> None:
     done = ran(tmp_path, PROGRAM, FRAMEDEX_FFI="0", **NOTED)
     assert done.status == 0 and set(map(str, notes(done.capture))) == {"None"}

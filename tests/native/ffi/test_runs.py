@@ -10,9 +10,10 @@ import pytest
 from framedex.model import MergeOutcome
 from tests.ffi_running import CPU, FfiRun, library_for, mock_tpu, run_ffi
 from tests.reading import Call
+from tests.tiers import exhaustive_unless
 
 
-@pytest.fixture(scope="module", params=["cpu", "tpu"])
+@pytest.fixture(scope="module", params=exhaustive_unless(["cpu", "tpu"], "cpu"))
 def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
     """The program run once, on the CPU alone and on the mock TPU."""
     environment = CPU if request.param == "cpu" else mock_tpu()
@@ -115,6 +116,7 @@ def test_recording_started_late_knows_what_came_before(tmp_path: Path) -> None:
     assert site["frames"][site["user_frame"]][2] == "rms_norm"
 
 
+@pytest.mark.exhaustive
 def test_a_forked_child_has_a_whole_capture_of_its_own(tmp_path: Path) -> None:
     ended = run_ffi("ffi_forking.py", folder=tmp_path, **CPU)
     assert ended.result == "joined"

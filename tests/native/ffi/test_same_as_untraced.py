@@ -9,27 +9,25 @@ import pytest
 
 from tests.ffi_running import CPU, FfiRun, mock_tpu, run_ffi, run_untraced
 
+pytestmark = pytest.mark.own_start
 
-@pytest.mark.parametrize("platform", ["cpu", "tpu"])
-def test_everything_that_a_program_sees(platform: str, tmp_path: Path) -> None:
-    environment = CPU if platform == "cpu" else mock_tpu()
-    plain = run_untraced("ffi_faithful.py", folder=tmp_path, **environment)
-    traced = run_ffi("ffi_faithful.py", folder=tmp_path, **environment)
+
+def test_everything_that_a_program_sees_and_an_executable_made_under_recording(python: str, tmp_path: Path) -> None:
+    """The untraced program loads the executable of the traced one, and prints the same from its first line on."""
+    executable = tmp_path / "executable"
+    traced = run_ffi("ffi_faithful.py", str(executable), folder=tmp_path, python=python, **CPU)
+    assert executable.exists()
+    plain = run_untraced("ffi_faithful.py", str(executable), folder=tmp_path, python=python, **CPU)
     assert comparable(traced) == comparable(plain)
     assert len(traced.calls("rms_norm")) > 5
 
 
-def test_everything_that_another_python_sees(python: str, tmp_path: Path) -> None:
-    plain = run_untraced("ffi_faithful.py", folder=tmp_path, python=python, **CPU)
-    traced = run_ffi("ffi_faithful.py", folder=tmp_path, python=python, **CPU)
+@pytest.mark.exhaustive
+def test_everything_that_a_program_sees_on_the_mock_tpu(tmp_path: Path) -> None:
+    plain = run_untraced("ffi_faithful.py", folder=tmp_path, **mock_tpu())
+    traced = run_ffi("ffi_faithful.py", folder=tmp_path, **mock_tpu())
     assert comparable(traced) == comparable(plain)
-
-
-def test_an_executable_made_under_recording_runs_without(tmp_path: Path) -> None:
-    made = run_ffi("ffi_faithful.py", str(tmp_path / "executable"), folder=tmp_path, **CPU)
-    loaded = run_untraced("ffi_faithful.py", str(tmp_path / "executable"), folder=tmp_path, **CPU)
-    assert (tmp_path / "executable").exists()
-    assert comparable(loaded) == comparable(made)
+    assert len(traced.calls("rms_norm")) > 5
 
 
 def comparable(ended: FfiRun) -> tuple[int, str, str]:

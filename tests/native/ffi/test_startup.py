@@ -47,6 +47,7 @@ def test_an_error_in_the_programs_own_sitecustomize_is_what_it_always_was(tmp_pa
     assert traced.stderr.splitlines()[-1] == plain.stderr.splitlines()[-1]
 
 
+@pytest.mark.exhaustive(keep=["options1"])
 @pytest.mark.parametrize("options", [["-S"], ["-I"], ["-E"], ["-s"], ["-X", "importtime"]])
 def test_options_of_the_interpreter_do_no_harm(options: list[str], tmp_path: Path) -> None:
     ended = python(*options, "-c", "print('ran')", folder=tmp_path)
@@ -60,6 +61,7 @@ def test_a_program_without_jax_loads_and_leaves_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "captures").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_runs_no_handler_makes_no_capture(tmp_path: Path) -> None:
     ended = python("-c", "import jax; print(jax.numpy.ones(3) + 1)", folder=tmp_path, **CPU)
     assert ended.stdout == "[2. 2. 2.]\n"
@@ -72,6 +74,7 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     assert ended.captures == ()
 
 
+@pytest.mark.exhaustive
 def test_it_can_be_switched_on_by_hand(tmp_path: Path) -> None:
     program = (
         "import framedex_native.ffi, runpy, sys\n"
@@ -86,6 +89,7 @@ def test_it_can_be_switched_on_by_hand(tmp_path: Path) -> None:
     assert len(list((tmp_path / "captures").iterdir())) == 1
 
 
+@pytest.mark.exhaustive
 def test_however_often_it_is_switched_on_the_import_of_jax_passes_it_once(tmp_path: Path) -> None:
     program = (
         "import framedex_native, framedex_native.ffi, sys\n"
@@ -111,11 +115,12 @@ def test_after_jax_was_imported_is_early_enough(tmp_path: Path) -> None:
         f"sys.argv = ['ffi_cached.py', {str(library_for(sys.executable))!r}]\n"
         f"runpy.run_path({str(PROGRAMS / 'ffi_cached.py')!r}, run_name='__main__')\n"
     )
-    ended = python("-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES), **CPU)
+    ended = python("-c", program, folder=tmp_path, **UNTRACED, **CPU)
     assert ended.returncode == 0, ended.stderr
     assert len(list((tmp_path / "captures").iterdir())) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
     package = framedex_native.ffi_startup_path().parent
     copy = tmp_path / "elsewhere" / "ffi"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.native.recorded import recorded
 from tests.reading import Call, calls_of
-from tests.running import run
 
 # NumPy's name -> PJRT's. JAX's complex types are C64 and C128; a bool is a predicate.
 PJRT_TYPES = {"bool": "PRED", "bfloat16": "BF16", "complex64": "C64", "complex128": "C128"}
@@ -16,9 +16,9 @@ NEWER_TYPES = {"float6_e2m3fn": 32, "float6_e3m2fn": 33}
 
 
 @pytest.fixture(scope="module")
-def sent(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[Call]]:
-    """`arrays.py` run once: its result, and the transfers recorded."""
-    done = run("arrays.py", folder=tmp_path_factory.mktemp("arrays"))
+def sent() -> tuple[dict[str, Any], list[Call]]:
+    """The result of `arrays.py`, and the transfers recorded."""
+    done = recorded("arrays.py")
     return done.result, calls_of(done.capture, "PJRT_Client_BufferFromHostBuffer")
 
 
@@ -37,9 +37,9 @@ def test_every_dtype_of_jax_is_among_them(sent: tuple[dict[str, Any], list[Call]
 
 def test_every_transfer_is_recorded_with_type_shape_and_size(sent: tuple[dict[str, Any], list[Call]]) -> None:
     result, calls = sent
-    recorded = [(call.arguments["type"], call.arguments["dims"], call.arguments["bytes"]) for call in calls]
+    found = [(call.arguments["type"], call.arguments["dims"], call.arguments["bytes"]) for call in calls]
     for name, (dtype, shape, size) in result["sent"].items():
-        assert (pjrt_type(dtype), shape, size) in recorded, name
+        assert (pjrt_type(dtype), shape, size) in found, name
     assert {call.error for call in calls} == {0}
 
 

@@ -110,6 +110,7 @@ def live_addresses(allocated: list[Call], freed: list[Call]) -> set[str]:
     return live
 
 
+@pytest.mark.exhaustive(keep=["FRAMEDEX_DEVICES-eight", "FRAMEDEX_HBM--1"])
 @pytest.mark.parametrize(
     ("setting", "value"),
     [

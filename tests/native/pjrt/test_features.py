@@ -1,6 +1,6 @@
 """Programs that a user would write, one check for each feature of JAX: they compute on the mock what NumPy computes.
 
-Each program of tests/programs/features runs in one process for each way of running it; each of its checks is a test.
+Each program of tests/programs/features runs in one process for each way of running it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ class Checked:
 
 
 @functools.cache
-def checked(program: str, way: str, folder: Path) -> Checked:
-    """Run a program, once for each way."""
+def checked(program: str, way: str, names: tuple[str, ...], folder: Path) -> Checked:
+    """Run these checks of a program, once for each way."""
     python = own_python() if way in (UNRECORDED, RECORDED) else pythons.with_jaxlib(way)
     assert python is not None
     # Every program finds eight devices but the one that fills a single one.
     settings = SETTINGS.get(program, {"FRAMEDEX_DEVICES": "8"}) | {"JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == UNRECORDED else {}
-    ran = Run.of([python.path, str(FEATURES / f"{program}.py")], folder, mock_environment(folder) | settings, WHOLE)
+    command = [python.path, str(FEATURES / f"{program}.py"), *names]
+    ran = Run.of(command, folder, mock_environment(folder) | settings, WHOLE)
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("[")]
     ending = f"exit status {ran.status}\n{ran.stderr[-4000:]}"
     return Checked({name: (outcome, reason) for name, reason, outcome in lines}, ending, ran.captures)
@@ -57,20 +58,62 @@ def own_python() -> pythons.Python:
     return pythons.found("{}.{}".format(*sys.version_info))[0]
 
 
-def checks_of(program: Path) -> list[str]:
+def checks_of(program: str) -> tuple[str, ...]:
     """The names of a program's checks, without running it."""
-    return re.findall(r"^@(?:check|in_types\(\w+\))\ndef (\w+)", program.read_text(), re.MULTILINE)
+    text = (FEATURES / f"{program}.py").read_text()
+    return tuple(re.findall(r"^@(?:check|in_types\(\w+\))\ndef (\w+)", text, re.MULTILINE))
 
 
-PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path))
-CHECKS = [
-    pytest.param(
-        program, name, way, id=f"{program}-{name}-{way}", marks=[pytest.mark.exhaustive] if way == UNRECORDED else []
-    )
-    for program in PROGRAM_NAMES
-    for way in (RECORDED, *([UNRECORDED] if program in ALSO_UNRECORDED else []))
-    for name in checks_of(FEATURES / f"{program}.py")
-]
+def quick_checks_of(program: str) -> tuple[str, ...]:
+    """The names of the checks that `make test` runs."""
+    return tuple(name for name in checks_of(program) if name not in COSTLY.get(program, ()))
+
+
+PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path.stem))
+# Only `make test-all` runs these checks: XLA compiles each for half a second to five seconds, or they are stress tests.
+COSTLY = {
+    "ahead_of_time": ("exported_for_several_platforms", "exported_with_symbolic_sizes_and_gradients"),
+    "asynchrony": ("blocking_on_many_arrays_at_once", "threads_that_compile_and_run"),
+    "callbacks": ("many_callbacks_of_many_threads",),
+    "dtypes": (
+        "integer_arithmetic_wraps",
+        "integers_pass_through",
+        "no_elements",
+        "small_floats_pass_through",
+        "small_types_convert",
+    ),
+    "linear_algebra": (
+        "batched_and_differentiated",
+        "eigh",
+        "hessenberg_free_eigenvalues_of_a_symmetric_matrix",
+        "least_squares_and_rank",
+        "matrix_functions",
+        "norms",
+        "qr",
+        "real_fourier",
+        "solve_inv_det",
+        "svd",
+    ),
+    "out_of_memory": ("again_and_again",),
+    "transformations": (
+        "associative_scan_and_map",
+        "eager_operations",
+        "hessian_and_jacobian",
+        "interpolation_polynomials_and_ode",
+        "random_numbers",
+        "sort_and_top_k",
+        "special_functions",
+        "two_thousand_inputs",
+    ),
+    "workflows": (
+        "a_network_is_trained",
+        "a_pallas_kernel_in_interpret_mode",
+        "gradients_are_clipped_and_accumulated",
+        "optimisation_with_bfgs",
+        "training_gives_the_numbers_of_the_cpu",
+        "training_in_a_scan",
+    ),
+}
 
 
 @pytest.fixture(scope="session")
@@ -79,14 +122,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("features")
 
 
-@pytest.mark.parametrize(("program", "name", "way"), CHECKS)
-def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: str, folder: Path) -> None:
-    found = checked(program, way, below(folder, program, way))
-    assert name in found.outcomes, f"{program}.py ended before it came to {name}: {found.ending}"
-    outcome, reason = found.outcomes[name]
-    if outcome == "skipped":
-        pytest.skip(reason)
-    assert outcome == "passed", reason
+@pytest.mark.parametrize("program", PROGRAM_NAMES)
+def test_features_of_jax_give_the_right_numbers(program: str, folder: Path) -> None:
+    assert_checks_pass(program, RECORDED, quick_checks_of(program), folder)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("program", COSTLY)
+def test_costly_features_give_the_right_numbers(program: str, folder: Path) -> None:
+    assert_checks_pass(program, RECORDED, COSTLY[program], below(folder, "costly"))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("program", ALSO_UNRECORDED)
+def test_features_give_the_right_numbers_without_a_recording(program: str, folder: Path) -> None:
+    assert_checks_pass(program, UNRECORDED, checks_of(program), folder)
+
+
+def test_costly_checks_exist() -> None:
+    assert all(set(names) < set(checks_of(program)) for program, names in COSTLY.items())
+
+
+def assert_checks_pass(program: str, way: str, names: tuple[str, ...], folder: Path) -> None:
+    """Run these checks of a program; each passes or says why it makes no sense here."""
+    found = checked(program, way, names, below(folder, program, way))
+    failed = {name: reason for name, (outcome, reason) in found.outcomes.items() if outcome == "failed"}
+    assert not failed, "\n".join(f"{name}: {reason}" for name, reason in failed.items())
+    assert found.outcomes.keys() == set(names), found.ending
 
 
 @pytest.mark.exhaustive
@@ -95,16 +157,13 @@ def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: 
 def test_features_under_other_releases_of_jaxlib(program: str, jaxlib: str, folder: Path) -> None:
     if own_python().jaxlib.startswith(f"{jaxlib}.") or pythons.with_jaxlib(jaxlib) is None:
         pytest.skip(f"no other Python with jaxlib {jaxlib} here: FRAMEDEX_TEST_PYTHONS names some")
-    found = checked(program, jaxlib, below(folder, program, jaxlib))
-    failed = {name: reason for name, (outcome, reason) in found.outcomes.items() if outcome == "failed"}
-    assert not failed
-    missing = set(checks_of(FEATURES / f"{program}.py")) - set(found.outcomes)
-    assert not missing, found.ending
+    assert_checks_pass(program, jaxlib, checks_of(program), folder)
 
 
+@pytest.mark.exhaustive(keep=["out_of_memory", "sharding"])
 @pytest.mark.parametrize("program", PROGRAM_NAMES)
 def test_every_execution_is_recorded(program: str, folder: Path) -> None:
-    (capture,) = checked(program, RECORDED, below(folder, program, RECORDED)).captures
+    (capture,) = checked(program, RECORDED, quick_checks_of(program), below(folder, program, RECORDED)).captures
     executed = calls_of(capture, "PJRT_LoadedExecutable_Execute")
     assert len(executed) >= 5
     # Every call returned; those that failed are told by their error.

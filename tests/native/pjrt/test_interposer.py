@@ -168,6 +168,7 @@ def assert_refused(ended: Run, message: str) -> None:
         assert message in text
 
 
+@pytest.mark.exhaustive
 def test_a_second_copy_of_framedex_is_recorded_once(tmp_path: Path) -> None:
     """Given a copy of the mock as the plug-in, when JAX uses its devices, then every call is there once."""
     copy = tmp_path / "copy_of_the_mock.so"

@@ -48,14 +48,10 @@ ENDINGS = [
     for name in re.findall(r"^def (\w+)\(\):$", (PROGRAMS / "pending.py").read_text(), re.MULTILINE)
     if name != "late"
 ]
-# One of each kind: a pending callback, an exception, a signal, an exit, a fork.
+# A pending callback and a signal.
 KEPT = [
     "ordered_callback_is_pending",
-    "raises_in_jax",
     "is_interrupted_while_waiting",
-    "is_terminated",
-    "exits_at_once",
-    "forks",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.running import run
 PUT = "PJRT_Client_BufferFromHostBuffer"
 
 
+@pytest.mark.exhaustive
 def test_forty_threads_are_recorded_where_only_thirty_files_may_be_open(tmp_path: Path) -> None:
     ended = run("few_files.py", "30", folder=tmp_path)
     assert ended.result == 40
@@ -30,6 +32,7 @@ def test_a_thread_without_a_file_goes_unrecorded_and_the_capture_says_so(tmp_pat
     assert read_capture(ended.capture).stops == Stops((StopReason.NO_FILE,), lacks_threads=True)
 
 
+@pytest.mark.exhaustive
 def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> None:
     ended = run("blocked_thread.py", "stop", folder=tmp_path)
     assert (ended.status, ended.stderr) == (0, "")
@@ -51,9 +54,21 @@ def test_the_last_descriptor_is_never_taken_and_none_is_needed(tmp_path: Path) -
         assert all(module.fingerprint for module in capture.modules)
 
 
+@pytest.fixture(scope="module")
+def free(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The result of `tiny_limit.py` where a thousand files may be open."""
+    folder = tmp_path_factory.mktemp("free")
+    found: dict[str, Any] = run(
+        "tiny_limit.py", "1000", str(folder / "free"), folder=folder, FRAMEDEX_RECORD="0"
+    ).result
+    return found
+
+
+@pytest.mark.exhaustive(keep=["5", "3"])
 @pytest.mark.parametrize("files", [12, 8, 5, 3, 1])
-def test_with_hardly_a_file_a_recording_is_whole_or_refused_and_the_program_as_ever(tmp_path: Path, files: int) -> None:
-    free = run("tiny_limit.py", "1000", str(tmp_path / "free"), folder=tmp_path, FRAMEDEX_RECORD="0").result
+def test_with_hardly_a_file_a_recording_is_whole_or_refused_and_the_program_as_ever(
+    tmp_path: Path, files: int, free: dict[str, Any]
+) -> None:
     tiny = run("tiny_limit.py", str(files), str(tmp_path / "tiny"), folder=tmp_path, FRAMEDEX_RECORD="0").result
     assert free["capture"]
     assert (tiny["ended"], tiny["statistics"]) == (True, free["statistics"])

@@ -15,6 +15,7 @@ import pytest
 from framedex.captures import capture_folders, read_capture
 from framedex.model import MergeOutcome, PythonFrame, StopReason
 from framedex_native import _native
+from tests.native.recorded import recorded
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, mock_environment, run
 
@@ -23,8 +24,8 @@ RING_KILLS = 12
 KILLS = int(os.environ.get("FRAMEDEX_TEST_KILLS", "4"))  # `make test-all` sets 200
 
 
-def test_every_call_of_eight_threads_is_there_with_its_arguments(tmp_path: Path) -> None:
-    done = run("threads.py", folder=tmp_path)
+def test_every_call_of_eight_threads_is_there_with_its_arguments() -> None:
+    done = recorded("threads.py")
     calls = calls_of(done.capture, PUT)
     for number, tid in done.result.items():
         sent = [call.arguments for call in calls if call.tid == tid]
@@ -36,23 +37,24 @@ def test_every_call_of_eight_threads_is_there_with_its_arguments(tmp_path: Path)
     assert read_capture(done.capture).problems == ()
 
 
-@pytest.mark.parametrize(
-    ("ending", "status"),
-    [
-        ("returns", 0),
-        ("exits", 3),
-        ("exits_at_once", 4),
-        ("raises", 1),
-        ("raises_in_jax", 1),
-        ("aborts", -signal.SIGABRT),
-        ("is_terminated", -signal.SIGTERM),
-        ("is_interrupted", -signal.SIGINT),
-        ("leaves_a_daemon_thread", 0),
-    ],
-)
-def test_a_capture_is_whole_however_the_program_ends(tmp_path: Path, ending: str, status: int) -> None:
+ENDINGS = {
+    "returns": 0,
+    "exits": 3,
+    "exits_at_once": 4,
+    "raises": 1,
+    "raises_in_jax": 1,
+    "aborts": -signal.SIGABRT,
+    "is_terminated": -signal.SIGTERM,
+    "is_interrupted": -signal.SIGINT,
+    "leaves_a_daemon_thread": 0,
+}
+
+
+@pytest.mark.exhaustive(keep=["exits_at_once", "raises", "is_terminated"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_capture_is_whole_however_the_program_ends(tmp_path: Path, ending: str) -> None:
     done = run("endings.py", ending, folder=tmp_path)
-    assert done.status == status
+    assert done.status == ENDINGS[ending]
     assert sizes(calls_of(done.capture, PUT))[:5] == [1, 2, 3, 4, 5]
     assert read_capture(done.capture).problems == ()
     assert all(call.duration >= 0 for call in calls_of(done.capture))
@@ -139,6 +141,7 @@ def test_a_child_forked_inside_a_call_does_not_write_into_its_parents_capture(tm
     assert forked_in.start + forked_in.duration < calls_of(parent, PUT)[-1].start
 
 
+@pytest.mark.exhaustive
 def test_a_child_forked_while_a_thread_is_first_recorded_can_call_and_load_libraries(tmp_path: Path) -> None:
     library = tmp_path / "listing.so"
     source = PROGRAMS / "fork_while_listing.cc"

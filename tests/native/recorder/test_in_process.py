@@ -115,7 +115,8 @@ def test_a_capture_that_was_stopped_says_so(result: dict[str, Any]) -> None:
 
 def test_a_child_records_where_its_parent_did_after_it_went_elsewhere(tmp_path: Path) -> None:
     program = (
-        "import os, jax, numpy as np, framedex_native\n"
+        "import os\n"
+        "import jax, numpy as np, framedex_native\n"
         "framedex_native.start('captures')\n"
         "jax.device_put(np.zeros(3, np.int8))\n"
         "child = os.fork()\n"
@@ -136,7 +137,8 @@ def test_a_child_records_where_its_parent_did_after_it_went_elsewhere(tmp_path: 
 def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
     program = (
-        "import sys, jax, framedex_native\n"
+        "import sys\n"
+        "import jax, framedex_native\n"
         "with framedex_native.recording(sys.argv[1]) as capture:\n"
         "    jax.device_put(1)\n"
         "assert framedex_native.current_capture() is None\n"

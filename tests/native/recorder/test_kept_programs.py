@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+
+import pytest
 
 from framedex.captures import read_kept_program
 from tests.reading import calls_of
@@ -32,8 +35,14 @@ def kept(capture: Path) -> list[str]:
     return [call.arguments["program.kept"] for call in calls_of(capture, COMPILE)]
 
 
-def test_a_program_is_kept_once_as_it_was_given(tmp_path: Path) -> None:
-    capture = ran(tmp_path).capture
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The capture of PROGRAM with the usual settings."""
+    return ran(tmp_path_factory.mktemp("kept")).capture
+
+
+def test_a_program_is_kept_once_as_it_was_given(recorded: Path) -> None:
+    capture = recorded
     names = kept(capture)
     assert len(names) == 3
     assert len(set(names)) == 2  # the first was compiled twice
@@ -44,8 +53,8 @@ def test_a_program_is_kept_once_as_it_was_given(tmp_path: Path) -> None:
         assert program is not None and program.startswith(b"ML\xefR")
 
 
-def test_a_file_that_was_changed_or_cut_off_is_none(tmp_path: Path) -> None:
-    capture = ran(tmp_path).capture
+def test_a_file_that_was_changed_or_cut_off_is_none(recorded: Path, tmp_path: Path) -> None:
+    capture = Path(shutil.copytree(recorded, tmp_path / "capture"))
     name, other, _ = sorted(kept(capture))
     file = capture / "programs" / name
     content = file.read_bytes()
@@ -69,6 +78,7 @@ def test_the_limit_of_a_recording_is_one_for_its_programs_too(tmp_path: Path) ->
     assert sum(file.stat().st_size for file in (capture / "programs").glob("*")) <= 500
 
 
+@pytest.mark.exhaustive
 def test_a_folder_that_cannot_be_made_costs_the_program_alone(tmp_path: Path) -> None:
     program = "import framedex_native, pathlib\n" + PROGRAM.replace(
         "x = np", "jax.devices(); pathlib.Path(framedex_native.current_capture(), 'programs').write_text('')\nx = np", 1

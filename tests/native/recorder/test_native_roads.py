@@ -14,6 +14,8 @@ from framedex.model import Capture, MergeOutcome, NativeFrame
 from framedex_native import _native
 from tests.running import PROGRAMS, Run, run
 
+pytestmark = pytest.mark.exhaustive  # test_recording_settings.py compares stacks with libgcc's in `make test`
+
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:

@@ -19,6 +19,7 @@ def opened(*columns: np.ndarray) -> sqlite3.Connection:
     return connection
 
 
+@pytest.mark.exhaustive(keep=["0", "1", "300000"])
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5_000, 300_000])
 def test_sqlite_reads_the_rows_that_were_written(rows: int) -> None:
     random = np.random.default_rng(rows)
@@ -36,6 +37,7 @@ def test_numbers_of_every_width_are_kept() -> None:
     assert opened(keys, values).execute("SELECT c1 FROM rows").fetchall() == [(value,) for value in values.tolist()]
 
 
+@pytest.mark.exhaustive
 def test_a_table_of_millions_of_rows_has_several_levels_of_pages_and_is_sound() -> None:
     keys = np.arange(1, 5_000_001)
     connection = opened(keys, keys << 31)
