@@ -82,6 +82,20 @@ def waits_for_a_signal():
         os.getpid()
 
 
+def counts_interrupts():
+    count = 0
+
+    def tell(*_):
+        nonlocal count
+        count += 1
+        print("interrupt", count, flush=True)
+
+    signal.signal(signal.SIGINT, tell)
+    print("ready", flush=True)
+    while True:
+        signal.pause()
+
+
 def leaves_a_daemon_thread():
     started = threading.Event()
 

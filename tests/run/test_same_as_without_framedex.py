@@ -6,11 +6,13 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.run.invoking import FRAMEDEX, Ended, environment, framedex_run, plain_run, program
+from tests.running import TIMEOUT
 
 
 @pytest.mark.exhaustive(keep=["faithful.py x", "endings.py raises"])
@@ -72,17 +74,33 @@ def test_ctrl_c_in_the_terminal_is_the_programs_affair(tmp_path: Path) -> None:
     assert ended.said[-1].startswith("framedex: the program was ended by SIGINT; recorded ")
 
 
+def test_an_interrupt_reaches_the_program_once_whoever_it_is_sent_to(tmp_path: Path) -> None:
+    """Given an interrupt for framedex alone, then one for its group, then the program receives two in all."""
+    with waiting(tmp_path, "counts_interrupts") as process:
+        assert process.stdout
+        lines = [*read_until_ready(process.stdout)]
+        process.send_signal(signal.SIGINT)
+        lines.append(process.stdout.readline())
+        os.killpg(process.pid, signal.SIGINT)
+        lines.append(process.stdout.readline())
+        process.terminate()
+        lines += process.communicate(timeout=TIMEOUT)[0].splitlines(keepends=True)
+
+    assert lines[-3:] == [b"ready\n", b"interrupt 1\n", b"interrupt 2\n"]
+
+
+def test_a_killed_framedex_ends_the_program(tmp_path: Path) -> None:
+    with waiting(tmp_path, "counts_interrupts") as process:
+        assert process.stdout
+        assert list(read_until_ready(process.stdout))
+        process.kill()
+        assert process.stdout.read() == b""  # the program had the other end of the pipe
+
+
 def signalled(folder: Path, number: signal.Signals, send: object) -> Ended:
     """A waiting program under framedex, in a process group of its own, that is sent a signal once it has printed."""
     assert callable(send)
-    with subprocess.Popen(
-        [FRAMEDEX, "run", program("endings.py"), "waits_for_a_signal"],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    with waiting(folder, "waits_for_a_signal") as process:
         assert process.stdout
         first = process.stdout.readline()
         send(process)
@@ -92,3 +110,23 @@ def signalled(folder: Path, number: signal.Signals, send: object) -> Ended:
             os.killpg(process.pid, signal.SIGKILL)
             raise
     return Ended(process.returncode, first + rest, stderr)
+
+
+def read_until_ready(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a program up to `ready`."""
+    for line in lines:
+        yield line
+        if line == b"ready\n":
+            return
+
+
+def waiting(folder: Path, ending: str) -> subprocess.Popen[bytes]:
+    """A program under framedex, in a process group of its own."""
+    return subprocess.Popen(
+        [FRAMEDEX, "run", program("endings.py"), ending],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )

@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import uuid
@@ -16,7 +15,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import FrameType
 
 from framedex.binaries import Contents, KeptBinaries, state_of
 from framedex.captures import captures_below, captures_of_run, write_contents
@@ -25,6 +23,7 @@ from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.plugins import Plugin
 from framedex.commands.launching.recorder_report import RecorderReport
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Runtime
+from framedex.commands.launching.supervision import supervised
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.interpreters import ask, unusable
@@ -37,7 +36,6 @@ from framedex.version import VERSION
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
 # An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
 _PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
-_FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +113,10 @@ def launch(what: Launch) -> Outcome:
     with RecorderReport() as report:
         environment = _environment(what, captures, run_id) | report.variables()
         try:
-            process = subprocess.Popen([what.python, *what.arguments], env=environment)
+            with supervised([what.python, *what.arguments], environment) as process:
+                status = process.wait()
         except OSError as error:
             raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
-        with standing_aside(process):
-            try:
-                status = process.wait()
-            except BaseException:  # whoever limits the time of this process would leave that one behind
-                process.kill()
-                raise
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
     with suppress(KeyboardInterrupt):  # whoever is in a hurry does without
@@ -227,22 +220,6 @@ def _make_folder(captures: Path) -> None:
         ) from None
     if not os.access(captures, os.W_OK | os.X_OK):
         raise FramedexError(f"{captures} cannot be written.", "Name another folder: `framedex run -o DIR SCRIPT`.")
-
-
-@contextmanager
-def standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """While the block lasts, signals are the program's: those of a terminal reach it anyway, others are passed on."""
-
-    def forward(number: int, _frame: FrameType | None) -> None:
-        process.send_signal(number)
-
-    before = {number: signal.signal(number, forward) for number in _FORWARDED_SIGNALS}
-    before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _versions(python: str) -> dict[str, str]:

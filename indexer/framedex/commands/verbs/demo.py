@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ import click
 
 from framedex.commands.launching import demo_folder
 from framedex.commands.launching.demo_environment import checkout, jax_sources, mock_sources, undisturbed
-from framedex.commands.launching.launch import interpreter, standing_aside
+from framedex.commands.launching.launch import interpreter
+from framedex.commands.launching.supervision import supervised
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.proposals import called_from_anywhere
 from framedex.commands.output.terminal import Line, Span
@@ -88,8 +88,7 @@ def _show(ctx: click.Context, arguments: Sequence[str], folder: Path) -> None:
     print_lines([(), _heading(arguments)])
     sys.stdout.flush()
     cli = f"from framedex.commands.main import cli; cli(prog_name={called_from_anywhere()!r})"
-    process = subprocess.Popen([*own_code(cli, ()), *arguments], cwd=folder, env=undisturbed(os.environ))
-    with standing_aside(process):
+    with supervised([*own_code(cli, ()), *arguments], undisturbed(os.environ), folder) as process:
         status = process.wait()
     if status in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
