@@ -95,6 +95,7 @@ def test_the_line_is_told_and_memory_is_a_counter(tmp_path: Path) -> None:
     assert list(accumulate(counter["samples"]["count"])) == [used for _, used in device.over_time]
 
 
+@pytest.mark.exhaustive
 def test_columns_that_outgrow_memory_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given that columns keep next to nothing in memory, when calls are exported, then the profile is the same."""
     whole = export(index_of_training(), "firefox", tmp_path / "whole.json")

@@ -67,6 +67,7 @@ def test_runs_of_ffi_handlers_are_calls(tmp_path: Path) -> None:
     assert names == Counter(call.function for call in calls)
 
 
+@pytest.mark.exhaustive(keep=["jsonl", "firefox"])
 @pytest.mark.parametrize("form", [name for name in _WRITTEN if name != "pprof"])  # which is too small
 def test_what_was_there_stays_where_there_is_no_room(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -106,6 +107,7 @@ def test_a_pipe_gets_what_a_file_would(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"Written: /dev/stdout, for ui.perfetto.dev.")
 
 
+@pytest.mark.exhaustive(keep=["jsonl"])
 @pytest.mark.parametrize("form", _WRITTEN)
 def test_a_reader_that_goes_away_is_told_nothing(form: str) -> None:
     command = [FRAMEDEX, "--index", str(index_of_training()), "export", "--format", form, "-o", "-"]

@@ -28,6 +28,7 @@ def index(request: pytest.FixtureRequest) -> Path:
     return hostile_index(request.getfixturevalue("project"))
 
 
+@pytest.mark.exhaustive(keep=["hostile-calls", "training-time", "training-bytes"])
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_collapsed_stacks_have_every_call(index: Path, weight: str, tmp_path: Path) -> None:
     text = export(index, "collapsed", tmp_path / "stacks", "--weight", weight).decode()
@@ -101,6 +102,7 @@ def _with_labels(call: Call) -> tuple[Any, ...]:
     return call.thread, call.function, shape, tuple((name, line or 0) for name, _, line, _ in call.stack)
 
 
+@pytest.mark.exhaustive(keep=["pprof"])
 @pytest.mark.parametrize("form", ["collapsed", "speedscope", "pprof"])
 def test_a_filter_leaves_those_that_pass(form: str, tmp_path: Path) -> None:
     """Given a filter that has to look at each call, when calls are exported, then those that pass are counted."""

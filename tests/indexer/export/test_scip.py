@@ -100,6 +100,7 @@ def test_hostile_names_are_symbols(project: Project, tmp_path: Path, monkeypatch
     assert {HOSTILE[0], HOSTILE[1], HOSTILE[5]} <= {each.display_name for each in symbols}
 
 
+@pytest.mark.exhaustive
 def test_binaries_are_no_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given the folder of everything, then only files with lines are documents."""
     found = _exported(index_of_training(), Path("/"), tmp_path / "index.scip", monkeypatch)

@@ -56,6 +56,7 @@ def _process(cache: SourceCache, server: Served, commit: str) -> subprocess.Pope
     )
 
 
+@pytest.mark.exhaustive(keep=["3"])
 @pytest.mark.parametrize("number", range(1, len(contents()) + 2))
 def test_a_process_killed_at_any_request_leaves_what_the_next_goes_on_with(
     cache: SourceCache, repository: Path, number: int
@@ -103,6 +104,7 @@ def test_ctrl_c_ends_all_that_was_started(cache: SourceCache, repository: Path) 
         assert written(fetch(cache, xla(commit), Remote(f"{server.address}/xla.git"))) == contents()
 
 
+@pytest.mark.exhaustive
 def test_of_two_at_once_the_second_waits_and_takes_what_the_first_has_fetched(
     cache: SourceCache, repository: Path
 ) -> None:
@@ -145,6 +147,7 @@ def test_locks_and_packs_that_a_killed_git_has_left_are_no_hindrance(cache: Sour
     assert not any(file.exists() for file in left)
 
 
+@pytest.mark.exhaustive(keep=["garbled"])
 @pytest.mark.parametrize("harm", ["truncated", "garbled", "removed"])
 def test_damaged_objects_are_told_with_the_remedy_or_fetched_again(
     cache: SourceCache, repository: Path, harm: str

@@ -19,7 +19,7 @@ from framedex.fleet.naming import Names
 from framedex.fleet.place import Place
 from framedex.progress import Silence
 from tests.once import made_once
-from tests.running import run
+from tests.running import mock_environment, run
 
 JOB = "train/../step 1"
 TABLES = ("captures", "calls", "call_kinds", "stacks", "frames")
@@ -31,12 +31,21 @@ def job() -> tuple[Path, Path]:
 
 
 def _record(folder: Path) -> tuple[Path, Path]:
+    prepare_equal_stacks(folder)
     ranks = []
     for rank, ending in enumerate(("returns", "aborts")):
         (folder / str(rank)).mkdir()
         variables = {"FRAMEDEX_JOB": JOB, "SLURM_PROCID": str(rank), "FRAMEDEX_UNRELATED": "secret"}
         ranks.append(run("endings.py", ending, folder=folder / str(rank), **variables).capture)
     return ranks[0], ranks[1]
+
+
+def prepare_equal_stacks(folder: Path) -> None:
+    """Start a program, so that all later ones have the same outermost frames.
+
+    With fork servers, pytest executes its first program of JAX and forks the others.
+    """
+    subprocess.run([sys.executable, "-c", "import jax"], env=mock_environment(folder), check=True)
 
 
 @cache

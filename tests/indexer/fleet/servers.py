@@ -9,9 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.request import Request, urlopen
 
-import boto3
-from moto.server import ThreadedMotoServer
-
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_DEFAULT_REGION": "us-east-1"}
 BUCKET = "fleet"
 
@@ -25,6 +22,9 @@ def moto() -> Iterator[tuple[str, int]]:
 
     All that are started in a process have the same content: what is there at first is removed.
     """
+    import boto3  # here: all workers import this module, one needs it
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -134,10 +134,10 @@ import os, sys
 from pathlib import Path
 from framedex.fleet.place import Place
 from tests.indexer.fleet.fleets import added
-captures = [Path(path) for path in sys.argv[2:]]
+captures = [Path(path) for path in sys.argv[3:]]
 added(Path(sys.argv[1], "whole"), *captures)
 rename = Place._rename
-for written in range(6):
+for written in map(int, sys.argv[2].split()):
     child = os.fork()
     if child == 0:
         left = [written]
@@ -153,11 +153,17 @@ for written in range(6):
 """
 
 
-def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(clean: Path, tmp_path: Path) -> None:
+@pytest.mark.exhaustive(keep=["calls and row"])
+@pytest.mark.parametrize(
+    "files_written", [pytest.param((4, 5), id="calls and row"), pytest.param(range(6), id="each file")]
+)
+def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(
+    files_written: Sequence[int], clean: Path, tmp_path: Path
+) -> None:
     """Each file is the last one in turn: the store's own, frames, stacks, kinds, calls, and that of the capture."""
-    command = [sys.executable, "-c", KILLED, str(tmp_path), *map(str, job())]
+    command = [sys.executable, "-c", KILLED, str(tmp_path), " ".join(map(str, files_written)), *map(str, job())]
     subprocess.run(command, check=True, timeout=120, cwd=ROOT)
-    for written in range(6):
+    for written in files_written:
         store = tmp_path / str(written)
         (part,) = (name for name in files(store) if name.endswith(".part"))
         os.utime(store / part, (0, 0))
@@ -183,6 +189,7 @@ def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
     assert writing.exists() and foreign.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +267,7 @@ def test_a_capture_whose_calls_are_gone_is_there_again_when_it_is_added_again(cl
         assert content(store) == content(clean)
 
 
+@pytest.mark.exhaustive
 def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +318,7 @@ def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
     assert asked(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
 
 
+@pytest.mark.exhaustive(keep=["4000000000000000000-2096-10-02-is yet to come"])
 @pytest.mark.parametrize(
     ("started", "day", "told"),
     [(4 * 10**18, "2096-10-02", "is yet to come"), ((1 << 63) - 1, "1970-01-01", "what no clock can")],

@@ -9,11 +9,13 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
@@ -26,6 +28,7 @@ from framedex.fleet.questions import QUESTIONS
 from framedex.index import Store
 from framedex.ingest import Silence, ingest_captures
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
+from tests.indexer.fleet import changing
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.once import made_once
 from tests.running import PROGRAMS, run
@@ -121,6 +124,25 @@ def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
     assert all(row["longest_milliseconds"] <= row["milliseconds"] for row in waits if row["waits"] == 1)
 
 
+def test_transfers_that_failed_moved_nothing(tmp_path: Path) -> None:
+    added(tmp_path / "store", job()[0])
+    (kinds,) = (tmp_path / "store" / "call_kinds").rglob("*.parquet")
+    rows = changing.read(kinds)
+
+    def moved_by_puts() -> list[tuple[Any, ...]]:
+        moved = "SELECT direction, sum(transfers)::BIGINT FROM"
+        return asked(tmp_path / "store", f"{moved} ({QUESTIONS['transfers'].sql}) GROUP BY 1 ORDER BY 1")
+
+    assert moved_by_puts()[-1] == ("host to device", 5)
+
+    has_failed = pc.equal(rows["function"], changing.TRANSFER)
+    errors = pc.cast(pc.if_else(has_failed, 13, rows["error"]), rows["error"].type)
+    changing.write(kinds, changing.with_column(rows, "error", errors))
+
+    assert "host to device" not in dict(moved_by_puts())
+
+
+@pytest.mark.exhaustive
 def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> None:
     capture = run("failing.py", folder=tmp_path, FRAMEDEX_DEVICES="3", FRAMEDEX_FAIL=FAILING).capture
     added(tmp_path / "store", capture)
@@ -141,15 +163,16 @@ def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> 
     assert sorted(tuple(row[column] for column in columns) for row in told.rows) == of_index
 
 
+@pytest.mark.exhaustive(keep=["two", "drop", "file"])
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("SELECT 1; SELECT 2", "one SELECT"),
+        pytest.param("SELECT 1; SELECT 2", "one SELECT", id="two"),
         ("COPY (SELECT 1) TO 'x.csv'", "one SELECT"),
-        ("DROP TABLE captures", "one SELECT"),
+        pytest.param("DROP TABLE captures", "one SELECT", id="drop"),
         ("SET enable_external_access = true", "one SELECT"),
         ("", "one SELECT"),
-        ("SELECT * FROM read_csv('/etc/passwd')", "Permission"),
+        pytest.param("SELECT * FROM read_csv('/etc/passwd')", "Permission", id="file"),
         ("SELECT * FROM nothing", "nothing"),
         ("SELEC 1", "SELEC"),
     ],
@@ -219,6 +242,7 @@ def test_a_store_is_read_without_framedex(store: Path) -> None:
     assert duckdb.execute(query).fetchall() == asked(store, "SELECT DISTINCT function FROM stacks_readable ORDER BY 1")
 
 
+@pytest.mark.exhaustive(keep=["duckdb"])
 @pytest.mark.parametrize("library", ["duckdb", "fsspec", "pyarrow"])
 def test_without_a_library_it_is_said_what_to_install(library: str, store: Path) -> None:
     for verb in (["query"], ["add", str(job()[0])]):

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -85,11 +86,9 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(clean: Path, tmp_path: Path) -> Path:
     """Another one."""
-    store = tmp_path / "store"
-    added(store, *ranks())
-    return store
+    return Path(shutil.copytree(clean, tmp_path / "store"))
 
 
 def test_what_was_in_many_files_is_in_few_and_all_of_it_is_there_before_and_after(clean: Path, store: Path) -> None:
@@ -151,6 +150,7 @@ def test_a_capture_that_was_put_together_is_known_when_it_is_added_again(store: 
     assert files(store) == before
 
 
+@pytest.mark.exhaustive
 def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together(clean: Path, tmp_path: Path) -> None:
     cut = copied(ranks()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
@@ -331,6 +331,7 @@ class Hours:
                 os.utime(mark, (1, 1))
 
 
+@pytest.mark.exhaustive
 def test_who_reads_and_adds_while_files_are_removed_misses_nothing(clean: Path, tmp_path: Path) -> None:
     """Given two that put together and remove over and over, one that reads, and captures that are added one by one."""
     store = tmp_path / "store"
@@ -453,6 +454,7 @@ def _alone(folder: Path, *captures: Path) -> Path:
     return folder / "alone"
 
 
+@pytest.mark.exhaustive(keep=["None-calls"])
 @pytest.mark.parametrize("table", ["calls", "call_kinds"])
 @pytest.mark.parametrize("damage", [lambda rows: rows.slice(3), lambda rows: rows.slice(0, 0), None])
 def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
@@ -485,6 +487,7 @@ def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
     assert left["problem"] and left["remedy"]
 
 
+@pytest.mark.exhaustive(keep=["captures-False"])
 @pytest.mark.parametrize("is_all", [True, False])
 @pytest.mark.parametrize("moment", ["calls", "captures"])
 def test_what_is_dropped_while_it_is_put_together_is_dropped(
@@ -526,6 +529,7 @@ def test_a_folder_without_room_is_told_and_not_tried_again(store: Path, monkeypa
     assert tried == [1] and "TMPDIR" in caught.value.remedy
 
 
+@pytest.mark.exhaustive
 def test_what_a_row_refers_to_that_is_not_understood_stays(clean: Path, store: Path) -> None:
     row = sorted((store / "captures").rglob("*.parquet"))[3]
     whole = row.read_bytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,15 +50,22 @@ def of(store: Path) -> set[tuple[str, str]]:
     return set(asked(store, "SELECT day, job FROM captures"))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A store with all of them."""
-    store = tmp_path / "store"
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with all of them. It is not to be changed."""
+    store = tmp_path_factory.mktemp("clean") / "store"
     done = added(store, *captures().values())
     assert all(isinstance(each, Added) for each in done) and of(store) == set(captures())
     return store
 
 
+@pytest.fixture
+def store(clean: Path, tmp_path: Path) -> Path:
+    """Another one."""
+    return Path(shutil.copytree(clean, tmp_path / "store"))
+
+
+@pytest.mark.exhaustive(keep=["2026-11-24-None-left0-False", "2026-11-23-train-left2-True"])
 @pytest.mark.parametrize("is_together", [False, True])
 @pytest.mark.parametrize(
     ("before", "name", "left"),
@@ -192,6 +200,7 @@ def test_the_verb_shows_what_would_go_and_drops_it_when_told_to(store: Path) -> 
 DEEP = "[" * 200_000
 
 
+@pytest.mark.exhaustive(keep=["{"])
 @pytest.mark.parametrize(
     "told",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,11 +31,18 @@ from tests.indexer.fleet.fleets import JOB, added, asked, content, copied, job
 from tests.pythons import ROOT
 
 
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with both ranks. It is not to be changed."""
+    store = tmp_path_factory.mktemp("clean") / "store"
+    added(store, *job())
+    return store
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A store with both ranks."""
-    added(tmp_path / "store", *job())
-    return tmp_path / "store"
+def store(clean: Path, tmp_path: Path) -> Path:
+    """Another one."""
+    return Path(shutil.copytree(clean, tmp_path / "store"))
 
 
 def put(store: Path, table: str, schema: Any, *rows: Mapping[str, Any]) -> None:
@@ -55,6 +63,7 @@ def first(store: Path, table: str, where: str = "true") -> dict[str, Any]:
         return dict(zip(answer.columns, answer.rows[0], strict=True))
 
 
+@pytest.mark.exhaustive(keep=["True"])
 @pytest.mark.parametrize("is_together", [False, True])
 def test_a_frame_is_what_its_hash_says_however_much_somebody_claims_to_know(*, is_together: bool, store: Path) -> None:
     before = content(store)
@@ -111,6 +120,7 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
     assert content(store) == before
 
 
+@pytest.mark.exhaustive(keep=["day-../../../outside-of another day"])
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
@@ -181,6 +191,7 @@ for work in (
 """
 
 
+@pytest.mark.exhaustive(keep=["unlink-calls-0", "<lambda>-call_kinds-1"])
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("table", ["calls", "call_kinds"])
 @pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-9]), overwrite])
@@ -205,6 +216,7 @@ def test_captures_whose_calls_are_no_files_of_a_stores_are_set_apart(
     assert isinstance(pulled.exception, SystemExit | None) and file.name[:32] in pulled.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("mode", "told"), [(0o555, "written"), (0o000, "read")])
 def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
     """Run as somebody else where modes mean nothing to who runs the tests, in a folder that is open to all."""

@@ -18,7 +18,7 @@ from framedex.fleet.place import Place
 from framedex.index import Index
 from framedex.progress import Silence
 from tests.indexer.fleet import servers
-from tests.indexer.fleet.fleets import JOB, added, content, job
+from tests.indexer.fleet.fleets import JOB, added, asked, content, job
 
 STORE = f"s3://{servers.BUCKET}/of/mine"
 
@@ -34,32 +34,25 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> None:
-    """Given two that add the same at once."""
-    added(tmp_path / "store", *job())  # by which all names are known
+    """Given two that add the same at once; then the objects are put together, pulled and dropped."""
+    folder = tmp_path / "store"
+    added(folder, *job())  # by which all names are known
     with ThreadPoolExecutor() as pool:
         for done in pool.map(lambda captures: added(STORE, *captures), (job(), job()[::-1])):
             assert all(isinstance(each, Added) for each in done), done
 
-    assert content(STORE) == content(tmp_path / "store")
-
-    assert [isinstance(done, Added) and not done.is_new for done in added(STORE, *job())] == [True, True]
-
-
-def test_objects_are_put_together_pulled_and_dropped(tmp_path: Path) -> None:
-    added(STORE, *job())
-    before = content(STORE)
-
     assert compact(Place(STORE), Silence()).parts == 1
 
-    assert content(STORE) == before
+    assert content(STORE) == content(folder)
     assert [isinstance(done, Added) and not done.is_new for done in added(STORE, *job())] == [True, True]
     index = tmp_path / "index.db"
-    pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", STORE, "-o", str(index)])
+    pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", STORE, "-o", str(index), "--rank", "0"])
     assert pulled.exit_code == 0, pulled.output
     with Index.open(index) as opened:
-        assert sum(capture.calls for capture in opened.captures()) == len(before["calls"])
+        ((calls,),) = asked(folder, "SELECT calls FROM captures WHERE rank = 0")
+        assert sum(capture.calls for capture in opened.captures()) == calls
     assert drop(Place(STORE), None, JOB).files > 0
-    assert not any(content(STORE)[table] for table in ("captures", "calls", "stacks"))
+    assert asked(STORE, "SELECT * FROM captures") == []
 
 
 def test_a_bucket_that_is_not_there_is_told() -> None:
@@ -68,6 +61,7 @@ def test_a_bucket_that_is_not_there_is_told() -> None:
     assert "key" not in str(caught.value)
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     with servers.moto() as (host, port):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -50,6 +51,8 @@ TOLD = {
     " ON b.id = d.boundary JOIN threads t ON t.id = d.thread ORDER BY 1, 2, 3, 4",
 }
 
+PULL = ("fleet", "pull", "--store")
+
 
 def framedex(*arguments: object) -> Result:
     """What the command line answers."""
@@ -80,31 +83,20 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_index_that_was_pulled_has_the_calls_stacks_and_frames_of_one_that_read_the_captures(
     store: Path, tmp_path: Path
 ) -> None:
-    pulled = framedex("fleet", "pull", "--store", store, "-o", tmp_path / "pulled" / "index.db")
+    """Given ranks that ended otherwise, and a program that compiles, moves data and waits."""
+    (training,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
+    everything = Path(shutil.copytree(store, tmp_path / "store"))
+    added(everything, training)
+
+    pulled = framedex("fleet", "pull", "--store", everything, "-o", tmp_path / "pulled" / "index.db")
 
     assert pulled.exit_code == 0, pulled.output
-    expected = read(tmp_path / "read.db", job())
+    expected = read(tmp_path / "read.db", [*job(), training])
     found = told(tmp_path / "pulled" / "index.db")
-    assert all(
-        expected[name]
-        for name in ("calls", "stacks", "kinds", "frames", "releases", "user lines", "transfers", "durations")
-    )
+    assert all(expected[name] for name in TOLD)
     for name, rows in expected.items():
         assert found[name] == rows, name
     assert {"single", "ranked"} <= {how for *_, how in expected["stacks"]}
-
-
-def test_what_lines_cost_is_pulled_as_far_as_calls_tell_it(tmp_path: Path) -> None:
-    """Given a program that compiles, moves data and waits."""
-    (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
-    added(tmp_path / "store", capture)
-
-    assert framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db").exit_code == 0
-
-    expected, found = read(tmp_path / "read.db", [capture]), told(tmp_path / "index.db")
-    for name in TOLD:
-        assert found[name] == expected[name], name
-    assert all(expected[name] for name in ("calls", "kinds", "compiles", "transfers"))
 
 
 def test_verbs_answer_on_what_was_pulled_and_say_what_is_not_in_a_store(store: Path, tmp_path: Path) -> None:
@@ -142,28 +134,42 @@ def test_what_is_pulled_twice_is_there_once_and_what_has_grown_is_replaced(store
     assert len(list((tmp_path / "captures").iterdir())) == 2
 
 
-def test_captures_are_chosen_by_what_they_are_of(store: Path, tmp_path: Path) -> None:
-    def pull(*arguments: object) -> tuple[int, int, str]:
-        index = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "index.db"
-        done = framedex("fleet", "pull", "--store", store, "-o", index, "--json", *arguments)
-        many = len(json.loads(done.stdout)["imported"]) if done.exit_code == 0 else 0
-        return done.exit_code, many, done.stderr
+@pytest.mark.exhaustive(keep=["one rank", "ids"])
+@pytest.mark.parametrize(
+    ("chosen", "ranks"),
+    [
+        pytest.param(("--job", JOB), 2, id="job"),
+        pytest.param(("--since", "2000-01-01", "--rank", 1), 1, id="one rank"),
+        pytest.param(("--capture", "FIRST", "--capture", "SECOND"), 2, id="ids"),
+        pytest.param(("--day", "DAY"), 2, id="day"),
+        pytest.param(("--since", "DAY"), 2, id="since"),
+    ],
+)
+def test_captures_are_chosen_by_what_they_are_of(
+    chosen: Sequence[object], ranks: int, store: Path, tmp_path: Path
+) -> None:
+    (first, day), (second, _) = asked(store, "SELECT capture, day FROM captures")
+    named = {"FIRST": first, "SECOND": second[:8], "DAY": day}
 
-    listed = json.loads(framedex("fleet", "query", "--store", store, "captures", "--json").stdout)["rows"]
-    (first, day), (second, _) = (row[:2] for row in listed)
-    assert pull("--job", JOB)[:2] == (0, 2)
-    assert pull("--rank", 1)[:2] == (0, 1)
-    assert pull("--capture", first, "--capture", second[:8])[:2] == (0, 2)
-    assert pull("--day", day)[:2] == pull("--since", day)[:2] == (0, 2)
-    assert pull("--since", "2000-01-01", "--rank", 0)[:2] == (0, 1)
-    for wrong, said in (
+    options = [named.get(str(each), each) for each in chosen]
+    done = framedex(*PULL, store, "-o", tmp_path / "index.db", "--json", *options)
+
+    assert done.exit_code == 0 and len(json.loads(done.stdout)["imported"]) == ranks
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
         (("--job", "none"), "None of the 2 captures in the store is meant"),
         (("--capture", "x"), "no capture whose id begins"),
         (("--capture", ""), "2 captures whose ids begin"),
         (("--day", "yesterday"), "is no day"),
-    ):
-        status, _, stderr = pull(*wrong)
-        assert status == 1 and said in stderr
+    ],
+)
+def test_a_choice_of_nothing_is_refused(chosen: Sequence[str], said: str, store: Path, tmp_path: Path) -> None:
+    done = framedex(*PULL, store, "-o", tmp_path / "index.db", *chosen)
+
+    assert done.exit_code == 1 and said in done.stderr
 
 
 def test_a_job_whose_name_is_no_text_is_pulled_and_dropped_by_what_it_is_called(tmp_path: Path) -> None:
@@ -209,6 +215,7 @@ def test_who_is_killed_while_pulling_leaves_no_half_index(moment: str, store: Pa
     assert told(index)["calls"] == read(tmp_path / "read.db", job())["calls"]
 
 
+@pytest.mark.exhaustive(keep=["metadata-no JSON"])
 @pytest.mark.parametrize(
     ("column", "told"), [("metadata", "no JSON"), ("calls", 1 << 40), ("problems", "[1"), ("started", 1 << 61)]
 )
@@ -226,6 +233,7 @@ def test_a_row_that_does_not_hold_together_is_told(column: str, told: object, tm
         assert not list(index.captures())
 
 
+@pytest.mark.exhaustive(keep=["stacks"])
 @pytest.mark.parametrize("table", ["stacks", "frames", "calls"])
 def test_a_store_that_lacks_something_is_told_and_nothing_of_the_capture_is_there(table: str, tmp_path: Path) -> None:
     added(tmp_path / "store", job()[0])

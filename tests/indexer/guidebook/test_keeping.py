@@ -38,6 +38,7 @@ def test_the_deepest_roads_are_kept(tmp_path: Path) -> None:
     assert read_kept(file) == observations
 
 
+@pytest.mark.exhaustive(keep=["", "[]"])
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", "{}", '{"format": "framedex-trace"}', "[" * 100_000])
 def test_what_is_something_else_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "observations.json"
@@ -56,6 +57,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         read_kept(file)
 
 
+@pytest.mark.exhaustive(keep=["None", "parts4", "parts9", "parts16", "parts20"])
 @pytest.mark.parametrize(
     "parts",
     [

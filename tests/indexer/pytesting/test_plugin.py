@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
 
@@ -122,12 +123,6 @@ def test_no_number():
 
 
 @pytest.mark.framedex(compiles=1)
-def test_fails_by_itself():
-    print("what it printed")
-    assert train([3]).shape == (3,)
-
-
-@pytest.mark.framedex(compiles=1)
 @pytest.mark.parametrize("text", ["a::b c"])
 def test_with_parameters(text, tmp_path, record_property):
     record_property("where", tmp_path)
@@ -170,7 +165,6 @@ def test_recorded(recorded):
     assert second.waits().recorded > 0
 
 
-@pytest.mark.framedex(compiles=2)
 def test_blocks_in_one_another(recorded):
     with recorded() as outer:
         with recorded() as inner:
@@ -192,18 +186,6 @@ def test_an_exception_goes_before_budgets(recorded):
         with recorded(compiles=0):
             train([3])
             raise KeyError
-
-
-@pytest.mark.framedex(compiles=1)
-def test_ends_its_process():
-    import os
-
-    os._exit(3)
-
-
-@pytest.mark.framedex(compiles=1)
-def test_skipped():
-    pytest.skip("not today")
 
 
 class TestOwnFixture:
@@ -230,44 +212,72 @@ def test_asked_late(request):
     request.getfixturevalue("recorded")
 """
 
-# What only a process of its own shows.
+# Tests that need no program of JAX: their processes start in a fraction of the time.
+TESTS_WITHOUT_JAX = """
+import os
+
+import pytest
+
+
+@pytest.mark.framedex(compiles=1)
+def test_fails_by_itself():
+    print("what it printed")
+    assert "a text" == "another text"
+
+
+@pytest.mark.framedex(compiles=1)
+def test_ends_its_process():
+    os._exit(3)
+
+
+@pytest.mark.framedex(compiles=1)
+def test_skipped():
+    pytest.skip("not today")
+"""
+
+# Each marked test has a process of its own here.
 APART = {
     "test_plain": "passed",
-    "test_kept": "passed",
     "test_what_fixtures_do_is_not_the_body": "passed",
     "test_compiles": "failed",
     "test_typo_of_a_budget": "error",
     "test_fails_by_itself": "failed",
-    "test_with_parameters[a::b c]": "passed",
-    "test_expected": "xfail",
-    "TestClass::test_nearest_mark": "passed",
     "test_asked_late": "failed",
     "test_ends_its_process": "error",
     "TestOwnFixture::test_of_this_name": "passed",
 }
-RECORDED = {
+MORE_APART = {
     "test_kept": "passed",
-    "test_what_fixtures_do_is_not_the_body": "passed",
-    "test_compiles": "failed",
+    "test_with_parameters[a::b c]": "passed",
+    "test_expected": "xfail",
+    "TestClass::test_nearest_mark": "passed",
+}
+RECORDED = {
     "test_under_a_behaviour": "passed",
     "test_moves": "failed",
     "test_holds": "failed",
     "test_typo_of_a_function": "failed",
-    "test_typo_of_none": "passed",
     "test_typo_of_a_budget": "error",
     "test_no_budget": "error",
     "test_no_number": "error",
     "test_fails_by_itself": "failed",
-    "test_with_parameters[a::b c]": "passed",
-    "test_expected": "xfail",
     "TestClass::test_nearest_mark": "passed",
-    "TestClass::test_mark_of_its_class": "failed",
     "test_recorded": "passed",
     "test_blocks_in_one_another": "passed",
     "test_a_block_over_its_budget": "failed",
     "test_an_exception_goes_before_budgets": "passed",
-    "test_through_another_fixture": "passed",
     "test_asked_late": "failed",
+}
+RECORDED_COMPILATIONS = 13  # of `step`, by all tests in RECORDED
+MORE_RECORDED = {
+    "test_kept": "passed",
+    "test_what_fixtures_do_is_not_the_body": "passed",
+    "test_compiles": "failed",
+    "test_typo_of_none": "passed",
+    "test_with_parameters[a::b c]": "passed",
+    "test_expected": "xfail",
+    "TestClass::test_mark_of_its_class": "failed",
+    "test_through_another_fixture": "passed",
 }
 
 
@@ -279,16 +289,20 @@ def write_project(folder: Path, tests: str = TESTS, **others: str) -> Path:
     return folder
 
 
+def _selecting(*tests: str) -> tuple[str, str]:
+    names = {re.split(r"\[|::", test)[-1 if test.startswith("Test") else 0] for test in tests}
+    return "-k", " or ".join(sorted(names))
+
+
 def _run_apart(folder: Path) -> Outcome:
-    names = {re.split(r"\[|::", name)[-1 if name.startswith("Test") else 0] for name in APART}
-    return pytest_in(write_project(folder), "-k", " or ".join(sorted({*names, "test_skipped"})))
+    write_project(folder, test_without_jax=TESTS_WITHOUT_JAX)
+    return pytest_in(folder, *_selecting(*APART, "test_skipped"))
 
 
-def _run_recorded(folder: Path) -> Outcome:
-    write_project(folder)
-    left_out = "not test_plain and not test_ends_its_process and not TestOwnFixture"
+def _run_recorded(folder: Path, outcomes: Mapping[str, str] = RECORDED) -> Outcome:
+    write_project(folder, test_without_jax=TESTS_WITHOUT_JAX)
     started = ("-m", "framedex", "run", "-o", "captures")
-    return pytest_in(folder, "-k", left_out, before=started, JAX_PLATFORMS="tpu")
+    return pytest_in(folder, *_selecting(*outcomes), before=started, JAX_PLATFORMS="tpu")
 
 
 @pytest.fixture(scope="module")
@@ -309,6 +323,12 @@ def test_each_test_is_judged_by_itself(apart: Outcome) -> None:
     assert apart.status == 1
 
 
+@pytest.mark.exhaustive
+def test_each_test_is_judged_by_itself_whatever_its_form(tmp_path: Path) -> None:
+    tested = pytest_in(write_project(tmp_path), *_selecting(*MORE_APART))
+    assert tested.outcomes == MORE_APART, tested.output
+
+
 def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
     """Once, and not for other tests of the module."""
     assert (apart.folder / "set_up").read_text() == "x"
@@ -320,7 +340,7 @@ def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
         ("test_compiles", ["step was compiled 3 times, 1 is allowed (model.py:*=1)", "model.py:15 in train"]),
         ("test_compiles", ["argument 1 (x) was float32[3], [4], [5]", "Over the budget of this test"]),
         ("test_typo_of_a_budget", ["framedex knows no budget 'compile'", "Did you mean compiles?"]),
-        ("test_fails_by_itself", ["assert train([3]).shape == (3,)", "what it printed"]),
+        ("test_fails_by_itself", ["assert 'a text' == 'another text'", "what it printed"]),
         ("test_asked_late", ["It was not known that this test is to be recorded", "Name `recorded` among"]),
         ("test_ends_its_process", ["ended with status 3 before it was through"]),
     ],
@@ -358,26 +378,46 @@ def test_the_index_of_what_is_over_its_budget_is_there_to_be_asked(apart: Outcom
 
 def test_a_process_that_is_recorded_runs_its_tests_itself(all_recorded: Outcome) -> None:
     assert all_recorded.outcomes == RECORDED, all_recorded.output
-    assert (
-        "stp fits nothing that was compiled; did you mean step?" in all_recorded.output.partition("warnings summary")[2]
-    )
     assert all_recorded.status == 1
 
 
-def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> None:
+@pytest.mark.exhaustive
+def test_a_process_that_is_recorded_runs_tests_of_whatever_form(tmp_path: Path) -> None:
+    tested = _run_recorded(tmp_path, MORE_RECORDED)
+    assert tested.outcomes == MORE_RECORDED, tested.output
+    assert "stp fits nothing that was compiled; did you mean step?" in tested.output.partition("warnings summary")[2]
+
+
+def test_captures_of_tests_stay_beside_those_of_the_rest(all_recorded: Outcome) -> None:
     assert "NOT ALL CALLS" not in all_recorded.output
+    assert len(list((all_recorded.folder / "captures").iterdir())) > len(RECORDED)
+
+
+@pytest.mark.exhaustive
+def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> None:
     with Store(all_recorded.folder / "index.db") as store:
         ingest_captures(store, list((all_recorded.folder / "captures").iterdir()), [], Silence())
     with Index.open(all_recorded.folder / "index.db") as index:
         assert len(index.captures()) > len(RECORDED)
-        assert sum(row.compiles for row in index.compiles() if row.function == "step") > len(RECORDED)
+        assert sum(row.compiles for row in index.compiles() if row.function == "step") == RECORDED_COMPILATIONS
 
 
 def test_workers_of_xdist_do_the_same(tmp_path: Path) -> None:
-    write_project(tmp_path)
-    chosen = ("-k", "test_kept or test_holds or test_plain")
-    tested = pytest_in(tmp_path, "-p", "xdist", "-n", "2", *chosen, "test_it.py")
-    assert tested.outcomes == {"test_kept": "passed", "test_holds": "failed", "test_plain": "passed"}, tested.output
+    tests = """
+    import pytest
+
+    @pytest.mark.framedex(compiles=0)
+    def test_over_its_budget():
+        from model import train
+
+        train([3])
+
+    def test_plain():
+        pass
+    """
+    tested = pytest_in(write_project(tmp_path, dedent(tests)), "-p", "xdist", "-n", "2")
+    assert tested.outcomes == {"test_over_its_budget": "failed", "test_plain": "passed"}, tested.output
+    assert "step was compiled 1 time, none is allowed" in tested.section("test_over_its_budget")
 
 
 def test_without_marks_nothing_is_imported_and_nothing_changes(tmp_path: Path) -> None:
@@ -453,27 +493,32 @@ def test_fixtures_of_others_by_this_name_are_theirs(tmp_path: Path) -> None:
     assert tested.outcomes == {"test_one": "passed", "test_two[3]": "passed"}, tested.output
 
 
-def test_a_test_that_cannot_be_recorded_does_not_pass(tmp_path: Path) -> None:
+@pytest.mark.exhaustive(keep=["test_on_the_cpu"])
+@pytest.mark.parametrize("test", ["test_on_the_cpu", "test_recorded_on_the_cpu"])
+def test_a_test_that_cannot_be_recorded_does_not_pass(test: str, tmp_path: Path) -> None:
     tests = """
-    import jax
     import pytest
-    from model import train
 
-    jax.config.update("jax_platforms", "cpu")
+    def train():
+        import jax
+
+        jax.config.update("jax_platforms", "cpu")
+        from model import train
+
+        train([3])
 
     @pytest.mark.framedex(compiles=0)
     def test_on_the_cpu():
-        train([3])
+        train()
 
     def test_recorded_on_the_cpu(recorded):
         with recorded() as run:
-            train([3])
+            train()
         assert not run.compiles()
     """
-    tested = pytest_in(write_project(tmp_path, dedent(tests)))
-    assert tested.outcomes == {"test_on_the_cpu": "failed", "test_recorded_on_the_cpu": "failed"}, tested.output
-    for test in tested.outcomes:
-        assert "No call into the runtime was recorded, so nothing is judged: JAX runs on cpu." in tested.section(test)
+    tested = pytest_in(write_project(tmp_path, dedent(tests)), "-k", test)
+    assert tested.outcomes == {test: "failed"}, tested.output
+    assert "No call into the runtime was recorded, so nothing is judged: JAX runs on cpu." in tested.section(test)
 
 
 def test_what_its_own_process_cannot_collect_ends_one_test(tmp_path: Path) -> None:
@@ -500,7 +545,7 @@ def test_what_its_own_process_cannot_collect_ends_one_test(tmp_path: Path) -> No
     assert "not where this is recorded" in tested.section("test_one")
 
 
-@pytest.mark.exhaustive(keep=["arguments0"])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments",
     [("test_it.py", "-k", "test_it.py"), ("-k", "test_it.py", "test_it.py"), ("-k", "test_it.py", "--", "test_it.py")],

@@ -92,6 +92,18 @@ def project() -> SharedProject:
     return made_once("shared_project", _make)
 
 
+def imported_project() -> Path:
+    """A folder whose index has the capture of the file `plain`. It is everybody's: nobody changes it."""
+    return made_once("imported_project", _import)
+
+
+def _import(folder: Path) -> Path:
+    with chdir(folder):
+        result = framedex("import", project().files["plain"])
+    assert result.exit_code == 0, result.output
+    return folder
+
+
 def _make(made: Path) -> SharedProject:
     folder = made / "home" / USER / ORGANISATION
     folder.mkdir(parents=True)

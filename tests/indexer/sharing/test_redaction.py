@@ -17,7 +17,6 @@ from framedex.sharing.redaction import GONE, Redactor, Secrets
 from framedex.sharing.secrets import secrets_here
 from tests.indexer.sharing.project import FUNCTION, ORGANISATION, STATIC, USER, framedex, project
 
-_PLACES = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
 _GIVEN = (STATIC, "--dataset")
 
 
@@ -37,8 +36,9 @@ def _forms(secret: str) -> list[bytes]:
 @pytest.mark.parametrize("name", ["redacted", "hidden", "told"])
 def test_nothing_tells_of_the_place_or_of_what_was_given(name: str) -> None:
     said = _said(name)
+    places = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
     given = _GIVEN if name != "told" else _GIVEN[1:]  # what a source says is asked for with it
-    for secret in (*_PLACES, *given, project().host if len(project().host) > 3 else USER):
+    for secret in (*places, *given, project().host if len(project().host) > 3 else USER):
         for form in _forms(secret):
             assert form not in said, (secret, said[max(0, said.find(form) - 60) : said.find(form) + 40])
 

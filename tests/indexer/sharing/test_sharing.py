@@ -10,7 +10,7 @@ import pytest
 
 from framedex.index import Index
 from framedex.model import CallFilter, How
-from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, project
+from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, imported_project, project
 
 
 @pytest.fixture
@@ -20,14 +20,21 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def imported(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place where the capture was imported, for tests that only read there."""
+    monkeypatch.chdir(imported_project())
+    return imported_project()
+
+
 def _imported(name: str = "plain") -> None:
     result = framedex("import", project().files[name])
     assert result.exit_code == 0, result.output
 
 
-def test_verbs_answer_as_they_did_where_it_was_recorded(here: Path) -> None:
+@pytest.mark.usefixtures("imported")
+def test_verbs_answer_as_they_did_where_it_was_recorded() -> None:
     """Given neither the program nor its capture, then all but the places of files is what it was."""
-    _imported()
     assert not project().folder.exists()
     for verb in VERBS:
         assert _plain(framedex(*verb.split()).stdout) == _plain(project().answers[verb]), verb
@@ -43,9 +50,8 @@ def _plain(answer: str) -> list[str]:
     return [" ".join(line.split()) for line in answer.splitlines()]
 
 
-def test_lines_lead_to_the_shared_text_which_nobody_may_edit(here: Path) -> None:
-    _imported()
-    with Index.open(here / ".framedex" / "index.db") as index:
+def test_lines_lead_to_the_shared_text_which_nobody_may_edit(imported: Path) -> None:
+    with Index.open(imported / ".framedex" / "index.db") as index:
         (call,) = index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute"), 1)
         trace = index.calls.trace(call.id)
         assert trace is not None
@@ -53,14 +59,14 @@ def test_lines_lead_to_the_shared_text_which_nobody_may_edit(here: Path) -> None
         assert place is not None and place.how is How.EXACT
         text = Path(place.path)
         assert f'{FUNCTION}(jnp.ones((3, 5)), mode="{STATIC}")' in text.read_text().split("\n")[place.line - 1]
-        assert here / ".framedex" / "captures" in text.parents
+        assert imported / ".framedex" / "captures" in text.parents
         assert not stat.S_IMODE(text.stat().st_mode) & 0o222
         assert index.line(str(text), place.line).summary() is not None
 
 
 def test_sources_are_shared_as_asked(here: Path) -> None:
-    """Given `none`, `lines` and `files`, then no text, the recorded lines, or whole files are there."""
-    for name, expected in (("none", 0), ("plain", 1), ("files", 1)):
+    """Given `none` and `files`, then no text or whole files are there. `lines`, the default, is in the other tests."""
+    for name, expected in (("none", 0), ("files", 1)):
         folder = here / name
         folder.mkdir()
         framedex("--index", folder / "index.db", "import", project().files[name])
@@ -90,8 +96,8 @@ def test_importing_it_again_changes_nothing(here: Path) -> None:
     assert len(list((here / ".framedex" / "captures").iterdir())) == 1
 
 
-def test_it_is_marked_as_shared(here: Path) -> None:
-    _imported()
+@pytest.mark.usefixtures("imported")
+def test_it_is_marked_as_shared() -> None:
     assert "shared" in framedex("captures").stdout
     assert framedex("summary").stdout.startswith("Capture 1 of shared ")
     assert "recorded elsewhere, and shared" in framedex("summary").stderr
@@ -129,13 +135,14 @@ def test_a_file_is_replaced_whole_or_left_as_it_is(here: Path) -> None:
     assert [each.name for each in here.iterdir() if each.name.startswith(".capture")] == []
 
 
-def test_what_is_to_be_typed_next_is_quoted(here: Path) -> None:
-    _imported()
-    assert "import 'two words.fdx.zip'` opens it" in framedex("share", "1", "-o", "two words.fdx.zip").stderr
+@pytest.mark.usefixtures("imported")
+def test_what_is_to_be_typed_next_is_quoted(tmp_path: Path) -> None:
+    file = tmp_path / "two words.fdx.zip"
+    assert f"import '{file}'` opens it" in framedex("share", "1", "-o", file).stderr
 
 
-def test_what_cannot_be_is_said(here: Path) -> None:
-    _imported()
+@pytest.mark.usefixtures("imported")
+def test_what_cannot_be_is_said() -> None:
     for arguments, told in (
         (["share", "7"], "no capture 7"),
         (["share", "1", "--keep", "flax"], "give --redact"),

@@ -197,6 +197,7 @@ def test_files_twice_missing_or_out_of_order_are_refused(file: Path) -> None:
             read(file, packed(header, *lines))
 
 
+@pytest.mark.exhaustive
 def test_nested_and_endless_lines_are_refused_in_bounded_memory(file: Path) -> None:
     header = lzma.decompress(written()).splitlines(keepends=True)[0]
     with pytest.raises(SourceMapError):

@@ -41,7 +41,7 @@ class Notes(Silence):
 def test_processes_of_this_machine_add_what_one_process_does(
     clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    """Given captures that cannot be added beside those that can, one cut short and one given twice.
+    """Given a capture that cannot be added, and one that is named twice.
 
     The folder it is done in has modules of its own: none of them is imported.
     """
@@ -49,30 +49,49 @@ def test_processes_of_this_machine_add_what_one_process_does(
     hostile.mkdir()
     for module in ("json", "multiprocessing", "distributed", "dask", "framedex", "runpy", "asyncio"):
         (hostile / f"{module}.py").write_text("open('imported', 'w').close()")
-    torn = tmp_path / "torn"
-    torn.mkdir()
-    (torn / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
+    torn = torn_capture(tmp_path)
+    first, second = job()
+
+    done = add_by_processes(tmp_path / "store", second, first, second, torn, folder=hostile)
+
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert [each["path"] for each in document["captures"]] == [str(second), str(first)]
+    assert [each["path"] for each in document["left_out"]] == [str(torn)]
+    assert [line for line in done.stderr.splitlines() if not line.startswith(("framedex: ", "  "))] == []
+    assert content(tmp_path / "store") == clean
+    assert not (hostile / "imported").exists()
+
+
+@pytest.mark.exhaustive
+def test_processes_of_this_machine_replace_a_capture_that_was_cut_short(
+    clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
+) -> None:
     cut = copied(job()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
     stream.write_bytes(stream.read_bytes()[:8192])
-    store = tmp_path / "store"
-    first, second = job()
-    command = ["framedex", "fleet", "add", "--workers", "2", "--store", str(store), "--json"]
 
-    partly, whole = (
-        subprocess.run([*command, *map(str, given)], capture_output=True, text=True, timeout=120, cwd=hostile)
-        for given in ((torn, cut), (second, first, second, torn))
-    )
+    partly = add_by_processes(tmp_path / "store", torn_capture(tmp_path), cut, folder=tmp_path)
+    whole = add_by_processes(tmp_path / "store", *job(), folder=tmp_path)
 
-    assert partly.returncode == whole.returncode == 1, whole.stderr
+    assert (partly.returncode, whole.returncode) == (1, 0), whole.stderr
     document = json.loads(partly.stdout)
     assert document["captures"][0]["problems"] and document["captures"][0]["is_new"]
-    document = json.loads(whole.stdout)
-    assert [each["path"] for each in document["captures"]] == [str(second), str(first)]
-    assert [each["path"] for each in document["left_out"]] == [str(torn)]
-    assert [line for line in whole.stderr.splitlines() if not line.startswith(("framedex: ", "  "))] == []
-    assert content(store) == clean
-    assert not (hostile / "imported").exists()
+    assert content(tmp_path / "store") == clean
+
+
+def torn_capture(folder: Path) -> Path:
+    """A capture whose metadata cannot be read."""
+    torn = folder / "torn"
+    torn.mkdir()
+    (torn / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
+    return torn
+
+
+def add_by_processes(store: Path, *captures: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Add captures with two processes, in a working folder."""
+    command = ["framedex", "fleet", "add", "--workers", "2", "--store", str(store), "--json", *map(str, captures)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
 
 
 def test_nobody_else_speaks_to_the_processes_of_a_cluster_here() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from framedex.guidebook.described import described, releases
 from framedex.guidebook.site.writing import write_site
+from framedex.model.guidebook.described import Described
 from framedex.model.guidebook.observed import (
     Counted,
     Example,
@@ -27,6 +31,8 @@ TITLE = "Guidebook of tests & trials"
 PUT = "PJRT_Client_BufferFromHostBuffer"
 FETCH = "PJRT_Buffer_ToHostBuffer"
 SILENT = "PJRT_Client_DmaMap"
+OWNED = "PJRT_Memory_FunctionTable.set_user_data"
+LINKING = "PJRT_Event_Destroy"  # its note names other functions
 HOSTILE = '</title><script>alert(1)</script><b title="{{ 7*7 }}">[x](javascript:alert(2))\n`__init__`'
 """What a name, a path or a message may be, as far as a capture goes."""
 
@@ -36,14 +42,31 @@ _RUNS = (
 )
 
 
-def built_site() -> Path:
-    """The site of the small observations with all functions and the project's documentation; nobody changes it."""
-    return made_once("guidebook-site", _build)
+SIZES = ("few", "all")
 
 
-def _build(folder: Path) -> Path:
+def functions(size: str) -> Sequence[Described]:
+    """All functions, or a few of each table."""
+    if size == "all":
+        return described()
+    few: list[Described] = []
+    tables: Counter[str] = Counter()
+    for each in described():
+        table = each.name.rpartition("_FunctionTable.")[0]
+        tables[table] += 1
+        if tables[table] <= 3 or each.name in (PUT, FETCH, SILENT, OWNED, LINKING):
+            few.append(each)
+    return few
+
+
+def built_site(size: str = "all") -> Path:
+    """The site of the small observations with these functions and the project's documentation; nobody changes it."""
+    return made_once(f"guidebook-site-{size}", partial(_build, size=size))
+
+
+def _build(folder: Path, size: str) -> Path:
     site = folder / "site"
-    write_site(observations(), described(), site, title=TITLE, releases=releases(), documentation=REPOSITORY)
+    write_site(observations(), functions(size), site, title=TITLE, releases=releases(), documentation=REPOSITORY)
     return site
 
 

@@ -18,15 +18,35 @@ from framedex.guidebook.site.replacing import MARK
 from framedex.guidebook.site.writing import write_site
 from framedex.model.guidebook.observed import Observations, Observed
 from tests.indexer.commands.report.pages import Page
-from tests.indexer.guidebook.site.small import FETCH, HOSTILE, PUT, SILENT, TITLE, built_site, observations
+from tests.indexer.guidebook.site.small import (
+    FETCH,
+    HOSTILE,
+    LINKING,
+    OWNED,
+    PUT,
+    SILENT,
+    SIZES,
+    TITLE,
+    built_site,
+    functions,
+    observations,
+)
+from tests.tiers import exhaustive_unless
 
 _ADDRESS = re.compile(r'(?:href|src)="([^"]*)"')
 _ID = re.compile(r'\bid="([^"]*)"')
 
 
+@pytest.fixture(scope="module", params=exhaustive_unless(SIZES, "few"))
+def size(request: pytest.FixtureRequest) -> str:
+    """How many functions have a page: few of each table, or all."""
+    size: str = request.param
+    return size
+
+
 @pytest.fixture(scope="module")
-def site() -> Path:
-    return built_site()
+def site(size: str) -> Path:
+    return built_site(size)
 
 
 @cache
@@ -38,8 +58,8 @@ def function(site: Path, name: str) -> str:
     return page(site / addresses.function_page(name))
 
 
-def test_every_function_has_a_page_of_its_name(site: Path) -> None:
-    for each in described():
+def test_every_function_has_a_page_of_its_name(site: Path, size: str) -> None:
+    for each in functions(size):
         assert f"<code>{each.name}</code></h1>" in function(site, each.name)
 
 
@@ -75,13 +95,14 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
         assert not re.search(r'<link [^>]*href="[a-z]+:', text)
 
 
+@pytest.mark.exhaustive(keep=["few-index.html", "few-functions/index.html", "few-docs/tutorial.html", "few-hostile"])
 @pytest.mark.parametrize(
     "path",
     [
         *("index.html", "runs.html", "lines.html", "versions.html", "changes.html", "functions/index.html"),
         *("tables/pjrt.html", "objects/buffer.html", "tasks/put.html", "tasks/put-2.html", "docs/tutorial.html"),
         *("about.html", addresses.function_page(PUT), addresses.function_page(SILENT)),
-        addresses.function_page(HOSTILE),
+        pytest.param(addresses.function_page(HOSTILE), id="hostile"),
     ],
 )
 def test_pages_are_well_formed(site: Path, path: str) -> None:
@@ -118,8 +139,7 @@ def test_the_page_of_a_function_says_what_was_seen(site: Path) -> None:
 def test_what_is_said_by_hand_is_marked_and_leads_to_other_pages(site: Path) -> None:
     words = function(site, PUT).split('<section class="words">')[1].split("</section>")[0]
     assert "Written by hand." in words
-    texts = [function(site, each.name) for each in described()]
-    assert any(re.search(r'<p>[^\n]*<a href="PJRT_\w+\.html"><code>PJRT_', text) for text in texts)
+    assert re.search(rf'<p>[^\n]*<a href="{FETCH}\.html"><code>{FETCH}', function(site, LINKING))
     assert '<section class="words">' in page(site / "objects" / "buffer.html")
 
 
@@ -127,7 +147,7 @@ def test_what_nothing_called_says_for_what_that_holds(site: Path) -> None:
     text = function(site, SILENT)
     assert "Nothing called it" in text and "2 recorded runs" in text
     assert "jax 0.12.0 on the mock TPU, API 0.112" in text
-    owned = function(site, "PJRT_Memory_FunctionTable.set_user_data")
+    owned = function(site, OWNED)
     assert "are not recorded" in owned and "Nothing called it" not in owned
 
 
