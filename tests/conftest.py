@@ -54,8 +54,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that `make quick` leaves out, and deselect those that `make test` does."""
-    for item in items:
-        if isinstance(item, pytest.Function) and starts_a_python(item):
-            item.add_marker("starts_a_python")
+    if "starts_a_python" in config.option.markexpr:
+        for item in items:
+            if isinstance(item, pytest.Function) and starts_a_python(item):
+                item.add_marker("starts_a_python")
     if config.getoption(tiers.OPTION):
         tiers.deselect_exhaustive(config, items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print how to repeat the random order of this run."""
+    seed = config.getoption("randomly_seed", None)
+    if isinstance(seed, int):
+        terminalreporter.write_line(f"Order of the tests: --randomly-seed={seed}")

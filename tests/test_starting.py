@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests import running
+from tests.starting import starts_a_python
 
 COMMAND = [sys.executable, "-c", "pass"]
 
@@ -18,8 +19,9 @@ def command() -> list[str]:
 
 
 def is_marked(request: pytest.FixtureRequest) -> bool:
-    node: pytest.Item = request.node
-    return node.get_closest_marker("starts_a_python") is not None
+    node = request.node
+    assert isinstance(node, pytest.Function)
+    return starts_a_python(node)
 
 
 def test_one_that_mentions_none_is_not(request: pytest.FixtureRequest) -> None:

@@ -2,42 +2,33 @@
 
 A signal from a terminal, or to a process group, reaches the child without our help. A signal to this process alone must
 be forwarded. The kernel does not tell a process which of the two happened. So a third process of the same group, the
-witness, reports each signal that the whole group receives.
+witness (`witness.py`), reports each signal that the whole group receives.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import select
 import signal
-import struct
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-_WITNESS_DELAY_S = 0.05
-"""Time in which the witness reports a signal to the group. It waits in the kernel, so 1 ms is common."""
+from framedex.commands.launching.witness import REPORT
 
-_REPORT = struct.Struct("<Bd")
-_PR_SET_PDEATHSIG = 1
+_START_S = 2.0
+"""The longest time that the witness may take to start."""
+_DELAY_S = 0.05
+"""The longest time in which the started witness reports a signal. It waits in the kernel, so 1 ms is common."""
+
 # Signals that nobody can handle, that report an error of this process itself, or that stop a background job.
 _NOT_FORWARDED = {
-    "SIGBUS",
-    "SIGCHLD",
-    "SIGFPE",
-    "SIGILL",
-    "SIGKILL",
-    "SIGPIPE",
-    "SIGSEGV",
-    "SIGSTOP",
-    "SIGTTIN",
-    "SIGTTOU",
+    *("SIGBUS", "SIGCHLD", "SIGFPE", "SIGILL", "SIGKILL", "SIGPIPE", "SIGSEGV", "SIGSTOP", "SIGTTIN", "SIGTTOU"),
 }
-_FORWARDED = {number for number in signal.valid_signals() if getattr(number, "name", "") not in _NOT_FORWARDED}
 
 
 @contextmanager
@@ -46,89 +37,97 @@ def supervised(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a command, and forward signals to it while the block lasts.
 
-    The kernel kills the child if this process dies. An exception in the block kills it, too. Raises OSError if the
-    command cannot be started. Call it in the main thread.
+    If this process dies, the child is killed. An exception in the block kills it, too. Raises OSError if the command
+    cannot be started. Call it in the main thread.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    parent = os.getpid()
-
-    def bind_to_parent() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(128 + signal.SIGKILL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    handlers = {}
-    process = None
+    forwarded = [number for number in signal.valid_signals() if _is_forwarded(number)]
+    early: list[int] = []
+    process: subprocess.Popen[bytes] | None = None
     witness = _Witness()
+
+    def forward(number: int, _frame: FrameType | None = None) -> None:
+        if process is None:
+            early.append(number)
+            return
+        if not witness.received(number):
+            process.send_signal(number)
+        if number == signal.SIGTSTP:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    handlers = {number: signal.signal(number, forward) for number in forwarded}
     try:
-        process = subprocess.Popen(command, env=environment, cwd=folder, preexec_fn=bind_to_parent)
-
-        def forward(number: int, _frame: FrameType | None) -> None:
-            if not witness.received(number):
-                process.send_signal(number)
-            if number == signal.SIGTSTP:
-                os.kill(parent, signal.SIGSTOP)
-
-        handlers = {number: signal.signal(number, forward) for number in _FORWARDED}
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        process = subprocess.Popen(command, env=environment, cwd=folder)
+        witness.guard(process.pid)
+        for number in early:
+            forward(number)
         yield process
     except BaseException:
         if process is not None:
             process.kill()
         raise
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
         for number, handler in handlers.items():
-            if handler is not None:  # of C code
-                signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
         witness.end()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _is_forwarded(number: int) -> bool:
+    """Whether this process handles a signal. A child inherits that a signal is ignored, as under nohup."""
+    return getattr(number, "name", "") not in _NOT_FORWARDED and signal.getsignal(number) is not signal.SIG_IGN
 
 
 class _Witness:
-    """A process of this group that blocks all signals and reports the number and time of each through a pipe."""
+    """The running `witness.py`."""
 
     def __init__(self) -> None:
-        self._pipe, writing = os.pipe()
         self._reported: dict[int, float] = {}
-        parent = os.getpid()
-        self._process = os.fork()
-        if self._process:
-            os.close(writing)
-            return
-        try:  # with the signals blocked already
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() == parent:
-                os.dup2(writing, 0)
-                os.closerange(1, os.sysconf("SC_OPEN_MAX"))
-                while True:
-                    number = signal.sigwait(_FORWARDED)
-                    os.write(0, _REPORT.pack(number, time.monotonic()))
+        self._has_started = False
+        command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("witness.py"))]
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
         finally:
-            os._exit(0)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        assert self._process.stdout
+        self._pipe = self._process.stdout.fileno()
+        os.set_blocking(self._pipe, False)  # a handler can interrupt another one between its select() and read()
+
+    def guard(self, program: int) -> None:
+        """Have this process killed after the death of the supervisor."""
+        assert self._process.stdin
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(b"%d\n" % program)
+            self._process.stdin.flush()
 
     def received(self, number: int) -> bool:
         """Whether the group has just received this signal. True once for each time."""
-        deadline = time.monotonic() + _WITNESS_DELAY_S
+        if not self._has_started:
+            self._read(_START_S)
+        deadline = time.monotonic() + _DELAY_S
         while True:
-            remaining = max(0.0, deadline - time.monotonic())
-            if self._reported.get(number, 0.0) >= deadline - 2 * _WITNESS_DELAY_S:
-                del self._reported[number]
+            if self._reported.pop(number, 0.0) >= deadline - 2 * _DELAY_S:
                 return True
-            if not select.select([self._pipe], [], [], remaining)[0]:
+            if not self._read(max(0.0, deadline - time.monotonic())):
                 return False
-            report = os.read(self._pipe, _REPORT.size)
-            if len(report) < _REPORT.size:
-                return False
-            reported, at = _REPORT.unpack(report)
-            self._reported[reported] = at
+
+    def _read(self, timeout: float) -> bool:
+        """Read one report. False if none comes in `timeout` seconds."""
+        if not select.select([self._pipe], [], [], timeout)[0]:
+            return False
+        try:
+            report = os.read(self._pipe, REPORT.size)
+        except BlockingIOError:
+            return True
+        if not report:
+            return False
+        self._has_started = True
+        number, reported_at = REPORT.unpack(report)
+        self._reported[number] = reported_at
+        return True
 
     def end(self) -> None:
-        """Kill the process."""
-        with suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(self._process, 0)
-        os.close(self._pipe)
+        """Kill the process before it notices the end of its input."""
+        self._process.kill()
+        self._process.communicate()
