@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import ml_dtypes
 import numpy as np
-from jax.extend.random import threefry2x32_p
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-_COMPLEX = {"complex<f32>": "complex64", "complex<f64>": "complex128"}
+# `import jax` has loaded the one or, in an older JAX, the other. jax.extend would import more, whose settings become part
+# of the keys of JAX's caches: JAX would compile the program again whose first compilation imported them.
+_threefry: Any = sys.modules.get("jax._src.random.threefry2x32") or sys.modules["jax._src.prng"]
 # Known answers of Threefry-2x32 with 20 rounds, as two words of the key and two of the counter, and two of the result:
 # Random123's tests (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011).
 _THREEFRY_ANSWERS = {
@@ -84,7 +86,7 @@ def roll_threefry(function: func.FuncOp, module: ir.Module) -> None:
 
 @functools.cache
 def _rolled_threefry(shapes: tuple[jax.ShapeDtypeStruct, ...]) -> str:
-    return str(jax.jit(threefry2x32_p.bind).trace(*shapes).lower(lowering_platforms=("cpu",)).compiler_ir())
+    return str(jax.jit(_threefry.threefry2x32_p.bind).trace(*shapes).lower(lowering_platforms=("cpu",)).compiler_ir())
 
 
 def _is_of_words(tensor: ir.Type) -> bool:
