@@ -14,9 +14,10 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-# `import jax` has loaded the one or, in an older JAX, the other. jax.extend would import more, whose settings become part
-# of the keys of JAX's caches: JAX would compile the program again whose first compilation imported them.
+# `import jax` has loaded the one or, in an older JAX, the other. jax.extend would import more, whose settings become a
+# part of the keys of JAX's caches: JAX would compile the program again whose first compilation imported them.
 _threefry: Any = sys.modules.get("jax._src.random.threefry2x32") or sys.modules["jax._src.prng"]
+_COMPLEX = {"complex<f32>": "complex64", "complex<f64>": "complex128"}
 # Known answers of Threefry-2x32 with 20 rounds, as two words of the key and two of the counter, and two of the result:
 # Random123's tests (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011).
 _THREEFRY_ANSWERS = {
