@@ -4,7 +4,7 @@
 |---|---|
 | `stablehlo.send`, `stablehlo.recv` (host callbacks) | a call of the mock's FFI handler, which moves the data |
 | custom call `LuDecomposition`, composite `chlo.ragged_dot` | JAX's own lowering for the CPU (cpu_lowerings.py) |
-| a function of 20 unrolled rounds of Threefry (`jax.random`) | JAX's loop for the CPU (cpu_lowerings.py) |
+| a function of 20 unrolled rounds of Threefry (`jax.random`) | a loop (threefry.py) |
 | custom call `annotate_device_placement` | its operand: the CPU has one memory |
 | custom call `AllocateBuffer` (`jax.lax.empty`) | zeros |
 """
@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func
 
-from .cpu_lowerings import is_unrolled_threefry, lu, ragged_dot, roll_threefry
+from .cpu_lowerings import lu, ragged_dot
+from .threefry import roll_threefry
 
 # The mock's FFI handler. The name is that of JAX's own callback on GPUs, which the partitioner knows to leave alone.
 TRANSFER_TARGET = "xla_ffi_python_gpu_callback"
@@ -38,9 +38,7 @@ _PRIMITIVE = re.compile(r'^loc\("[^"]*?(\w+):?"\(')
 def rewrite(module: ir.Module, key: int) -> bool:
     """Rewrite the module in place; `key` is what its transfers call it. Returns whether it has transfers."""
     has_transfers = False
-    for entry in list(module.body.operations):
-        if isinstance(entry, func.FuncOp) and is_unrolled_threefry(entry):
-            roll_threefry(entry, module)
+    roll_threefry(module)
     for operation in list(_operations(module.body)):
         if operation.name in ("stablehlo.send", "stablehlo.recv"):
             _transfer_by_call(operation, key)
