@@ -34,7 +34,7 @@ def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path:
             assert launcher.stdout is not None
             for _ in range(after + trial):
                 sent = int(launcher.stdout.readline())
-            child = _child_of(launcher.pid)
+            child = _program_of(launcher.pid)
             for each in {"program": [child], "launcher": [launcher.pid, child], "both": [child, launcher.pid]}[whom]:
                 os.kill(each, signal.SIGKILL)
             _, told = launcher.communicate(timeout=60)
@@ -49,5 +49,8 @@ def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path:
         assert indexed.returncode == 0, indexed.stderr
 
 
-def _child_of(parent: int) -> int:
-    return int(Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0])
+def _program_of(launcher: int) -> int:
+    """The process that runs the program; another child of the launcher is its witness of signals."""
+    children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+    (found,) = (int(each) for each in children if b"endless.py" in Path(f"/proc/{each}/cmdline").read_bytes())
+    return found
