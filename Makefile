@@ -3,7 +3,7 @@
 # make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
 # make test [WORKERS=2]  set up with the development tools, then run the checks and every behaviour's tests
 # make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
-# make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
+# make quick   before each commit: the checks, and tests of the indexer and of native code that start no program
 # make quick-tests  those tests alone
 # make coverage  measure the coverage of the Python code by `make test`: build/coverage.md
 # make docs-check  the tests of the documentation: its links, and what of it is generated
@@ -80,8 +80,12 @@ test-all: $(VENV)/set-up-dev
 quick: check
 	@$(MAKE) --no-print-directory quick-tests
 
+# Rooms whose tests seldom start a program.
+QUICK := tests/docs tests/native tests/release tests/scripts tests/indexer
+NOT_QUICK := $(addprefix --ignore tests/indexer/,commands fleet guidebook notebook pytesting)
+
 quick-tests: $(VENV)/set-up-dev
-	@$(PYTEST) $(MAKE_TEST_OPTIONS) -m "not starts_a_python"
+	@$(PYTEST) $(MAKE_TEST_OPTIONS) -m "not starts_a_python" $(NOT_QUICK) $(QUICK)
 
 # Coverage of the Python code by `make test`: build/coverage.md.
 coverage: $(VENV)/set-up-dev
@@ -149,7 +153,7 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest tests/editors/vscode tests/run/costs/test_report.py tests/indexer/guidebook/site/test_in_browser.py \
+	@$(BIN)/python -m pytest -p no:randomly tests/editors/vscode tests/run/costs/test_report.py tests/indexer/guidebook/site/test_in_browser.py \
 		tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
 
 .PHONY: vsix
