@@ -36,7 +36,7 @@ _CAUSES = {
     r"NameResolutionError|NewConnectionError|ConnectTimeoutError|No route to host|\(from versions: none\)": (
         "pip cannot reach the package index. Check the network (behind a mirror: PIP_INDEX_URL)"
     ),
-    r"cc1plus: out of memory|Killed signal terminated program|std::bad_alloc": (
+    r"cc1plus: out of memory|Killed signal terminated program": (
         "the compiler ran out of memory. Set CMAKE_BUILD_PARALLEL_LEVEL=1"
     ),
 }

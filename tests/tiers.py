@@ -16,7 +16,7 @@ import pytest
 OPTION = "--skip-exhaustive"
 
 
-def exhaustive_unless(values: Iterable[str], kept: str) -> list[object]:
+def exhaustive_unless(values: Iterable[object], kept: object) -> list[object]:
     """Parameters of a test or fixture; all are exhaustive except the value `kept`."""
     return [pytest.param(value, marks=() if value == kept else pytest.mark.exhaustive) for value in values]
 

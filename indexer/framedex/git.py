@@ -49,7 +49,7 @@ class Git:
             self.error = "there is no git on the PATH"
             return None
         try:
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: TID251
                 _command(git, self._folder, arguments),
                 stdin=None if given else subprocess.DEVNULL,
                 input=given or None,
@@ -82,7 +82,7 @@ def started(
     protocols: str = "",
     objects: Sequence[Path] = (),
     held: Sequence[int] = (),
-) -> subprocess.Popen[bytes]:
+) -> subprocess.Popen[bytes]:  # noqa: TID251
     """Start a long command for a repository of our own; what it says is in the pipe `stderr`.
 
     It may talk by `protocols` (`http:https`), finds objects in these other folders of objects too, and keeps the
@@ -93,7 +93,7 @@ def started(
     git = program_on_path("git")
     if git is None:
         raise FileNotFoundError("there is no git on the PATH")
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: TID251
         _command(git, folder, arguments),
         stdin=stdin,
         stdout=stdout,

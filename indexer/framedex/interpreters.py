@@ -71,12 +71,12 @@ def own_code(code: str, opened: Iterable[Path]) -> list[str]:
     doubtful = _doubtful(opened)
     values = {"path": path, "doubtful": [each for each in path if os.path.realpath(each) in doubtful]}
     start = _OWN.format(**{name: ascii(value) for name, value in values.items()}, user_site=ascii(_user_site()))
-    return [sys.executable, _ISOLATED, "-c", start + code]
+    return [sys.executable, _ISOLATED, "-c", start + code]  # noqa: TID251
 
 
 def bare_code(code: str) -> list[str]:
     """The command that runs code which needs the standard library alone; its arguments are to be appended."""
-    return [sys.executable, _ISOLATED, "-S", "-c", code]
+    return [sys.executable, _ISOLATED, "-S", "-c", code]  # noqa: TID251
 
 
 def ask(python: str, program: str, patience: float | None = None) -> Any:
@@ -89,7 +89,7 @@ def ask(python: str, program: str, patience: float | None = None) -> Any:
     command = [python, _ISOLATED, "-c", _PROBE + program]
     # It may be a script that looks for the interpreter (pyenv's are), so its PATH leads nowhere else than ours.
     environment = {**os.environ, "PATH": absolute_search_path()}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: TID251
         command,
         check=True,
         capture_output=True,

@@ -30,4 +30,4 @@ def program_on_path(name: str, search_path: str | None = None) -> str | None:
         return name
     import shutil  # with every format of archives: most who import this start nothing
 
-    return shutil.which(name, path=absolute_search_path(search_path))
+    return shutil.which(name, path=absolute_search_path(search_path))  # noqa: TID251

@@ -66,7 +66,7 @@ class Worker:
 
     async def _started(self) -> Process:
         if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
+            self._process = await asyncio.create_subprocess_exec(  # noqa: TID251
                 *own_module("framedex_server.worker", self._opened()), stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
             )
         return self._process
@@ -103,7 +103,7 @@ async def record(script: Path, folder: Path, told: Callable[[str], None], opened
     interrupted as by Ctrl-C.
     """
     cli = "from framedex.commands.main import cli; cli(prog_name='framedex')"
-    process = await asyncio.create_subprocess_exec(
+    process = await asyncio.create_subprocess_exec(  # noqa: TID251
         *own_code(cli, opened),
         *("run", str(script)),
         cwd=folder,

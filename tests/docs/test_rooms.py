@@ -48,6 +48,17 @@ NATIVE_LAYERS = {
     "extractor": ("trees", "source", "preprocessing", "cpp"),
     "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
 }
+# The rooms that import these names of a module.
+IMPORTERS = {
+    "framedex.nativepart._call_stream": ("captures/", "index/write/bulk.py"),
+    "framedex.nativepart._extractor": ("sources/",),
+    "framedex.nativepart._native": ("captures/",),
+    "framedex.nativepart._scanner": ("interchange/",),
+    "framedex.nativepart.framedex_native": ("commands/", "inprocess.py"),
+    "framedex.nativepart.protobuf": ("imports/wire.py", "programs/options.py"),
+    "framedex.git.started": ("fetching/",),
+}
+_FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 # JAX, pytest and IPython are there wherever these rooms are imported.
 IMPORTED_BY_OTHERS = ("framedex.demo.", "framedex.notebook.", "framedex.pytesting.")
 
@@ -59,6 +70,20 @@ def test_every_room_of_the_indexer_has_a_short_row() -> None:
         {file.relative_to(INDEXER).parts[0] for file in INDEXER.glob("*/**/*.py")}
     )
     assert [description for _, description in rows if len(description) > 120] == []
+
+
+def test_only_these_rooms_import_a_name() -> None:
+    importers: dict[str, set[str]] = {name: set() for name in IMPORTERS}
+    for folder in (INDEXER, REPOSITORY / "server" / "framedex_server"):
+        for file in folder.rglob("*.py"):
+            for module, names in _FROM.findall(file.read_text()):
+                for name in importers.keys() & {f"{module}.{each}" for each in re.findall(r"\w+", names)}:
+                    importers[name].add(str(file.relative_to(folder)))
+
+    assert all(importers.values())
+    assert {
+        (name, file) for name, files in importers.items() for file in files if not file.startswith(IMPORTERS[name])
+    } == set()
 
 
 def test_every_imported_package_is_declared() -> None:

@@ -8,8 +8,17 @@ import numpy as np
 
 
 @jax.jit
+def mix(k0, k1, x, y):
+    """Four words to two, as Threefry has them, and no Threefry."""
+    for rotation in (13, 15, 26, 6) * 5:
+        x = x + y
+        y = x ^ ((y << rotation) | (y >> (32 - rotation)))
+    return x + k0, y + k1
+
+
+@jax.jit
 def draw(key):
-    drawn = []
+    drawn = [*mix(*(np.arange(4, dtype=np.uint32) + number for number in range(4)))]
     for _ in range(4):
         key, part = jax.random.split(key)
         drawn.append(jax.random.truncated_normal(part, -2.0, 2.0, (64, 64)))

@@ -91,7 +91,7 @@ def _readable(given: bytes) -> IO[bytes]:
     return file
 
 
-def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told) -> str:
+def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told) -> str:  # noqa: TID251
     """Read all that a command says until it ends; what is no progress of it, in a line."""
     assert command.stderr is not None
     source = command.stderr.fileno()
@@ -114,7 +114,7 @@ def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told
                 return " ".join(dict.fromkeys(said))
 
 
-def _end(command: subprocess.Popen[bytes]) -> None:
+def _end(command: subprocess.Popen[bytes]) -> None:  # noqa: TID251
     """End a command and all that it has started."""
     for number, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, None)):
         try:

@@ -70,17 +70,17 @@ class Kernel:
         from framedex.commands.launching.runtimes import Runtime
         from framedex.nativepart import ffi
 
-        check_python(sys.executable)
+        check_python(sys.executable)  # noqa: TID251
         runtime, found = Runtime.PJRT, None
         if plugin:
-            found = find_plugin(plugin, sys.executable)
+            found = find_plugin(plugin, sys.executable)  # noqa: TID251
             if found.name is None:
                 raise FramedexError(
                     "A plug-in that its own package registers can be recorded only from the start of a process.",
                     "Start Jupyter under it, `framedex run --plugin NAME -m jupyter lab`, or use %%framedex --fresh.",
                 )
         else:
-            runtime = check_jaxlib(sys.executable)
+            runtime = check_jaxlib(sys.executable)  # noqa: TID251
         variables = loading_variables(found, runtime, os.environ | machine)
         if _has_opened_devices():
             return

@@ -31,7 +31,7 @@ class CellRecording:
         """
         self.options = options
         folder = absolute(options.output or captures_below(working_folder()))
-        told = metadata_variable(uuid.uuid4().hex, sys.executable, sys.argv[1:], name)
+        told = metadata_variable(uuid.uuid4().hex, sys.executable, sys.argv[1:], name)  # noqa: TID251
         self._stack = ExitStack()
         self._captures = self._stack.enter_context(Recorder(_made(folder)).block({**options.recording, **told}))
 
@@ -49,15 +49,15 @@ def recorded_apart(options: Options, text: str, name: str) -> Outcome:
 
     Raises FramedexError where that process cannot be started.
     """
-    check_python(sys.executable)
-    plugin = find_plugin(options.plugin, sys.executable) if options.plugin else None
-    runtime = Runtime.PJRT if plugin else check_jaxlib(sys.executable)
+    check_python(sys.executable)  # noqa: TID251
+    plugin = find_plugin(options.plugin, sys.executable) if options.plugin else None  # noqa: TID251
+    runtime = Runtime.PJRT if plugin else check_jaxlib(sys.executable)  # noqa: TID251
     folder = _made(absolute(options.output or captures_below(working_folder())))
     with tempfile.TemporaryDirectory(prefix="framedex-") as place:
         script = Path(place) / f"{name}.py"
         script.write_text(text, "utf-8")
         settings = {**options.recording, **options.machine, "PYTHONPATH": _python_path()}
-        outcome = launch(Launch(sys.executable, (os.fspath(script),), folder, settings, plugin, runtime))
+        outcome = launch(Launch(sys.executable, (os.fspath(script),), folder, settings, plugin, runtime))  # noqa: TID251
     for capture in outcome.captures:
         _keep(capture, [Cell(os.fspath(script), name, text)])
     return outcome

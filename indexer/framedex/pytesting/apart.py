@@ -57,8 +57,8 @@ class Apart:
         from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, launch
         from framedex.commands.launching.runtimes import Runtime
 
-        check_python(sys.executable)
-        runtime = check_jaxlib(sys.executable)
+        check_python(sys.executable)  # noqa: TID251
+        runtime = check_jaxlib(sys.executable)  # noqa: TID251
         if runtime is not Runtime.PJRT:
             raise FramedexError(
                 "Budgets need a JAX that enters its runtime through the PJRT C API.", "Use a newer JAX."
@@ -72,7 +72,7 @@ class Apart:
                 "JAX_PLATFORMS": "tpu,cpu",
             }
             arguments = ("-m", "pytest", *self._arguments, f"--basetemp={folder}/pytest")
-            outcome = launch(Launch(sys.executable, arguments, Path(folder) / "captures", settings, None, runtime))
+            outcome = launch(Launch(sys.executable, arguments, Path(folder) / "captures", settings, None, runtime))  # noqa: TID251
             documents = list(_documents(path))
         reports = [self._report(document) for document in documents if "when" in document]
         told = [document["told"] for document in documents if "told" in document]

@@ -14,6 +14,7 @@ from framedex.model import Capture, MergeOutcome, StopReason
 from framedex_native import _native
 from tests.reading import calls_of
 from tests.running import PROGRAMS, mock_environment, run
+from tests.tiers import exhaustive_unless
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
 SEGMENT = 256 << 10
@@ -40,23 +41,25 @@ def test_every_fourth_call_is_recorded_with_its_stack_and_its_result(tmp_path: P
     assert all(call.duration >= 0 and call.frames for call in fourth)
 
 
-def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path) -> None:
-    ended = run("many_puts.py", "3000", folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT))
-    assert ended.result == 3000
+@pytest.mark.parametrize("puts", exhaustive_unless([3000, 5000], 3000))
+def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path, puts: int) -> None:
+    ended = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT))
+    assert ended.result == puts
     sent = sizes(ended.capture)
-    assert 0 < len(sent) < 3000  # how many fit depends on how many calls this JAX makes for each
+    assert 0 < len(sent) < puts  # how many fit depends on how many calls this JAX makes for each
     assert sent == list(range(1, len(sent) + 1))
     stops = read_capture(ended.capture).stops
     assert (stops.reasons, stops.threads, stops.lacks_threads) == ((StopReason.LIMIT,), 1, False)
     assert stops.missing_calls > 0
 
 
-def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path) -> None:
-    ended = run("many_puts.py", "6000", folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT), FRAMEDEX_RING="1")
+@pytest.mark.parametrize("puts", exhaustive_unless([6000, 20_000], 6000))
+def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path, puts: int) -> None:
+    ended = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT), FRAMEDEX_RING="1")
     sent = sizes(ended.capture)
-    assert sent[-1] == 6000
-    assert 0 < len(sent) < 3000
-    assert sent == list(range(sent[0], 6001))
+    assert sent[-1] == puts
+    assert 0 < len(sent) < puts // 2
+    assert sent == list(range(sent[0], puts + 1))
     read = read_capture(ended.capture)
     assert read.problems == ()
     assert {stack.outcome for stack in read.stacks} == {MergeOutcome.MERGED}
@@ -87,12 +90,13 @@ def test_a_program_that_is_told_to_record_without_a_folder_makes_the_usual_one(t
     assert sizes(capture) == [1, 2]
 
 
-def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reads", exhaustive_unless([3, 19], 3))
+def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path, reads: int) -> None:
     command = [sys.executable, str(PROGRAMS / "endless.py")]
     with subprocess.Popen(command, env=mock_environment(tmp_path), cwd=tmp_path, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         seen = 0
-        for reported in range(1, 4):
+        for reported in range(1, reads + 1):
             while int(process.stdout.readline()) < reported * 200:
                 pass
             (capture,) = (tmp_path / "captures").iterdir()

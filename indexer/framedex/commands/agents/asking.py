@@ -54,7 +54,7 @@ class Verbs:
 
     async def _answer(self, command: Iterable[str], given: str) -> Answer:
         printed, said = bytearray(), bytearray()
-        async with await anyio.open_process([*own_code(_CODE, ()), *self._before, *command]) as process:
+        async with await anyio.open_process([*own_code(_CODE, ()), *self._before, *command]) as process:  # noqa: TID251
             assert process.stdout is not None and process.stderr is not None
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_give, process, given)

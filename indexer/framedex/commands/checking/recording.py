@@ -90,7 +90,7 @@ def _plugins(python: str) -> Iterator[Finding]:
 
 def _named(python: str) -> str:
     """What tells `framedex run` of an interpreter; nothing for its own."""
-    return "" if python == sys.executable else f" --python {shell_word(python)}"
+    return "" if python == sys.executable else f" --python {shell_word(python)}"  # noqa: TID251
 
 
 def _ffi() -> Iterator[Finding]:

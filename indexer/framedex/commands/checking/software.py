@@ -45,7 +45,7 @@ def looks() -> list[tuple[str, Look]]:
 def _framedex() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("framedex", f"{VERSION}, in {Path(framedex.__path__[0])}")
-    yield Finding("Python", f"{version}, {sys.executable}")
+    yield Finding("Python", f"{version}, {sys.executable}")  # noqa: TID251
 
 
 def _sqlite() -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def _packages() -> Iterator[Finding]:
             why = "is not installed"
         except Exception as error:
             why = f"cannot be imported ({type(error).__name__}: {error})"
-        remedy = f"{sys.executable} -m pip install --force-reinstall {package}"
+        remedy = f"{sys.executable} -m pip install --force-reinstall {package}"  # noqa: TID251
         yield Finding(package, f"It {why}: without it there are no {what}.", remedy, is_well=False)
 
 
@@ -80,7 +80,7 @@ def _server() -> Iterator[Finding]:
         ("shutdown", 2, None),
         ("exit", None, None),
     ]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: TID251
         own_module("framedex_server", ()),
         input=b"".join(map(_message, requests)),
         capture_output=True,
@@ -89,11 +89,11 @@ def _server() -> Iterator[Finding]:
     )
     if done.returncode or b'"serverInfo"' not in done.stdout:
         last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        again = f"{sys.executable} -m pip install --force-reinstall framedex"
+        again = f"{sys.executable} -m pip install --force-reinstall framedex"  # noqa: TID251
         yield Finding("server", f"The language server does not start: {last or done.returncode}.", again, is_well=False)
     else:
         yield Finding("server", "The language server answers.")
-    beside = Path(sys.executable).with_name("framedex")
+    beside = Path(sys.executable).with_name("framedex")  # noqa: TID251
     on_path = program_on_path("framedex")
     if on_path is not None:
         yield Finding("editors", f"Editors find it on the PATH: {on_path}")

@@ -58,7 +58,7 @@ def place_of(shell: str) -> Place:
 
 def script_here(shell: str) -> str:
     """The script with which a shell asks this framedex."""
-    beside = Path(sys.executable).with_name("framedex")
+    beside = Path(sys.executable).with_name("framedex")  # noqa: TID251
     return script(shell, str(beside if os.access(beside, os.X_OK) else Path(sys.argv[0]).absolute()))
 
 

@@ -63,7 +63,7 @@ def open_page(url: str, browser: Sequence[str]) -> None:
         if program is None:
             raise FileNotFoundError(2, "it is in no folder of the PATH")
         if Path(program).name in _IN_TERMINALS:
-            status = subprocess.run([program, *command[1:]], check=False).returncode
+            status = subprocess.run([program, *command[1:]], check=False).returncode  # noqa: TID251
         else:
             status = _status_of_start([program, *command[1:]])
     except OSError as error:
@@ -75,7 +75,7 @@ def open_page(url: str, browser: Sequence[str]) -> None:
 def _status_of_start(command: Sequence[str]) -> int:
     """The exit status of a program that may go on for as long as its window is open: then 0."""
     nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)  # noqa: TID251
     try:
         return process.wait(_PATIENCE)
     except subprocess.TimeoutExpired:

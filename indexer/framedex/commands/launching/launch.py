@@ -224,7 +224,7 @@ def _make_folder(captures: Path) -> None:
 
 def _versions(python: str) -> dict[str, str]:
     """The versions of a Python, with a `t` behind that of a free-threaded one, and of what is installed in it."""
-    return _own_versions() if python == sys.executable else _versions_of(python)
+    return _own_versions() if python == sys.executable else _versions_of(python)  # noqa: TID251
 
 
 def _own_versions() -> dict[str, str]:

@@ -11,14 +11,14 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from framedex.commands.launching.witness import REPORT
+from framedex.commands.launching import witness
+from framedex.interpreters import bare_code
 
 _START_S = 2.0
 """The longest time that the witness may take to start."""
@@ -34,7 +34,7 @@ _NOT_FORWARDED = {
 @contextmanager
 def supervised(
     command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[subprocess.Popen[bytes]]:  # noqa: TID251
     """Start a command, and forward signals to it while the block lasts.
 
     If this process dies, the child is killed. An exception in the block kills it, too. Raises OSError if the command
@@ -42,22 +42,22 @@ def supervised(
     """
     forwarded = [number for number in signal.valid_signals() if _is_forwarded(number)]
     early: list[int] = []
-    process: subprocess.Popen[bytes] | None = None
-    witness = _Witness()
+    process: subprocess.Popen[bytes] | None = None  # noqa: TID251
+    watching = _Witness()
 
     def forward(number: int, _frame: FrameType | None = None) -> None:
         if process is None:
             early.append(number)
             return
-        if not witness.received(number):
+        if not watching.received(number):
             process.send_signal(number)
         if number == signal.SIGTSTP:
             os.kill(os.getpid(), signal.SIGSTOP)
 
     handlers = {number: signal.signal(number, forward) for number in forwarded}
     try:
-        process = subprocess.Popen(command, env=environment, cwd=folder)
-        witness.guard(process.pid)
+        process = subprocess.Popen(command, env=environment, cwd=folder)  # noqa: TID251
+        watching.guard(process.pid)
         for number in early:
             forward(number)
         yield process
@@ -68,7 +68,7 @@ def supervised(
     finally:
         for number, handler in handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        witness.end()
+        watching.end()
 
 
 def _is_forwarded(number: int) -> bool:
@@ -82,10 +82,10 @@ class _Witness:
     def __init__(self) -> None:
         self._reported: dict[int, float] = {}
         self._has_started = False
-        command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("witness.py"))]
+        command = bare_code(Path(witness.__file__).read_text())
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: TID251
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         finally:
@@ -117,13 +117,13 @@ class _Witness:
         if not select.select([self._pipe], [], [], timeout)[0]:
             return False
         try:
-            report = os.read(self._pipe, REPORT.size)
+            report = os.read(self._pipe, witness.REPORT.size)
         except BlockingIOError:
             return True
         if not report:
             return False
         self._has_started = True
-        number, reported_at = REPORT.unpack(report)
+        number, reported_at = witness.REPORT.unpack(report)
         self._reported[number] = reported_at
         return True
 

@@ -87,7 +87,7 @@ def _root() -> click.Context | None:
 def _typed_interpreter(word: str) -> str:
     """An interpreter as its user called it, if that is it; a program may be started under any name."""
     named = program_on_path(word)
-    return word if named is not None and _is_same(named, sys.executable) else sys.executable
+    return word if named is not None and _is_same(named, sys.executable) else sys.executable  # noqa: TID251
 
 
 def _is_on_path(name: str, script: str) -> bool:

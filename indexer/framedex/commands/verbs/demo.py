@@ -53,7 +53,7 @@ editors/README.md has what to put into your own set-up, and CLion."""
 )
 @click.option(
     "--python",
-    default=sys.executable,
+    default=sys.executable,  # noqa: TID251
     type=click.Path(dir_okay=False),
     help="The Python that runs the program. Default: the one framedex runs under.",
 )
@@ -67,7 +67,7 @@ def demo(ctx: click.Context, folder: Path, python: str) -> None:
     command is shown as you would type it; the demo ends with the status of the first that fails.
     """
     python = interpreter(python)
-    other_python = [] if python == sys.executable else ["--python", python]
+    other_python = [] if python == sys.executable else ["--python", python]  # noqa: TID251
     install = f"{shell_word(python)} -m pip install jax" if other_python else "pip install 'framedex[record]'"
     jax, mock, folder = jax_sources(python, install), mock_sources(), absolute(folder)
     demo_folder.prepare(folder)

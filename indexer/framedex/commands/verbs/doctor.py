@@ -35,7 +35,7 @@ _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buff
 @click.command()
 @click.option(
     "--python",
-    default=sys.executable,
+    default=sys.executable,  # noqa: TID251
     type=click.Path(dir_okay=False),
     help="Tell what can be recorded with this Python. Default: the one framedex runs under.",
 )

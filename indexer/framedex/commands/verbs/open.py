@@ -97,7 +97,7 @@ def _run(command: Sequence[str], patience: float | None) -> None:
             program = program_on_path(command[0])
             if program is None:
                 raise FileNotFoundError(errno.ENOENT, "it is in no folder of the PATH")
-            status = subprocess.run([program, *command[1:]], check=False, timeout=patience).returncode
+            status = subprocess.run([program, *command[1:]], check=False, timeout=patience).returncode  # noqa: TID251
     except subprocess.TimeoutExpired as error:
         raise FramedexError(
             f"The Neovim that runs already has not answered in {_PATIENCE:.0f} seconds.",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("-c", "is_code", is_flag=True, help="The program is given as code: run it as `python -c` does.")
 @click.option(
     "--python",
-    default=sys.executable,
+    default=sys.executable,  # noqa: TID251
     type=click.Path(dir_okay=False),
     help="The Python that runs the program. Default: the one framedex runs under.",
 )
@@ -100,7 +100,7 @@ def run(
         raise click.UsageError("--behaviour is about functions of the PJRT table, which jaxlib 0.4.13 does not use.")
     if behaviours:
         platform = found.name if found else "tpu"
-        settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)
+        settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251
     outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime))
     for line in outcome.summary().splitlines():
         with suppress(OSError):  # nobody reads it; the program's status is still to be passed on

@@ -106,12 +106,12 @@ class _Process:
         self._folder = folder
         self._told = told
         self._said = folder / "stderr"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None  # noqa: TID251
 
     def start(self) -> None:
         """Start it. In a group of its own, it has no Ctrl-C of the terminal's: it ends with this process."""
         with self._said.open("wb") as said:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: TID251
                 own_module("framedex.fleet.cluster.local_worker", ()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,

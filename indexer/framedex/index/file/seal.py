@@ -117,7 +117,7 @@ def _checksum_elsewhere(file: Path) -> int:
     from framedex.interpreters import bare_code
 
     command = bare_code(_SUM)
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: TID251
         [*command, os.path.realpath(file)], check=False, capture_output=True, stdin=subprocess.DEVNULL
     )
     return int(done.stdout)
