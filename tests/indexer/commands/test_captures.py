@@ -18,8 +18,9 @@ from framedex.captures import capture_folders
 from framedex.captures.removal import put_aside
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures, no_sources
+from framedex.ingest import Silence, ingest_captures
 from tests.indexer.commands.small_captures import start_puts, unpack_capture, write_put
+from tests.indexer.unplaced import index_without_sources
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,7 @@ def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
         program.stdin.write("\n")
         program.stdin.flush()
         assert program.stdout.readline()  # it has sent something
-        with Store(recorded.index) as store:
-            ingest_captures(store, recorded.captures, [], Silence(), no_sources)
+        index_without_sources(recorded.index, *recorded.captures)
         refused = recorded.run("captures", "rm", "1")
         assert refused.exit_code == 1 and "still being recorded" in refused.stderr
         assert len(recorded.captures) == 1
@@ -206,8 +206,7 @@ def test_captures_of_one_launch_are_one_run(tmp_path: Path) -> None:
     framedex = str(Path(sys.executable).with_name("framedex"))
     subprocess.run([framedex, "run", str(program)], cwd=tmp_path, check=True, capture_output=True)
     recorded = Recorded(tmp_path)
-    with Store(recorded.index) as store:
-        ingest_captures(store, recorded.captures, [], Silence(), no_sources)
+    index_without_sources(recorded.index, *recorded.captures)
     with Index.open(recorded.index) as index:
         captures = index.captures()
         assert len(captures) == 2 and len({capture.run for capture in captures}) == 1

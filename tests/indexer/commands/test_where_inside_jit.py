@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures, no_sources
+from tests.indexer.unplaced import index_without_sources
 from tests.running import TIMEOUT, Run, mock_environment, plain_environment
 from tests.shapes_of_programs import FRAMEDEX, Marked, recorded_shapes
 
@@ -55,8 +54,7 @@ def cached(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     loaded = CACHED.replace("jax.numpy as jnp\n", f"jax.numpy as jnp\n{settings}\n")
     captures += [record(folder, "loaded.py", loaded) for _ in range(2)][1:]
-    with Store(folder / ".framedex" / "index.db") as store:
-        ingest_captures(store, captures, [], Silence(), no_sources)
+    index_without_sources(folder / ".framedex" / "index.db", *captures)
     return folder
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures, no_sources
+from framedex.index import Index
+from tests.indexer.unplaced import index_without_sources
 from tests.running import run
 
 
@@ -47,8 +47,7 @@ def recorded_cases(
         ran = run(program, case, folder=folder / case, **of_case)
         results[case], captures[case] = ran.result, str(ran.capture)
     index = folder / "index.db"
-    with Store(index) as store:
-        ingest_captures(store, [Path(capture) for capture in captures.values()], [], Silence(), no_sources)
+    index_without_sources(index, *map(Path, captures.values()))
     with Index.open(index) as opened:
         ids = {capture.path: capture.id for capture in opened.captures()}
     return index, results, {case: ids[path] for case, path in captures.items()}

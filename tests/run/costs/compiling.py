@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 import framedex_native
 from framedex.commands.main import cli
-from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures, no_sources
+from framedex.index import Index
 from framedex.model import Compiles
+from tests.indexer.unplaced import index_without_sources
 from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
 
@@ -60,6 +60,5 @@ def recorded_and_indexed(folder: Path, program: str, *arguments: str, **environm
     """Run `tests/programs/PROGRAM` below a folder."""
     ran = run(program, *arguments, folder=folder, **environment)
     assert ran.status == 0, ran.stderr
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence(), no_sources)
+    index_without_sources(folder / "index.db", *ran.captures)
     return Recorded(PROGRAMS / program, folder / "index.db", Counter(_FINISHED.findall(ran.stderr)))

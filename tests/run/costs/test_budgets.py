@@ -14,8 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures, no_sources
+from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.running import PROGRAMS, TIMEOUT, mock_environment, run
 
@@ -25,8 +24,7 @@ HELD = 4096 * 4 + 1024 * 4  # `jnp.ones`, and the parameters
 
 def index_of(folder: Path, *captures: Path) -> Path:
     """An index of captures."""
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, captures, [], Silence(), no_sources)
+    index_without_sources(folder / "index.db", *captures)
     return folder / "index.db"
 
 

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
-from framedex.ingest import Silence, ingest_captures, no_sources
 from framedex.model import Direction, Transfers
+from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import changed_copy
 from tests.running import PROGRAMS, run
@@ -68,8 +68,7 @@ def _record(folder: Path) -> Recorded:
         assert ran.status == 0, ran.stderr
         logged.append(_logged(ran.stderr))
         captures.append(ran.capture)
-    with Store(folder / "index.db") as store:
-        ingest_captures(store, captures, [], Silence(), no_sources)
+    index_without_sources(folder / "index.db", *captures)
     return Recorded(folder / "index.db", *logged)
 
 
@@ -216,8 +215,7 @@ def test_the_rows_of_all_captures_are_added_up_and_removed_with_each(recorded: R
 def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) -> None:
     """Given a program that calls the table itself, then questions for a size move nothing, nor do calls that fail."""
     ran = run("unusual_buffers.py", folder=tmp_path)
-    with Store(tmp_path / "index.db") as store:
-        ingest_captures(store, [ran.capture], [], Silence(), no_sources)
+    index_without_sources(tmp_path / "index.db", ran.capture)
     moved = dict[str, tuple[int, int, int]]()
     with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
         for name, *sums in connection.execute(
@@ -242,8 +240,7 @@ def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) 
 @pytest.mark.exhaustive
 def test_copies_of_results_have_their_sizes_whatever_other_threads_do_meanwhile(tmp_path: Path) -> None:
     ran = run("costs/copies_on_threads.py", folder=tmp_path, FRAMEDEX_DEVICES="2")
-    with Store(tmp_path / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence(), no_sources)
+    index_without_sources(tmp_path / "index.db", *ran.captures)
     with Index.open(tmp_path / "index.db") as index:
         (row,) = [row for row in index.transfers() if row.direction is ACROSS]
 

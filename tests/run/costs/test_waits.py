@@ -18,9 +18,9 @@ from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
-from framedex.ingest import Silence, ingest_captures, no_sources
 from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
 from tests import tiers
+from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import Cases, changed_copy, line_marked, recorded_cases
 from tests.running import PROGRAMS, run
@@ -214,8 +214,7 @@ def test_no_thread_waits_longer_than_there_is_time(recorded: Recorded, part: str
 def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -> None:
     ran = run("awaiting.py", folder=tmp_path)
     index = tmp_path / "index.db"
-    with Store(index) as store:
-        ingest_captures(store, ran.captures, [], Silence(), no_sources)
+    index_without_sources(index, *ran.captures)
     program = PROGRAMS / "awaiting.py"
     text = program.read_text().splitlines()
     with Index.open(index) as opened:
