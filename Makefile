@@ -43,7 +43,8 @@ RELEASE_TOOLS := build/wheels/tools
 
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
-MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers
+# The order of the files. `make test-all` shuffles the tests.
+MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers -p no:randomly
 CHECKS := ruff imports mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)

@@ -250,6 +250,10 @@ def test_times_differ_by_the_threshold_that_is_given(tmp_path: Path) -> None:
     index = _record(tmp_path, BEFORE, SLOWER) / ".framedex" / "index.db"
     compare = ("--index", str(index), "diff", "1", "2", "--only", "times", "--format", "json")
 
+    page = tmp_path / "d.html"
+    html = ("--index", str(index), "diff", "1", "2", "--format", "html", "-o", str(page))
+    assert CliRunner().invoke(cli, html).exit_code == 0
+    assert colours_of(Page.of(page.read_text())) & {"came", "more"}
     strict, loose = (
         json.loads(CliRunner().invoke(cli, (*compare, "--threshold", threshold)).stdout)
         for threshold in ("3", "100000")
@@ -270,6 +274,11 @@ def test_the_text_has_what_the_document_has(diff: Callable[..., Result], said: S
     assert "moved" in text and "32 B -> 64 B" in text
 
 
+def colours_of(page: Page) -> set[str | None]:
+    """What the rectangles of a page's flame graph say of their times."""
+    return {each.attributes.get("class") for each in page.all("svg") if "svg" in each.within}
+
+
 def test_the_page_has_a_flame_graph_and_asks_for_nothing(diff: Callable[..., Result], tmp_path: Path) -> None:
     written = tmp_path / "d.html"
 
@@ -278,8 +287,7 @@ def test_the_page_has_a_flame_graph_and_asks_for_nothing(diff: Callable[..., Res
     assert result.exit_code == 0, result.output
     page = Page.of(written.read_text())
     assert page.problems == []
-    colours = {each.attributes.get("class") for each in page.all("svg") if "svg" in each.within}
-    assert "same" in colours and colours & {"came", "went", "more", "less"}
+    assert "same" in colours_of(page)  # whether other times differ by more than noise depends on the machine
     assert [each.attributes["id"] for each in page.all("section")][:5] == [
         *("differences", "changed_functions", "changed_lines", "changed_loops", "changed_flames")
     ]

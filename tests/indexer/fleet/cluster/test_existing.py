@@ -43,6 +43,12 @@ from tests.indexer.fleet.cluster.running import (
 from tests.indexer.fleet.fleets import added, asked, content, job
 
 
+def folders_of_workers(scheduler: str) -> set[Path]:
+    """The temporary folders in which the workers of a cluster add captures."""
+    with distributed.Client(scheduler, set_as_default=False) as client:
+        return {each for folder in client.run(os.getcwd).values() for each in Path(folder).glob("framedex-fleet-*")}
+
+
 def open_clients() -> set[int]:
     """The ids of the clients of any cluster that this process has, and that are not closed."""
     return {id(client) for client in distributed.Client._instances if client.status != "closed"}
@@ -84,6 +90,7 @@ def test_clients_that_have_one_cluster_add_the_same_at_once(
     """Given a file with the address of the scheduler; and when all is done, nothing of it is left at the worker's."""
     told = tmp_path / "scheduler.json"
     told.write_text(json.dumps({"address": scheduler}))
+    of_other_tests = folders_of_workers(scheduler)
     with ThreadPoolExecutor() as pool:
         clients = [
             pool.submit(by_cluster, str(told), tmp_path / "store", *captures) for captures in (job(), job()[::-1])
@@ -91,10 +98,9 @@ def test_clients_that_have_one_cluster_add_the_same_at_once(
 
     assert all(all(are_added(client.result())) for client in clients)
     assert content(tmp_path / "store") == clean
-    with distributed.Client(scheduler, set_as_default=False) as client:
-        latest = time.monotonic() + 60
-        while any(list(Path(folder).glob("framedex-fleet-*")) for folder in client.run(os.getcwd).values()):
-            assert time.monotonic() < latest
+    latest = time.monotonic() + 60
+    while left := folders_of_workers(scheduler) - of_other_tests:
+        assert time.monotonic() < latest, left
 
 
 @pytest.mark.exhaustive
