@@ -151,8 +151,9 @@ async def test_what_is_wrong_with_an_index_is_told_to_who_asks_for_its_contents_
     recording = record(tmp_path)
     client = await connect(tmp_path)
     assert await boundaries(client, folder=str(tmp_path), capture=1)
-    recording.index.unlink()
-    recording.index.write_bytes(b"spoilt " * 1000)
+    spoilt = tmp_path / "spoilt.db"
+    spoilt.write_bytes(b"spoilt " * 1000)
+    spoilt.replace(recording.index)  # at once: the server must not see, and tell of, a state in between
     for _ in range(2):
         assert await answer(client, "boundaries", folder=str(tmp_path), capture=1) is None
     (told,) = {shown.message for shown in client.messages}
