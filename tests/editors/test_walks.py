@@ -32,6 +32,9 @@ set laststatus=2 statusline=<%t:%l>%{v:lua.state()}
 """
 
 
+EARLY_IN_EMACS = "(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)"
+"""Without it, a warning of a compiler in the background interrupts a drawing of the screen, which stays half done."""
+
 WITH_LSP_MODE = """
 (setq inhibit-startup-screen t)
 (package-initialize)
@@ -112,7 +115,8 @@ def test_ten_steps_in_and_out_are_twenty_keys(checkout: Path, way: list[Place], 
     if not HAS[editor]:
         pytest.skip("this editor is not installed")
     home = tmp_path / "home"
-    home.mkdir()
+    (home / ".emacs.d").mkdir(parents=True)
+    (home / ".emacs.d" / "early-init.el").write_text(EARLY_IN_EMACS)
     (tmp_path / "lsp.el").write_text(WITH_LSP_MODE)
     (tmp_path / "shown.vim").write_text(SHOWN_BY_NEOVIM)
     more = editor.more.replace("{settings}", str(tmp_path))
