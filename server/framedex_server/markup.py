@@ -1,7 +1,7 @@
 """Short texts for hovers, as Markdown or as plain text, with names from captures that cannot break out of them.
 
-A name in a capture may hold anything (backticks, links, HTML, newlines, bidirectional marks): it is only ever shown
-inside a code span, escaped to one visible line and shortened.
+A name in a capture may hold anything: backticks, links, HTML, newlines, bidirectional marks. `Markup` escapes a text by
+its place: `code`, `text`, `block`, or the address of a `link`. Names go to code spans, short and on one visible line.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ from framedex.plaintext import printable
 
 _IN_ADDRESSES = ":/#?&=%@+~,;!-._"
 
+_SCHEMES = ("https://", "http://", "file:///")
+# What begins or ends markup within a line, and what GitHub and editors make links, references or icons of.
+_ACTIVE = re.compile(
+    r"[\\`*\[\]<>!&|~$#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|^[-+=]|(?:"
+    + "|".join(rf"(?<=^\d{{{length}}})" for length in range(1, 10))
+    + r")[.)]"
+)
+
 LONGEST_LINE = 200
 """Characters of a line of source that are shown."""
 
@@ -30,9 +38,14 @@ class Markup:
 
     markdown: bool
 
+    def text(self, text: str) -> str:
+        """Text outside of code: nothing in it is markup."""
+        shown = printable(text)
+        return _ACTIVE.sub(r"\\\g<0>", shown) if self.markdown else shown
+
     def strong(self, text: str) -> str:
-        """Text of our own, emphasised."""
-        return f"**{text}**" if self.markdown else text
+        """Emphasised text."""
+        return f"**{self.text(text)}**" if self.markdown else self.text(text)
 
     def code(self, text: str) -> str:
         """A name from a capture or a source file, literally."""
@@ -49,8 +62,8 @@ class Markup:
         return f"[{text}](command:{command}?{quote(json.dumps([argument]), safe='')})"
 
     def link(self, text: str, url: str | None) -> str:
-        """A text that is marked up already, leading to a public address if there is one."""
-        if url is None:
+        """A text that is marked up already, leading to a page or a file if there is one; never to a command."""
+        if url is None or not url.lower().startswith(_SCHEMES):
             return text
         return f"[{text}](<{quoted_address(url)}>)" if self.markdown else f"{text} <{url}>"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
+from framedex.plaintext import printable
 from framedex_server.markup import LONGEST_NAME, Markup
 
 HOSTILE = [
@@ -43,3 +44,34 @@ def test_a_long_name_keeps_both_ends() -> None:
 def test_plain_text_has_no_marks() -> None:
     plain = Markup(False)
     assert plain.lines([plain.strong("a"), plain.code("b")]) == "a\nb"
+
+
+@pytest.mark.parametrize(
+    "text", [*filter(str.strip, HOSTILE), "![a](http://b/c.png)", "_a_ *b* ~~c~~", "&lt;", "1. a", "- a"]
+)
+def test_text_is_text_and_nothing_else(text: str) -> None:
+    for shown in (Markup(True).text(text), Markup(True).strong(text)):
+        tokens = MarkdownIt("js-default").parse(f"{shown} after")
+        inline = [child for token in tokens if token.type == "inline" for child in token.children or ()]
+        assert {token.type for token in tokens} == {"paragraph_open", "inline", "paragraph_close"}
+        assert {child.type for child in inline} <= {"text", "text_special", "strong_open", "strong_close"}
+        assert "".join(child.content for child in inline).startswith(printable(text))
+
+
+@pytest.mark.parametrize(
+    "url", ["command:x", "javascript:x", "data:text/html,x", "vscode://x", "https:x", "//host/x", ""]
+)
+def test_links_lead_to_pages_and_files_alone(url: str) -> None:
+    assert Markup(True).link("`a`", url) == Markup(False).link("`a`", url) == "`a`"
+
+
+def test_no_address_ends_its_link() -> None:
+    shown = Markup(True).link("a", "https://b/)> [c](command:x)\n")
+    (paragraph,) = (token for token in MarkdownIt().parse(shown) if token.type == "inline")
+    assert [child.type for child in paragraph.children or ()] == ["link_open", "text", "link_close"]
+
+
+def test_words_of_our_own_stay_as_they_are() -> None:
+    assert Markup(True).strong("framedex: 3 recorded calls of jit_step (the latest)") == (
+        "**framedex: 3 recorded calls of jit_step (the latest)**"
+    )

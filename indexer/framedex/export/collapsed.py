@@ -1,7 +1,7 @@
 """Collapsed stacks: a line for each, outermost function first, as flamegraph.pl and inferno read them.
 
-The format has no way to write a `;` or a line break that belongs to a name: they are `%3B`, `%0A` and `%0D` here, and a
-`%` that would read like one of those is `%25`.
+The format has no way to write a `;` or a line break that belongs to a name: they are `%3B`, `%0A` and `%0D` here. Other
+control characters, which a terminal would obey, are written alike; a `%` that would read like one of those is `%25`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from framedex.export.content import Content, Step
     from framedex.export.weights import Weight
 
-_SPECIAL = re.compile(r"[;\n\r]|%(?=25|3B|0A|0D)")
+_SPECIAL = re.compile(r"[;\x00-\x1f\x7f-\x9f]|%(?=25|3B|[0189][0-9A-F]|7F)")
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:

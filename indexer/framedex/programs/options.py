@@ -38,6 +38,13 @@ def read_options(data: bytes) -> dict[str, str]:
     return {name: ", ".join(values)[:_LONGEST] for name, values in found.items()} | overrides
 
 
+@functools.cache
+def option_forms() -> Mapping[str, str]:
+    """The forms of the options that a jaxlib has, by their names: `bool`, `int`, `text` and so on."""
+    names = {name: form for fields in _names().values() for name, form, *_ in fields.values()}
+    return names | {"device_assignment": "int"}
+
+
 def _read(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
     """The values of a message of a kind, and of those that it holds; whether each is of a map, which overrides."""
     if kind == _DEVICES:

@@ -1,114 +1,239 @@
-"""Names of what is in none of the packages that may be told: each becomes a number."""
+"""Names in a redacted file: those that are public stay, those of users become numbers.
+
+Functions and files of users stay, unless packages are named: then names outside of these are hidden. What stays is
+listed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from framedex.binaries import role_of
 from framedex.model import Language, Role
 from framedex.shared.contents import Definitions, SharedFunction
-from framedex.sharing.paths import PYTHON
-from framedex.whereabouts.files import is_of_a_process
+from framedex.sharing import harmless
+from framedex.sharing.paths import PYTHON, is_system_file
 
-ALWAYS = frozenset({"jax", "jaxlib", "jax_plugins", "framedex_native", "framedex", "libtpu", "numpy"})
+ALWAYS = frozenset({"jax", "jaxlib", "framedex_native", "framedex", "libtpu", "numpy", "ml_dtypes"})
 """Packages whose names tell nothing of the one who shares."""
 
+_FUNCTION, _ARGUMENT, _FILE = "is the name of a function", "is the name of an argument", "is a file"
+_SOURCE = "is a file whose text is shared"
 _PACKAGE = re.compile(rf"{PYTHON}/(?:site|dist)-packages/([^/]+)")
-_PUBLIC = re.compile(rf"{PYTHON}/(?!site-|dist-)|/(?:usr|lib|lib64|bin|sbin)/|<frozen ")
-# What is of no file has a name that its maker chose, such as `<attrs generated init app.Config>`, or one of these.
-_GENERATED = re.compile(r"<(?!(?:string|stdin|unknown|module|lambda|genexpr|(?:list|dict|set)comp)>|frozen )[^<>]*>")
-_XLA = re.compile(
-    r"(?:xla|tsl|stream_executor|pjrt|jax|nanobind|absl|std|Eigen|llvm|mlir|google)::|_?Py|PJRT_|framedex"
+_GPU_PACKAGE = re.compile(
+    rf"{PYTHON}/(?:site|dist)-packages/(?:jax_plugins/xla_(?:cuda|rocm)\d*(?:/|$)|jax_(?:cuda|rocm)\d*_plugin(?:/|$)|nvidia/)"
 )
-# Threads that Python, XLA and the system name; others have the names that a program gives them.
-_THREAD = re.compile(
-    r"(?:python[\d.]*|main|MainThread|Thread-\d+(?: \(\w+\))?|ThreadPoolExecutor-\d+_\d+"
-    r"|(?:tf_|pjrt|xla|jax)[\w/-]*|/(?:host|device):[\w/: -]*)?",
-    re.IGNORECASE,
+_LIBRARY = re.compile(rf"{PYTHON}/lib(?:64)?/python\d+\.\d+/([^/]+)")
+_OF_NO_FILE = re.compile(
+    r"<(?:string|stdin|unknown|module|lambda|genexpr|(?:list|dict|set)comp)>|\[(?:vdso|vsyscall|heap|stack"
+    r"|outside every module)\]|"
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_LEAST = 3  # letters of a name that is looked for in texts
+_FROZEN = re.compile(r"<frozen ([\w.]+)>")
+_MAPPED = re.compile(r"(?:xla|jaxlib|jax|cpython)@[0-9a-f]{7,64}(?:\+(?:nearest|changes))*:[\w./+-]+", re.ASCII)
+_BUILT = re.compile(r"/proc/self/cwd/|/python/(?:external|python)/")
+# Threads that Python, XLA and the system name, without numbers; others have the names that a program gives them. Linux
+# keeps 15 characters.
+_POOLS = (
+    *("python", "main", "MainThread", "Thread-", "ThreadPoolExecutor-", "framedex-", "py_xla_execute", "tf_XLAEigen"),
+    *("tf_XLATfrtCpuClient", "XLATfrtCpuClient", "tf_XLAPjRtCpuClient", "XLAPjRtCpuClient", "tf_xla-cpu-codegen"),
+    *("tf_xla-cpu-llvm-codegen", "tf_pjrt_thread_pool", "tf_pjrt_async_work", "tf_Compute"),
+)
+_NUMBERED = re.compile(r"(.*?)[/_-]?[\d._]*")
+_DEVICE = re.compile(r"/(?:host|device):(?:CPU|GPU|TPU)(?::\d+)?(?: python)?")
+_OF_FUNCTION = re.compile(r"(Thread-\d+) \(\w+\)")
+_PYTHON_NAME = re.compile(r"(?:[\w.]|<(?:locals|lambda|module|genexpr|listcomp|dictcomp|setcomp)>){1,400}")
+_PLAIN_NAMES = frozenset({"", "<module>", "<lambda>", "main", "_lambda", "_lambda_", "unnamed"})
+_PROGRAM = re.compile(r"(jit|pmap|shmap|xmap|remat|checkpoint|custom_jvp|custom_vjp)([_(])(.+?)(\)?)")
+_PARAMETER = re.compile(r"([A-Za-z_]\w*)((?:\[[^\]]*\]|\.[A-Za-z_]\w*)*)")
+_STEP = re.compile(r"\[(\d*)([^\]]*)\]|(\.\w+)")
+_ROOTS = frozenset({"args", "kwargs", "result"})  # which JAX gives where it knows no other
+_GLUE = re.compile(
+    r"(?:std::(?:function|_Function_handler|_Function_base|__invoke_impl|__invoke|invoke_r|invoke|thread|call_once)"
+    r"|absl::(?:AnyInvocable|FunctionRef|functional_internal::InvokeObject)|pybind11::cpp_function"
+    r"|nanobind::detail::func_create|llvm::(?:function_ref|unique_function))(?=\W|$)"
+)
 
 
-class HiddenNames:
-    """Hides the names of functions outside some packages, of their files, and of threads. Paths are plain already."""
+class Names:
+    """Replaces names. Paths are plain already.
 
-    def __init__(self, packages: Collection[str]) -> None:
-        self._packages = ALWAYS.union(package.partition(".")[0] for package in packages)
-        self._names: dict[str, str] = {}
-        self._files: dict[str, str] = {}
-        self._threads: dict[str, str] = {}
+    `packages` are those outside of which functions and files are hidden; None if these names stay.
+    """
+
+    def __init__(self, packages: Collection[str] | None) -> None:
+        self._are_hidden = packages is not None
+        self._packages = ALWAYS.union(package.partition(".")[0] for package in packages or ())
+        self._numbers: dict[str, dict[str, str]] = defaultdict(dict)
+        self._left: dict[str, dict[str, None]] = defaultdict(dict)
+        self._public: set[str] = set()
+        self._own: set[str] = set()
+        self._kept: set[str] = set()
 
     @property
     def count(self) -> int:
-        """How many names of functions, files and threads were hidden."""
-        return len(self._names) + len(self._files) + len(self._threads)
+        """The number of names that were replaced."""
+        return sum(map(len, self._numbers.values()))
 
-    def learn(self, definitions: Definitions) -> None:
-        """Note which functions are hidden, before texts are looked at."""
-        paths = definitions.paths
+    def left(self) -> Iterator[tuple[str, str]]:
+        """What each name is of that stayed and is not public, and the name."""
+        for kind in (_SOURCE, _FUNCTION, _ARGUMENT, _FILE):
+            for name in self._left[kind]:
+                yield kind, name
+
+    def learn(self, definitions: Definitions, paths: tuple[str, ...]) -> None:
+        """Note which functions there are, by the plain paths of definitions, before other names refer to them."""
         for function in definitions.functions:
-            if not self._is_public(function, paths[function.module]):
-                self._hide(function.name)
+            self._learn(function.name, paths[function.module])
+        for note in definitions.notes.values():
+            if note.function:
+                self._own.add(note.function)
         for program in definitions.programs.values():
             for path, _, name in (frame for line in program.lines for frame in line.frames):
-                if self.file(paths[path]) != paths[path]:
-                    self._hide(name)
-        for note in definitions.notes.values():
-            defined = note.defined.rpartition(":")[0] or note.defined
-            if self.file(defined) != defined:
-                self._hide(note.function)
+                self._learn(name, paths[path])
+
+    def _learn(self, name: str, path: str) -> None:
+        last = name.rpartition(".")[2]
+        if self._is_public(path):
+            self._public.add(last)
+            return
+        self._own.add(last)
+        if self._is_kept(path):
+            self._kept.add(last)
 
     def function(self, function: SharedFunction, module: str) -> SharedFunction:
-        """A function, without its name if it is of no package that may be told."""
-        if self._is_public(function, module):
+        """A function. `module` is its plain path."""
+        if self._is_public(module):
             return function
-        name = self._name(function.name)
-        return replace(function, name=name, symbol=name, mangled="", unit="")
+        if function.language is Language.PYTHON:
+            name = self.python(function.name, module)
+            return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
+        if self._is_kept(module):
+            self._leave(_FUNCTION, function.name)
+            return replace(function, unit="")
+        name = self._native(function, module)
+        return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
+
+    def python(self, name: str, path: str) -> str:
+        """The name of a function of Python. `path` is the plain path of its file."""
+        if self._is_public(path) and not is_system_file(path) and _PYTHON_NAME.fullmatch(name):
+            return name
+        return self._code(name, self._is_kept(path))
 
     def file(self, path: str) -> str:
-        """A plain path, without the names in it if it is of no package that may be told."""
-        if _GENERATED.fullmatch(path):
-            return self._files.setdefault(path, f"<file_{len(self._files)}>")
-        if _PUBLIC.match(path) or not path.startswith("/") or self._is_told(path) or is_of_a_process(path):
+        """A plain path."""
+        if self._is_public(path) or _OF_NO_FILE.fullmatch(path):
             return path
-        ending = re.search(r"\.\w{1,4}$", path)
-        hidden = f"/project/file_{len(self._files)}{ending[0] if ending else ''}"
-        return self._files.setdefault(path, hidden)
+        if not path.startswith("/"):
+            return self._number("file", path, "<file_{}>")
+        if not self._is_kept(path):
+            ending = re.search(r"\.(?:py|pyx|cc|cpp|cu|c|h|hpp|so)$", path)
+            return self._number("file", path, f"/project/file_{{}}{ending[0] if ending else ''}")
+        return self._leave(_FILE, path)
+
+    def source(self, path: str) -> None:
+        """List a file whose text is shared. `path` is its plain path."""
+        self._leave(_SOURCE, self.file(path))
 
     def thread(self, name: str) -> str:
-        """The name of a thread, if it is none that a program gave."""
-        plain = self.text(name)
-        return plain if _THREAD.fullmatch(plain) else self._threads.setdefault(name, f"thread_{len(self._threads)}")
+        """The name of a thread."""
+        plain = _OF_FUNCTION.sub(r"\1", name)
+        return plain if _is_system_thread(plain) else self._number("thread", name)
 
-    def text(self, text: str) -> str:
-        """A text without the words that are hidden names."""
-        return _WORD.sub(lambda match: self._word(match[0]), text)
+    def program(self, name: str) -> str:
+        """The name of a program, `jit_f` or `jit(f)`."""
+        match = _PROGRAM.fullmatch(name)
+        if match is None or (match[2] == "(") != (match[4] == ")"):
+            return name if name in _PLAIN_NAMES else self._number("program", name)
+        return f"{match[1]}{match[2]}{self.jitted(match[3])}{match[4]}"
 
-    def _hide(self, name: str) -> None:
-        self._name(name)
-        for word in _WORD.findall(name):
-            self._name(word)
-
-    def _word(self, word: str) -> str:
-        if word in self._names:
-            return self._names[word]
-        beginning, _, rest = word.partition("_")  # jit_step
-        return f"{beginning}_{self._names[rest]}" if rest in self._names and beginning else word
-
-    def _name(self, name: str) -> str:
-        if name in ("<module>", "<lambda>", "locals", "lambda", "module") or len(name) < _LEAST:
+    def jitted(self, name: str) -> str:
+        """The name of a function that JAX compiled, or calls by its name."""
+        is_public = name in self._public or harmless.is_jax_function(name)
+        if is_public and name not in self._own:
             return name
-        return self._names.setdefault(name, f"function_{len(self._names)}")
+        return self._own_name(name) if name in self._own else self._number("function", name)
 
-    def _is_public(self, function: SharedFunction, module: str) -> bool:
-        if function.language is Language.NATIVE and role_of(module, function.name) is not Role.CODE:
+    def operation(self, kind: str) -> str:
+        """The kind of an op of a program."""
+        return kind if not kind or harmless.is_op(kind) else self._number("op", kind)
+
+    def argument(self, name: str) -> str:
+        """The name of an argument or result of a program: `params['w'].bias`."""
+        match = _PARAMETER.fullmatch(name)
+        if match is None:
+            return self._number("argument", name) if name else name
+        root = match[1]
+        if root not in _ROOTS:
+            root = self._number("argument", root) if self._are_hidden else self._leave(_ARGUMENT, root)
+        return root + _STEP.sub(self._step, match[2])
+
+    def target(self, name: str) -> str:
+        """The target of an `ffi_call`; of a function of the boundary also with the stage."""
+        if not name or harmless.is_target(name):
+            return name
+        return self._own_name(name) if name in self._own else self._number("target", name)
+
+    def axis(self, name: str) -> str:
+        """The name of an axis of a mesh."""
+        return self._number("axis", name)
+
+    def other(self, kind: str, name: str) -> str:
+        """A name of another kind, which users choose."""
+        return self._number(kind, name) if name else name
+
+    def _step(self, match: re.Match[str]) -> str:
+        index, key, attribute = match.groups()
+        if attribute:
+            return attribute if not self._are_hidden else f".{self._number('key', attribute)}"
+        return f"[{index}]" if index and not key else f"[{self._number('key', match[0])}]"
+
+    def _native(self, function: SharedFunction, module: str) -> str:
+        glue = _GLUE.match(function.name)
+        if glue is not None and role_of(module, f"{glue[0]}<...>") is Role.GLUE:
+            return f"{glue[0]}<...>"
+        return self._number("function", function.name) if function.name else ""
+
+    def _own_name(self, name: str) -> str:
+        """The name of a function that a capture has, where its file is not known."""
+        return self._code(name, name in self._kept or not self._are_hidden)
+
+    def _code(self, name: str, is_kept: bool) -> str:
+        if name in _PLAIN_NAMES:
+            return name
+        if not is_kept or not _PYTHON_NAME.fullmatch(name):
+            return self._number("function", name)
+        return self._leave(_FUNCTION, name)
+
+    def _number(self, kind: str, name: str, form: str = "") -> str:
+        numbers = self._numbers[kind]
+        return numbers.setdefault(name, (form or f"{kind}_{{}}").format(len(numbers)))
+
+    def _leave(self, kind: str, name: str) -> str:
+        self._left[kind][name] = None
+        return name
+
+    def _is_kept(self, path: str) -> bool:
+        """Whether names of a file that is not public stay."""
+        if not self._are_hidden:
             return True
-        is_of_xla = function.language is Language.NATIVE and _XLA.match(function.name) is not None
-        return is_of_xla or _PUBLIC.match(module) is not None or self._is_told(module)
-
-    def _is_told(self, path: str) -> bool:
         package = _PACKAGE.match(path)
         return package is not None and package[1].removesuffix(".py") in self._packages
+
+    def _is_public(self, path: str) -> bool:
+        """Whether a plain path is of Python, JAX or the system."""
+        if frozen := _FROZEN.fullmatch(path):
+            return harmless.is_standard_module(frozen[1])
+        if package := _PACKAGE.match(path):
+            return package[1].removesuffix(".py") in ALWAYS or _GPU_PACKAGE.match(path) is not None
+        if library := _LIBRARY.match(path):
+            return harmless.is_standard_module(library[1].removesuffix(".py"))
+        return _MAPPED.fullmatch(path) is not None or _BUILT.match(path) is not None or is_system_file(path)
+
+
+def _is_system_thread(name: str) -> bool:
+    match = _NUMBERED.fullmatch(name)
+    stem = match[1] if match else name
+    return _DEVICE.fullmatch(name) is not None or any(pool.startswith(stem) for pool in _POOLS)

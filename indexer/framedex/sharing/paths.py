@@ -6,23 +6,44 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import PureWindowsPath
+from urllib.parse import urlsplit
 
 PROJECT, PYTHON, ELSEWHERE = "/project", "/python", "/elsewhere"
 
-_INSTALLED = re.compile(r".*?(/(?:site|dist)-packages(?:/.*)?)")
-_LIBRARY = re.compile(r".*?(/lib(?:64)?/python\d+\.\d+(?:/.*)?)")
-_COMPILED = re.compile(
-    r".*?(/(?:external/[\w.+~-]*(?:xla|jax|tsl|absl)|c?python[^/]*/(?:Include|Modules|Objects|Parser|Programs|Python))/.*)",
-    re.IGNORECASE,
+_INSTALLED = re.compile(r".*(/(?:site|dist)-packages(?:/.*)?)")
+_LIBRARY = re.compile(r".*(/lib(?:64)?/python\d+\.\d+(?:/.*)?)")
+# Where compilers found the sources of XLA, of JAX and of what is built into jaxlib, and those of CPython.
+_REPOSITORY = (
+    r"(?:(?:org_|local_)?(?:xla|tsl|jax)|com_google_absl|abseil-cpp|eigen_archive|llvm-project|llvm-raw|nanobind"
+    r"|stablehlo|shardy|com_google_protobuf|protobuf|tensorflow|org_tensorflow)"
 )
-# What compilers call the folder that they work in tells nothing of the builds of XLA and JAX alone.
-_BUILDS = r"proc/self/cwd/(?:bazel-out|external|jax|jaxlib|tensorflow|third_party|torch_xla|tsl|xla)"
-_SYSTEM = re.compile(rf"/(?:usr(?!/local/(?:home|users))|lib|lib32|lib64|bin|sbin|{_BUILDS}|dev)(?:/|$)")
+_WORKSPACE = re.compile(
+    r".*?/proc/self/cwd(/(?:bazel-out/(?:k8|aarch64|x86_64)-(?:opt|fastbuild|dbg)/bin/)?"
+    rf"(?:external/{_REPOSITORY}|jax|jaxlib|tensorflow|third_party/tsl|tsl|xla)/.*)"
+)
+_EXTERNAL = re.compile(rf".*?(/external/{_REPOSITORY}/.*)")
+_CPYTHON = re.compile(
+    r".*?/(?:Python-3\.\d+(?:\.\d+)?\w*|cpython(?:-[\w.]+)?)"
+    r"(/(?:Include|Modules|Objects|Parser|Programs|Python)/(?:[\w-]+/){0,3}[\w-]+\.[ch])"
+)
+_SYSTEM = re.compile(
+    r"(?:/usr)?/(?:lib|lib32|lib64|bin|sbin)(?:/[a-z\d_]+-linux-gnu)?(?:/(?:nvidia|rocm))?/(?P<name>[^/]+)"
+)
+_INTERPRETER = re.compile(r"libpython\d(?:\.\d+)?[a-z]{0,2}\.so[\d.]*|python\d*(?:\.\d+)?[a-z]?")
+_SYSTEM_NAME = re.compile(
+    r"(?:ld-linux(?:-x86-64|-aarch64)?|ld-musl-(?:x86_64|aarch64)|lib(?:c|m|dl|rt|util|pthread|resolv|nsl|anl|gcc_s|stdc\+\+|c\+\+|c\+\+abi|unwind|z|crypto|ssl"
+    r"|ffi|atomic|gomp|omp|numa|cuda|cudart|cublas(?:Lt)?|cudnn(?:_(?:ops|cnn|adv|graph|heuristic)(?:_infer|_train)?)?|cufft|cusolver|cusparse|cupti|nccl|nvrtc|nvidia-(?:ml|ptxjitcompiler|nvvm)|nvJitLink"
+    r"|hsa-runtime64|amdhip64|MIOpen|rccl))(?:-[\d.]+)?\.so(?:\.[\d.]+)?"
+)
 _OWN = re.compile(rf"(?:{PROJECT}|{PYTHON}|{ELSEWHERE})(?:/|$)")
 
-
-# Relative, of Windows, or of a URL: neither absolute, nor `xla@5a9e73cbd929:xla/shape.cc` of a map or `<string>`.
-_OTHER = re.compile(r"(?![/<])[^:@]*[/\\].*|[A-Za-z]:[/\\].*|[a-z]+://.*", re.DOTALL)
+# Neither absolute nor of a file: `xla@5a9e73cbd929:xla/shape.cc` of a map, `<string>`, `[vdso]`.
+_NAMED = re.compile(r"[<\[].*[>\]]|[A-Za-z]+@[0-9a-f]{7,64}(?:\+(?:nearest|changes))*:[\w./+-]+|", re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z\d+.-]+:")
+# What stands in a name of a file: with `?`, `#`, `=`, `&`, `;`, `%` or `@` begins a query, an option or an address.
+_NAME = re.compile(r"[\w .+,()\[\]~-]*")
+_ENDING = re.compile(r"\.[A-Za-z\d]{1,5}")
+_UNKNOWN = "file"
 
 
 class PlainPaths:
@@ -33,19 +54,67 @@ class PlainPaths:
         self._projects = sorted((each for each in real if each.startswith("/")), key=len, reverse=True)
 
     def plain(self, path: str) -> str:
-        """A path that is absolute."""
-        if _SYSTEM.match(path) or _OWN.match(path):
-            return path
-        for pattern in (_INSTALLED, _LIBRARY, _COMPILED):
-            if match := pattern.fullmatch(path):
-                return PYTHON + match[1]
-        for folder in self._projects:
-            if path == folder or path.startswith(f"{folder}/"):
-                return PROJECT + path[len(folder) :]
-        return f"{ELSEWHERE}/{path.rstrip('/').rpartition('/')[2]}"
+        """A path that is absolute, and may be plain already."""
+        return path if _OWN.match(path) else self._absolute(path)
 
     def file(self, name: str) -> str:
-        """A name of a file, of which only the last part is left; one that is absolute, or no file's, stays."""
-        if _OTHER.fullmatch(name) is None:
-            return name
-        return f"{ELSEWHERE}/{PureWindowsPath(name).name}"
+        """What a capture calls a file: an absolute path, or a name by which other recorders tell one."""
+        if name.startswith("/"):
+            return self._absolute(name)
+        return name if _NAMED.fullmatch(name) else f"{ELSEWHERE}/{_relative(name)}"
+
+    def _absolute(self, path: str) -> str:
+        path = os.path.normpath(path)
+        if is_system_file(path):
+            return _clean(path)
+        for pattern, beginning in (
+            (_INSTALLED, PYTHON),
+            (_LIBRARY, PYTHON),
+            (_WORKSPACE, "/proc/self/cwd"),
+            (_EXTERNAL, PYTHON),
+            (_CPYTHON, f"{PYTHON}/python"),
+        ):
+            if match := pattern.fullmatch(path):
+                return beginning + _clean(match[1])
+        for folder in self._projects:
+            if path == folder:
+                return PROJECT
+            if path.startswith(f"{folder}/"):
+                return PROJECT + _clean(path[len(folder) :])
+        return f"{ELSEWHERE}/{_clean(path.rstrip('/').rpartition('/')[2])}"
+
+
+def is_system_file(path: str) -> bool:
+    """Whether a path is of the interpreter or of a library of Linux, CUDA or ROCm, where these are installed."""
+    match = _SYSTEM.fullmatch(path)
+    name = match["name"] if match else path.removeprefix(f"{ELSEWHERE}/")
+    return is_interpreter(name) or (match is not None and _SYSTEM_NAME.fullmatch(name) is not None)
+
+
+def is_interpreter(name: str) -> bool:
+    """Whether a name is of an executable or library of Python."""
+    return _INTERPRETER.fullmatch(name) is not None
+
+
+def name_of_file(name: str) -> str:
+    """The last part of a path or an address, without a query or what else is not part of a file's name."""
+    return _clean(PureWindowsPath(name).name) if name else ""
+
+
+def _relative(name: str) -> str:
+    if _SCHEME.match(name) is None:
+        return name_of_file(name)
+    if not name.lower().startswith(("http:", "https:", "file:")):
+        return _UNKNOWN
+    try:
+        found = name_of_file(urlsplit(name).path)
+    except ValueError:
+        return _UNKNOWN
+    return found if _ENDING.search(found) else _UNKNOWN
+
+
+def _clean(path: str) -> str:
+    """A path whose parts are cut off where they are no names any more."""
+    match = (_NAME.match(part) for part in path.split("/"))
+    parts = [found[0].rstrip(" ([") if found else "" for found in match]
+    return "/".join(part or _UNKNOWN if place else part for place, part in enumerate(parts)) or _UNKNOWN

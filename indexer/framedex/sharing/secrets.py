@@ -26,7 +26,7 @@ def secrets_here(metadata: Metadata) -> Secrets:
     names = {host, host.partition(".")[0], node, node.partition(".")[0], *_users(metadata)}
     values = {value for name, value in os.environ.items() if _SECRET.search(name)}
     values |= {str(Path.home()), metadata.cwd or ""}
-    return Secrets(names - _COMMON, {value for value in values if value.strip("/.")})
+    return Secrets(names - _COMMON, {value for value in values if value.strip("/.")}, salt=metadata.text)
 
 
 def _users(metadata: Metadata) -> set[str]:

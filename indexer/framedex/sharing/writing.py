@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from framedex import words
@@ -68,7 +68,8 @@ def share(
             while not number or stream.row < stream.calls:
                 batch = stream.next(_CALLS_AT_ONCE)
                 gathered.meet(batch)
-                writing.add(f"calls/{number:06}", written(batch, redaction.arguments, redaction.text))
+                plain = replace(batch, types=tuple(map(redaction.object_type, batch.types)))
+                writing.add(f"calls/{number:06}", written(plain, redaction.arguments, redaction.text))
                 number += 1
                 advance(len(batch), calls=len(batch))
                 if not len(batch):

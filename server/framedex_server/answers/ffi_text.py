@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from framedex.plaintext import printable
+from framedex.errortext import split_headline
+from framedex.placetext import place_text
 from framedex.words import count, duration
 
 if TYPE_CHECKING:
@@ -23,14 +24,18 @@ def ffi_lines(markup: Markup, use: FfiUse, place: Place) -> Iterator[str]:
     times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
     errors = f", {count(recent.errors, 'error')}" if recent.errors else ""
     of_which = f" (the latest {recent.runs:,})" if recent.runs < use.runs else ""
-    yield markup.strong(f"FFI target {printable(use.target)}: {count(use.runs, 'run')}") + times + errors + of_which
+    runs = f"{count(use.runs, 'run')}{times}{errors}{of_which}"
+    yield f"{markup.strong('FFI target')} {markup.code(use.target)}: {runs}"
+    if use.error:
+        error, raised = split_headline(use.error)
+        yield f"latest error: {markup.code(error)}" + (f", raised at {markup.code(raised)}" if raised else "")
     lines = list(dict.fromkeys(site.lines[0] for site in use.sites if site.lines))
     if is_called_at(use, place):
         for handler in use.handlers:
             yield _handler(markup, handler)
     else:
         for line in lines[:MOST_SITES]:
-            where = f"{line.location.path}:{line.location.line}"
+            where = place_text(line.location.path, line.location.line)
             yield f"called from {markup.code(where)} in {markup.code(line.function)}"
         if len(lines) > MOST_SITES:
             yield f"and from {count(len(lines) - MOST_SITES, 'more line')}"
@@ -48,5 +53,5 @@ def _handler(markup: Markup, handler: FfiHandler) -> str:
     stage = "handler" if handler.stage == "execute" else handler.stage
     made_from = handler.implementation
     place = made_from.location if made_from is not None and made_from.location is not None else handler.location
-    where = f" at {markup.code(f'{place.path}:{place.line}')}" if place is not None else ""
+    where = f" at {markup.code(place_text(place.path, place.line))}" if place is not None else ""
     return f"{stage} {markup.code((made_from or handler.function).name)}{where}"

@@ -50,7 +50,7 @@ def _with_place(frame: Frame) -> str:
 
 
 def _unescaped(name: str) -> str:
-    return re.sub("%(3B|0A|0D|25)", lambda match: chr(int(match[1], 16)), name)
+    return re.sub("%(25|3B|[0189][0-9A-F]|7F)", lambda match: chr(int(match[1], 16)), name)
 
 
 def test_speedscope_has_every_call(index: Path, tmp_path: Path) -> None:

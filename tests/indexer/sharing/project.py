@@ -16,6 +16,7 @@ from tests.once import made_once
 from tests.running import TIMEOUT, Run, mock_environment
 
 USER, ORGANISATION, FUNCTION, STATIC, CONSTANT = "alicewonder", "hiddenlab", "quantize_moonshot", "orchid-7", "0.8125"
+SCOPE = "tulip_scope"
 
 PROGRAM = f'''
 import functools
@@ -26,7 +27,7 @@ import jax.numpy as jnp
 
 @functools.partial(jax.jit, static_argnames="mode")
 def {FUNCTION}(x, mode):
-    with jax.named_scope("tulip_scope"):
+    with jax.named_scope("{SCOPE}"):
         return jnp.sin(x) * {CONSTANT}
 
 

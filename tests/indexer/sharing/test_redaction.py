@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from framedex.ffi.joins import metadata_keys
-from framedex.model import Metadata, Stops
-from framedex.shared.contents import Definitions, SharedFrame, SharedSite
-from framedex.sharing.names import HiddenNames
-from framedex.sharing.redaction import GONE, Redactor, Secrets
+from framedex.model import Language, Metadata, Stops
+from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedProgram, SharedSite
+from framedex.sharing.names import Names
+from framedex.sharing.redaction import Redactor, Secrets
+from framedex.sharing.replacement import GONE
 from framedex.sharing.secrets import secrets_here
-from tests.indexer.sharing.project import FUNCTION, ORGANISATION, STATIC, USER, framedex, project
+from tests.indexer.sharing.project import CONSTANT, FUNCTION, ORGANISATION, SCOPE, STATIC, USER, framedex, project
 
 _GIVEN = (STATIC, "--dataset")
 
@@ -36,9 +37,10 @@ def _forms(secret: str) -> list[bytes]:
 @pytest.mark.parametrize("name", ["redacted", "hidden", "told"])
 def test_nothing_tells_of_the_place_or_of_what_was_given(name: str) -> None:
     said = _said(name)
+    chosen = (SCOPE, CONSTANT) if name != "told" else ()
     places = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
     given = _GIVEN if name != "told" else _GIVEN[1:]  # what a source says is asked for with it
-    for secret in (*places, *given, project().host if len(project().host) > 3 else USER):
+    for secret in (*places, *chosen, *given, project().host if len(project().host) > 3 else USER):
         for form in _forms(secret):
             assert form not in said, (secret, said[max(0, said.find(form) - 60) : said.find(form) + 40])
 
@@ -46,13 +48,15 @@ def test_nothing_tells_of_the_place_or_of_what_was_given(name: str) -> None:
 def test_all_of_that_is_in_a_file_that_is_not_redacted() -> None:
     """Given the same search, then it finds what it looks for where nothing was taken out."""
     said = _said("plain")
-    assert all(secret.encode() in said for secret in (USER, ORGANISATION, STATIC, FUNCTION, "--dataset"))
+    assert all(
+        secret.encode() in said for secret in (USER, ORGANISATION, STATIC, FUNCTION, SCOPE, CONSTANT, "--dataset")
+    )
 
 
 def test_names_outside_the_packages_to_keep_are_hidden() -> None:
     """Given `--keep flax`, then no name of the program is told: of functions, files, programs or scopes; JAX's are."""
     said = _said("hidden")
-    for name in (FUNCTION, "moonshot", "model train", "tulip_scope"):
+    for name in (FUNCTION, "moonshot", "model train", SCOPE):
         assert name.encode() not in said
     assert b"pxla.py" in said or b"_src/" in said
     assert FUNCTION.encode() in _said("redacted")
@@ -89,12 +93,13 @@ def test_calls_that_differ_in_numbers_alone_are_not_redacted_alike() -> None:
 
 
 @pytest.mark.parametrize("value", ["AKIAIOSFODNN7EXAMPLE", "ORCHID", "10.1.2.3", "orchid"])
-def test_values_of_options_stay_where_they_are_numbers_flags_and_enumerations_alone(value: str) -> None:
+def test_values_of_options_stay_only_if_xla_defines_them_as_numbers_or_flags(value: str) -> None:
     redactor = Redactor(Secrets([], []), [], None)
-    options = json.dumps({"a": value, "b": "-1", "c": "2.5", "d": "true", "e": "CACHE_MODE_UPDATE"})
+    kept = {"device_ordinal": "-1", "xla_cpu_enable_fast_math": "true", "xla_gpu_enable_command_buffer": "13, 5"}
+    options = json.dumps({**kept, "xla_gpu_cuda_data_dir": value, "xla_cpu_use_onednn": value})
     nothing = Definitions('{"argv": []}', (), (), (), (), (), (), 0, (), Stops(), options={"0": options})
-    plain = redactor.definitions(nothing).options["0"]
-    assert json.loads(plain) == {**json.loads(options), "a": GONE}
+    (plain,) = redactor.definitions(nothing).options.values()
+    assert json.loads(plain) == {**kept, "xla_gpu_cuda_data_dir": GONE, "xla_cpu_use_onednn": GONE}
 
 
 def test_sites_are_known_by_what_is_said_of_them_now() -> None:
@@ -140,7 +145,7 @@ def test_files_of_other_recorders_are_told_by_their_names_alone(
 
 
 def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
-    names = HiddenNames(["jax"])
+    names = Names(["jax"])
     told = ("", "python3.13", "MainThread", "Thread-3", "ThreadPoolExecutor-0_1", "tf_XLAEigen/7", "/host:CPU python")
     assert [names.thread(name) for name in told] == list(told)
     given = [names.thread(name) for name in ("orders of acme", "python of acme", "orders of acme", "Thread-acme")]
@@ -184,3 +189,23 @@ def test_texts_that_look_like_something_are_listed() -> None:
         ("a host", "node7.cluster.internal"),
         ("a token", "hf_abcdefghijklmnopqrstuv"),
     ]
+
+
+def test_names_of_kept_packages_stay_and_are_listed() -> None:
+    """Given `--keep flax`, then names of flax stay in plain sight and in the list, and those of others do not."""
+    paths = ("/x/site-packages/flax/core.py", "/x/site-packages/acme/core.py", "/x/site-packages/jax/_src/api.py")
+    functions = tuple(
+        SharedFunction(Language.PYTHON, name, name, "", module, "", 1)
+        for module, name in enumerate(("bind", "sell", "jit"))
+    )
+    programs = {
+        str(number): SharedProgram(1, f"jit_{name}", (), "", None)
+        for number, name in enumerate(("bind", "sell", "jit"))
+    }
+    redactor = Redactor(Secrets([], []), [], ["flax"])
+    plain = redactor.definitions(
+        Definitions('{"argv": []}', paths, functions, (), (), (), (), 0, (), Stops(), programs=programs)
+    )
+    assert [function.name for function in plain.functions] == ["bind", "function_0", "jit"]
+    assert [program.name for program in plain.programs.values()] == ["jit_bind", "jit_function_0", "jit_jit"]
+    assert {text for _, text in redactor.left()} == {"bind", "/python/site-packages/flax/core.py"}

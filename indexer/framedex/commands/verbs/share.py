@@ -44,14 +44,14 @@ _SHOWN = 20  # texts that look like something
     help="Which texts of your own source files to share: none, the recorded lines with five lines around each, or"
     " whole files. Default: lines; with --redact none.",
 )
-@click.option("--redact", is_flag=True, help="Take out paths, arguments, and names of users and hosts.")
+@click.option("--redact", is_flag=True, help="Keep only what is known to be harmless, and list the names that stay.")
 @click.option(
     "--keep",
     "packages",
     metavar="PACKAGE",
     multiple=True,
-    help="With --redact: hide the names of functions and files outside this package and JAX. May be given several"
-    " times.",
+    help="With --redact: hide the names of functions, arguments and files outside this package and JAX. May be given"
+    " several times.",
 )
 @click.option("--no-clock", is_flag=True, help="Leave out when it was recorded.")
 @click.pass_obj
@@ -132,9 +132,9 @@ def _lines(capture: int, done: Shared, redactor: Redactor | None) -> Iterator[Li
         return
     replaced = ", ".join(f"{many:,} x {kind}" for kind, many in redactor.told().items())
     yield text_line(f"replaced: {replaced or 'nothing'}")
-    found = list(redactor.suspects.told())
+    found = list(redactor.left())
     yield text_line(f"left: {words.count(len(found), 'text')} that may tell something{':' if found else ''}")
     for kind, text in islice(found, _SHOWN):
-        yield text_line(f"     {printable(text)}  looks like {kind}")
+        yield text_line(f"     {printable(text)}  {kind}")
     if len(found) > _SHOWN:
         yield text_line(f"     and {len(found) - _SHOWN:,} more")

@@ -1,0 +1,369 @@
+"""The rules for what calls refer to: the fields of each class that stay, and their form. All other texts are empty."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from framedex.ffi.joins import BOUNDARY, metadata_keys, split_function
+from framedex.ffi.model import Signature as HandlerSignature
+from framedex.model import Function, Metadata, Noted, NotedArgument, Parameter, Signature, Thread
+from framedex.releases import REPOSITORIES, Build
+from framedex.shared.contents import (
+    Definitions,
+    SharedFunction,
+    SharedHandler,
+    SharedLines,
+    SharedProgram,
+    SharedSite,
+    SharedSource,
+)
+from framedex.sharing import harmless
+from framedex.sharing.emptying import emptied
+from framedex.sharing.names import Names
+from framedex.sharing.paths import PROJECT, PYTHON, PlainPaths, is_interpreter, name_of_file
+from framedex.sharing.replacement import GONE, Replacement
+from framedex.words import SHARED_MARK
+
+_PROBLEMS = re.compile(r"The capture was cut short by [\d,]+ calls? while it was shared\.")
+_PROBLEMS_OF_PROGRAMS = re.compile(
+    r"it is damaged, or in a form of MLIR's bytecode that is not known: some of its ops are missing"
+    r"|only its first [\d,]+ ops were looked at|"
+)
+_MEMBER = re.compile(r"sources/\d{6}")
+_RUN = re.compile(r"[0-9a-f]{32}")
+_SELECTED_BY = frozenset({"FRAMEDEX_INCLUDE", "FRAMEDEX_EXCLUDE", "FRAMEDEX_SAMPLE", "FRAMEDEX_RING"})
+_PACKAGES = frozenset({"python", "jax", "jaxlib", "torch_xla", "libtpu", "numpy"})
+_MARKS = frozenset({SHARED_MARK, "imported"})
+_ATTRIBUTES = frozenset(
+    {
+        *("mhlo.sharding", "sdy.sharding", "mhlo.layout_mode", "mhlo.memory_kind", "jax.buffer_donor"),
+        *("tf.aliasing_output", "jax.result_info", "mhlo.is_same_data_across_replicas", "jax.arg_info"),
+    }
+)
+_AXES = re.compile(r"'[^']*'")
+_PARTITIONS = re.compile(r"P\((?:None|axis_\d+|\?|:part|[(), ])*\)")
+_STAGES = frozenset({"execute", "instantiate", "prepare", "initialize"})
+_JOINS = frozenset({"exact", "single", "ambiguous", "by_target"})
+
+
+class DefinitionRules:
+    """Redacts definitions: every class is emptied first, so that a field without a rule says nothing."""
+
+    def __init__(self, replacement: Replacement, names: Names, paths: PlainPaths) -> None:
+        self._replacement = replacement
+        self._names = names
+        self._paths = paths
+        self._plain: tuple[str, ...] = ()  # the paths, before names in them are hidden
+        self._targets: list[str] = []
+
+    def redact(self, definitions: Definitions) -> Definitions:
+        """The definitions, with what is harmless."""
+        self._plain = tuple(map(self._paths.file, definitions.paths))
+        self._names.learn(definitions, self._plain)
+        self._targets = [
+            str(json.loads(text).get("target")) for kind, text in definitions.descriptions if kind == "ffi_target"
+        ]
+        kept_name = self._replacement.kept_name
+        paths = tuple(map(self._file, definitions.paths))
+        plain = replace(
+            emptied(definitions),
+            metadata=self._metadata(definitions.metadata, paths),
+            paths=paths,
+            functions=tuple(map(self._function, definitions.functions)),
+            boundaries=tuple(map(self._boundary, definitions.boundaries)),
+            threads=tuple(map(self._thread, definitions.threads)),
+            problems=tuple(map(self._problem, definitions.problems)),
+            descriptions=tuple(self._description(kind, text) for kind, text in definitions.descriptions),
+            builds=tuple(self._build(each) for each in definitions.builds if each.component in REPOSITORIES),
+            handlers=tuple(map(self._handler, definitions.handlers)),
+            programs={kept_name(name): self._program(each) for name, each in definitions.programs.items()},
+            options={kept_name(name): self._options(text) for name, text in definitions.options.items()},
+            notes={kept_name(name): self._note(each) for name, each in definitions.notes.items()},
+            sources=tuple(self._source(each) for each in definitions.sources if _MEMBER.fullmatch(each.member)),
+        )
+        return replace(plain, sites=self._sites(definitions, plain))
+
+    # Files and functions
+
+    def _file(self, name: str) -> str:
+        """A file, also one by a relative name or one of another system, as other recorders tell them."""
+        plain = self._paths.file(name)
+        self._replacement.counts["path"] += plain != name
+        return self._names.file(plain)
+
+    def _function(self, function: SharedFunction) -> SharedFunction:
+        plain = self._names.function(function, self._plain[function.module])
+        return replace(
+            emptied(function),
+            name=plain.name,
+            symbol=plain.symbol,
+            mangled=plain.mangled,
+            unit=name_of_file(plain.unit),
+        )
+
+    def _boundary(self, function: Function) -> Function:
+        boundary, name = function.boundary, function.name
+        if boundary == BOUNDARY:
+            target, stage = split_function(name, self._targets)
+            plain = self._names.target(target)
+            return Function(boundary, plain if stage == "execute" else f"{plain}.{stage}")
+        if harmless.is_boundary(boundary):
+            is_public = harmless.is_function(boundary, name)
+            return Function(boundary, name if is_public else self._names.other("function", name))
+        return Function(self._names.other("boundary", boundary), self._names.other("function", name))
+
+    def _thread(self, thread: Thread) -> Thread:
+        return replace(emptied(thread), name=self._names.thread(thread.name))
+
+    # FFI
+
+    def _sites(self, before: Definitions, after: Definitions) -> tuple[SharedSite, ...]:
+        """The sites with their new keys. A site that only a program's metadata names has its key from that metadata."""
+        keys = dict(zip(metadata_keys(before.descriptions), metadata_keys(after.descriptions), strict=True))
+        sites = (
+            replace(
+                emptied(site),
+                key=keys.get(site.key) or self._replacement.site(site.key),
+                target=self._names.target(site.target),
+            )
+            for site in before.sites
+        )
+        return tuple({site.key: site for site in sites}.values())
+
+    def _handler(self, handler: SharedHandler) -> SharedHandler:
+        found = handler.signature
+        if found is None:
+            return emptied(handler)
+        signature = HandlerSignature(*map(self._types_of_signature, (found.arguments, found.results, found.attributes)))
+        return replace(emptied(handler), signature=signature)
+
+    def _types_of_signature(self, types: Sequence[str]) -> tuple[str, ...]:
+        return tuple(
+            each if harmless.is_part_of_signature(each) else self._replacement.gone("argument") for each in types
+        )
+
+    def _description(self, kind: str, text: str) -> tuple[str, str]:
+        told = json.loads(text)
+        rules = self._description_rules().get(kind)
+        if rules is None or not isinstance(told, dict):
+            self._replacement.gone("argument")
+            return "", "{}"
+        return kind, json.dumps({key: rules[key](value) for key, value in told.items() if key in rules})
+
+    def _description_rules(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
+        """What stays of each kind of description, by the keys of docs/capture-format.md."""
+        target, platform = self._text_rule(self._names.target), self._text_rule(self._platform)
+        site = self._text_rule(self._replacement.site)
+        shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else GONE)
+        return {
+            "ffi_target": {
+                "target": target,
+                "platform": platform,
+                "api_version": _number,
+                "stages": lambda value: [each for each in _texts(value) if each in _STAGES],
+                "is_wrapped": lambda value: value is not False,
+                "registered_at": self._frames,
+            },
+            "ffi_site": {"site": site, "target": target, "user_frame": _number, "frames": self._frames},
+            "ffi_instance": {
+                "instance": _number,
+                "join": lambda value: value if value in _JOINS else "ambiguous",
+                "target": target,
+                "site": site,
+                "operands": shapes,
+                "results": shapes,
+                "frames": self._frames,
+            },
+            "ffi_problem": {
+                "kind": lambda value: value if value == "not_registered" else GONE,
+                "target": target,
+                "platform": platform,
+                "registered_for": lambda value: list(map(self._platform, _texts(value))),
+                "sites": lambda value: list(map(self._replacement.site, _texts(value))),
+                "message": lambda _: self._replacement.gone("argument"),
+            },
+        }
+
+    def _text_rule(self, rule: Callable[[str], str]) -> Callable[[Any], Any]:
+        return lambda value: rule(value) if isinstance(value, str) else None
+
+    def _platform(self, name: str) -> str:
+        return name if harmless.is_platform(name) else self._names.other("platform", name)
+
+    def _frames(self, value: Any) -> list[list[Any]]:
+        found: list[list[Any]] = []
+        for frame in value if isinstance(value, list | tuple) else ():
+            match frame:
+                case [str(file), int(line), str(function)]:
+                    found.append([self._file(file), line, self._names.python(function, self._paths.file(file))])
+        return found
+
+    # Programs
+
+    def _program(self, program: SharedProgram) -> SharedProgram:
+        return replace(
+            emptied(program),
+            name=self._names.program(program.name),
+            lines=tuple(map(self._lines, program.lines)),
+            problem=program.problem if _PROBLEMS_OF_PROGRAMS.fullmatch(program.problem) else GONE,
+            signature=None if program.signature is None else self._signature(program.signature),
+        )
+
+    def _lines(self, lines: SharedLines) -> SharedLines:
+        root, scoped, _ = lines.name.partition("/")  # what follows are scopes and a primitive, as people name them
+        kind = self._names.operation(lines.kind)
+        root = self._names.program(root) if root else ""
+        return replace(
+            emptied(lines),
+            kind=kind,
+            name=f"{root}/{kind}" if scoped else root,
+            frames=tuple(
+                (path, line, self._names.python(function, self._plain[path])) for path, line, function in lines.frames
+            ),
+        )
+
+    def _signature(self, signature: Signature) -> Signature:
+        return replace(
+            emptied(signature),
+            arguments=tuple(map(self._parameter, signature.arguments)),
+            results=tuple(map(self._parameter, signature.results)),
+            partitions=_digits(signature.partitions),
+            replicas=_digits(signature.replicas),
+            constants=tuple(map(self._marked_digest, signature.constants)),
+            code=self._replacement.digest(signature.code),
+            mesh={self._names.axis(name): size for name, size in signature.mesh.items()},
+        )
+
+    def _parameter(self, parameter: Parameter) -> Parameter:
+        return Parameter(
+            type=self._type(parameter.type),
+            name=self._names.argument(parameter.name),
+            attributes={
+                name if name in _ATTRIBUTES else self._names.other("attribute", name): self._attribute(value)
+                for name, value in parameter.attributes.items()
+            },
+        )
+
+    def _attribute(self, value: str) -> str:
+        """The value of an attribute: a flag, a number, or a sharding with its axes by numbers."""
+        if value in ("", "true", "false", "default", "auto") or value.isdecimal() or harmless.is_sharding(value):
+            return value
+        plain = _AXES.sub(lambda match: self._names.axis(match[0][1:-1]), value)
+        if _PARTITIONS.fullmatch(plain):
+            return _AXES.sub(lambda match: repr(self._names.axis(match[0][1:-1])), value)
+        return self._marked_digest(value)
+
+    def _marked_digest(self, value: str) -> str:
+        """A mark that differs where the text differs."""
+        self._replacement.counts["constant"] += 1
+        return f"(redacted {self._replacement.digest(value)[:8]})"
+
+    def _type(self, text: str) -> str:
+        return text if not text or harmless.is_type(text) else self._replacement.gone("argument")
+
+    def _options(self, text: str) -> str:
+        return json.dumps(dict(self._option(name, str(value)) for name, value in json.loads(text).items()))
+
+    def _option(self, name: str, value: str) -> tuple[str, str]:
+        if not harmless.is_option(name):
+            return self._names.other("option", name), self._replacement.gone("option")
+        return name, value if not value or harmless.is_flag(name, value) else self._replacement.gone("option")
+
+    def _note(self, note: Noted) -> Noted:
+        file, colon, line = note.defined.rpartition(":")
+        file = file if colon and line.isdecimal() else note.defined
+        return replace(
+            emptied(note),
+            name=self._names.program(note.name),
+            function=self._names.jitted(note.function) if note.function else "",
+            defined=f"{self._file(file)}{colon}{line}" if file != note.defined else self._file(file),
+            arguments=tuple(
+                NotedArgument(self._names.argument(each.name), self._type(each.type), each.is_weak)
+                for each in note.arguments
+            ),
+            statics=tuple((self._replacement.gone("argument"), GONE) for _ in note.statics),
+        )
+
+    # The run
+
+    def _problem(self, text: str) -> str:
+        if _PROBLEMS.fullmatch(text):
+            return text
+        self._replacement.gone("problem")
+        return "A problem of the capture, whose text is redacted."
+
+    def _build(self, build: Build) -> Build:
+        return replace(
+            emptied(build),
+            component=build.component,
+            version=harmless.release(build.version),
+            revision=harmless.revision(build.revision),
+            folder=folder if (folder := self._paths.file(build.folder)).startswith(f"{PYTHON}/") else "",
+        )
+
+    def _source(self, source: SharedSource) -> SharedSource:
+        self._names.source(self._plain[source.path])
+        return replace(emptied(source), member=source.member)
+
+    def _metadata(self, text: str, paths: Sequence[str]) -> str:
+        told, metadata = json.loads(text), Metadata.parse(text)
+        plain: dict[str, Any] = {
+            key: value
+            for key in ("version", "started_unix_ns", "started_clock_ns", "pid")
+            if (value := getattr(metadata, key)) is not None
+        }
+        if metadata.format == "framedex-capture":
+            plain["format"] = metadata.format
+        plain["argv"] = self._command(metadata.argv, paths)
+        plain["python"] = harmless.release(metadata.python or "")
+        plain["selected_by"] = [name for name in metadata.selected_by if name in _SELECTED_BY]
+        plain["is_of_samples"] = told.get("is_of_samples") is True
+        if metadata.cwd and self._paths.file(metadata.cwd) == PROJECT:
+            plain["cwd"] = PROJECT
+        for key in ("host", "system", "python_problem"):
+            if told.get(key):
+                plain[key] = self._replacement.gone("name of a user, a host or a secret")
+        for _ in metadata.job:
+            self._replacement.gone("variable of the environment")
+        if metadata.launch is not None:
+            launch = metadata.launch
+            plain["launcher"] = json.dumps(
+                {
+                    "run": launch.run if launch.run and _RUN.fullmatch(launch.run) else None,
+                    "packages": {
+                        name: harmless.release(version)
+                        for name, version in launch.packages.items()
+                        if name in _PACKAGES
+                    },
+                    "arguments": self._command(launch.arguments, paths),
+                }
+            )
+        return json.dumps(plain)
+
+    def _command(self, words: Sequence[str], paths: Sequence[str]) -> list[str]:
+        """A command: its interpreter stays, and a script whose name stays as the name of a recorded file."""
+        scripts = {path.rpartition("/")[2] for path in paths}
+        return [self._word(word, scripts) for word in words]
+
+    def _word(self, word: str, scripts: set[str]) -> str:
+        name = word.rpartition("/")[2]
+        is_script = name.endswith(".py") and name in scripts and name_of_file(word) == name
+        if word in _MARKS or (is_script and not word.startswith("-")):
+            return name
+        return name if is_interpreter(name) and "=" not in word else self._replacement.gone("argument")
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _digits(text: str) -> str:
+    return text if text.isdecimal() else ""

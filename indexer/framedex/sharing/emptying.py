@@ -1,0 +1,61 @@
+"""Empties every text of a dataclass, by the types of its fields: a new field stays empty until a rule fills it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Emptied = TypeVar("Emptied")
+
+
+def emptied(value: Emptied) -> Emptied:
+    """A dataclass with an empty text for each text in it, however deep. Mappings, whose keys are texts, are empty.
+
+    Texts in tuples stay in number. Numbers, flags and members of enumerations stay.
+    """
+    found: Emptied = _emptied(type(value), value)
+    return found
+
+
+def _emptied(kind: Any, value: Any) -> Any:
+    if value is None or not _holds_text(kind):
+        return value
+    if isinstance(value, str):
+        return ""
+    if isinstance(value, tuple):
+        inner = get_args(kind)
+        kinds = (inner[0],) * len(value) if inner[-1] is Ellipsis else inner
+        return tuple(map(_emptied, kinds, value))
+    if _is_of_fields(value):
+        hints = _hints(value.__class__)
+        return replace(value, **{name: _emptied(hint, getattr(value, name)) for name, hint in hints.items()})
+    return {}
+
+
+@cache
+def _holds_text(kind: Any) -> bool:
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType, tuple):
+        return any(each is not Ellipsis and _holds_text(each) for each in get_args(kind))
+    if origin is not None:
+        return issubclass(origin, Mapping)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return False
+    if _is_of_fields(kind):
+        return any(map(_holds_text, _hints(kind).values()))
+    return kind not in (int, float, bool, type(None))
+
+
+def _is_of_fields(value: Any) -> bool:
+    """Whether a value or a class is a dataclass."""
+    return is_dataclass(value)
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
