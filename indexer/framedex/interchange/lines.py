@@ -28,6 +28,7 @@ from framedex.interchange.readers.native.valgrind import ValgrindLines
 from framedex.interchange.readers.native.windows import WindowsStacks
 from framedex.interchange.readers.places import PlacesInLines
 from framedex.interchange.readers.python.debuggers import PythonDebuggers
+from framedex.interchange.readers.python.handler_crashes import HandlerCrashes
 from framedex.interchange.readers.python.ipython import IPythonText
 from framedex.interchange.readers.python.py_spy import PySpyJson, PySpyText
 from framedex.interchange.readers.python.pytest_text import PytestText
@@ -74,6 +75,7 @@ _READERS: tuple[type[Reader], ...] = (
     KernelTraces,
     BpfMaps,
     JvmErrors,
+    HandlerCrashes,
     PlacesInLines,
 )
 

@@ -25,6 +25,7 @@ class Format(StrEnum):
     PY_SPY_JSON = "py-spy JSON"
     ABSL = "absl"
     GLOG = "glog"
+    TCMALLOC = "tcmalloc"
     GDB = "gdb"
     LLDB = "lldb"
     COREDUMPCTL = "coredumpctl"

@@ -240,8 +240,9 @@ class NotedLog:
             self._lines.close()
             self._situations.read(number)
             return _Taken()
-        known = self._releases.count
+        known, depends_on_before = self._releases.count, self._releases.depends_on_lines_before
         self._releases.take(text)
+        depends_on_before |= self._releases.depends_on_lines_before
         before, situation = self._situations.present, self._memory.situation
         read = self._read(number + 1, line, text)
         after = self._situations.read(number + 1)
@@ -251,7 +252,7 @@ class NotedLog:
         if self._releases.count != known:
             self._situations.clear(number + 1)  # notes depend on them
             return taken._replace(is_kept=False)
-        if has_outcome or not is_worth_keeping or not read.is_typical:
+        if has_outcome or not is_worth_keeping or not read.is_typical or depends_on_before:
             return taken
         by_form = not _MAY_STATE.search(text) and self._is_of_its_form(before, number + 1, line, read)
         self._memory.keep(situation, line, by_form, after, has_frame, *self._counted(read.frames, line, text))

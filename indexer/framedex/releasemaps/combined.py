@@ -38,6 +38,14 @@ class CombinedMaps:
             for path, definition in self._asked(partial(source_map.definitions, short_name, key, language)) or ()
         ]
 
+    def files_named(self, name: str) -> Sequence[str]:
+        """The files with this name, in any folder."""
+        return [
+            info.prefix + path
+            for info, source_map in self._maps
+            for path in self._asked(partial(source_map.paths_named, name)) or ()
+        ]
+
     def bodies(self) -> Bodies:
         """The calls in these sources."""
         return Bodies(lambda _: (), self._written, self._calls_in_bodies)

@@ -147,6 +147,13 @@ class ReleaseMap:
             numbers = range(self._component.first, self._component.end)
             return [self._path(number) for number in numbers if self._opened.versions(number).is_in(self._release)]
 
+    def paths_named(self, name: str) -> list[str]:
+        """The files of the release with this name, in any folder."""
+        paths, versions = self._opened.content.paths, self._opened.versions
+        with self._opened.refusing():
+            named = [n for n in range(self._component.first, self._component.end) if _file_name(paths[n]) == name]
+            return [self._path(number) for number in named if versions(number).is_in(self._release)]
+
     def _files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
         return self._within(self._opened.names.files(short_name, key, self._release), language)
 
@@ -197,6 +204,10 @@ def _refusing(path: Path) -> Iterator[None]:
         raise SourceMapError(f"The release maps {path} {told}.", _REMEDY) from error
     except (MalformedError, IndexError, ValueError, RecursionError, zlib.error) as error:
         raise SourceMapError(f"The release maps {path} are damaged: {error}.", _REMEDY) from error
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _place(version: str) -> int:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.regularfile import open_regular
+from framedex.releases.statements import release_version
+from framedex.systemlimits import raise_if_limit
 
 if TYPE_CHECKING:
     from framedex.model import Capture, Metadata
@@ -52,7 +54,7 @@ class Build:
 
 def release_commits(version: str) -> Mapping[str, str]:
     """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for a version not known."""
-    return _commits().get(version, {})
+    return _commits().get(release_version(version), {})
 
 
 def known_releases() -> Sequence[str]:
@@ -128,10 +130,13 @@ def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:
 def installed_version(site: Path, package: str, started_unix_ns: int | None) -> str | None:
     """The version that is installed at the recorded place; None if it came there after the recording."""
     try:
-        for info in site.glob(f"{package}-*.dist-info"):
-            if started_unix_ns is None or info.stat().st_mtime_ns <= started_unix_ns:
+        for info in site.iterdir():
+            is_named = info.name.startswith(f"{package}-") and info.suffix == ".dist-info"
+            if is_named and (started_unix_ns is None or info.stat().st_mtime_ns <= started_unix_ns):
                 return info.name.removeprefix(f"{package}-").removesuffix(".dist-info")
-    except (OSError, ValueError):
+    except OSError as error:
+        raise_if_limit(error)
+    except ValueError:
         pass
     return None
 

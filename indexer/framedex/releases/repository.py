@@ -35,6 +35,8 @@ REPOSITORIES: Mapping[str, str] = {
 _EXTERNAL = re.compile(r"(?:.*/)?external/([^/]+)/(.+)")
 _WORKSPACE = re.compile(r"(?:/proc/self/cwd/|\./)?((?:jaxlib|jax|xla)/.+)")
 _BAZEL_REPOSITORIES = {"xla": "xla", "org_xla": "xla", "jax": "jaxlib", "org_jax": "jaxlib"}
+_SITE = re.compile(r"(?P<folder>.*/(?:site|dist)-packages/(?P<package>jaxlib|jax))/.+")
+_OF_WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\")
 _CPYTHON = re.compile(r".*/c?python[^/]*/((?:Include|Modules|Objects|Parser|Programs|Python)/.+\.[ch])", re.IGNORECASE)
 _GENERATED = re.compile(r"(?:^|/)bazel-out/|\.pb\.(?:cc|h)$|\.inc$")
 
@@ -79,6 +81,16 @@ def compiled_from(recorded: str) -> tuple[str, str] | None:
     return None
 
 
+def installed_from(path: str) -> tuple[str, str] | None:
+    """The component and the path in its repository of a Python file of jax or jaxlib, by where it was installed.
+
+    The path may be one of Windows. None for any other file, and for generated ones.
+    """
+    path = path.replace("\\", "/") if _OF_WINDOWS.match(path) else path
+    found = _SITE.fullmatch(path)
+    return _inside(found["package"], found["folder"], path) if found else None
+
+
 def public_url(
     component: str, path: str, line: int, revision: str, templates: Mapping[str, str] | None = None
 ) -> str | None:
@@ -111,9 +123,14 @@ def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None
     for build in builds:
         if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):
             continue
-        inside = recorded[len(build.folder) + 1 :]
-        is_generated = build.component == "jaxlib" and inside.startswith("mlir/")
-        if not inside.endswith(".py") or "-packages/" in inside or is_generated:
-            return None
-        return build.component, f"{'Lib' if build.component == 'cpython' else build.component}/{inside}"
+        return _inside(build.component, build.folder, recorded)
     return None
+
+
+def _inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
+    """The component and the path in its repository of a Python file below the folder of that component."""
+    inside = path[len(folder) + 1 :]
+    is_generated = component == "jaxlib" and inside.startswith("mlir/")
+    if not inside.endswith(".py") or "-packages/" in inside or is_generated:
+        return None
+    return component, f"{'Lib' if component == 'cpython' else component}/{inside}"

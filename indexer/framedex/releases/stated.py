@@ -1,7 +1,6 @@
 """Which releases a text says that it is of, and of which release a file here is.
 
-Lines say it that people paste or tools print at the head of a report: `pip freeze`, `jax.print_environment_info()`,
-py-spy's `Python v3.11.7`, `jax-0.10.2.dist-info`. A file is of the distribution that is installed beside its package,
+`statements` has the forms in which lines say it. A file is of the distribution that is installed beside its package,
 or of what jax's own version.py says.
 """
 
@@ -10,67 +9,61 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from framedex.patterns import compiled_on_use
 from framedex.regularfile import open_regular
+from framedex.releases.statements import (
+    TRIGGERS,
+    Release,
+    StatementReader,
+    imported_name,
+    release_version,
+    removed_or_added,
+    triggers_in,
+)
 
-_NUMBER = r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.dev|\.post)\d+)?"
-_FREEZE = compiled_on_use(rf"(?:^|\s)(?P<package>[A-Za-z][\w.-]*)==(?P<version>{_NUMBER})(?=\s|$)")
-_KNOWN = compiled_on_use(
-    r"(?<![\w./-])(?P<package>jaxlib|jax|python)(?:'s)?(?:[ .]_*version_*)?\s*(?:[:=]\s*|\s)"
-    rf"['\"]?v?(?P<version>{_NUMBER})",
-    re.IGNORECASE,
-)
-_FILES = compiled_on_use(rf"(?<![\w.-])(?P<package>[A-Za-z][\w.]*?)-v?(?P<version>{_NUMBER})(?=\.dist-info|/|-py|\s|$)")
-# Of what a program wants or refuses, a text is not.
-_WANTED = compiled_on_use(
-    r"requir|need|depend|compatib|expect|minimum|upgrade|at least|older|newer|support|suggest|uninstall|>=|<=|!=|~=",
-    re.IGNORECASE,
-)
 _SITE = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")
 _LIBRARY = compiled_on_use(r".*/python(?P<version>\d+\.\d+)/")
+_PYTHON = compiled_on_use(r".*(?:/lib\d*/python3\.(?P<minor>\d+)t?/|\\python3(?P<windows>\d+)\\lib\\)", re.IGNORECASE)
 _TREE = compiled_on_use(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
 _VERSION = compiled_on_use(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
+_TRIGGERS = compiled_on_use("|".join(map(re.escape, TRIGGERS)))
 _LARGEST = 1 << 16  # bytes of a version.py
 _LONGEST_LINE = 1 << 12  # characters: statements stand in short lines
 _MOST_STATED = 4096
 
 
-class Release(NamedTuple):
-    """A package, in the form of its name that is imported, and a version of it. Python's has two numbers."""
-
-    package: str
-    version: str
-
-
 class StatedReleases:
     """What the lines of one text say so far. Where they say several versions of a package, any of them may be meant."""
 
-    triggers = (
-        *("==0.", "==1.", "==2.", ".dist-info", "Successfully installed ", "Python v", "ython: 3.", "ython 3."),
-        *("jax:", "jaxlib:", "jax 0.", "jaxlib 0.", "jax v", "jaxlib v", "jax-", "jaxlib-"),
-        *("__version__", "JAX version"),
-    )
-    """A line without any of these says nothing."""
+    triggers = TRIGGERS
 
     def __init__(self, text: str = "") -> None:
+        self._reader = StatementReader()
         self._versions: dict[str, set[str]] = defaultdict(set)
+        self._replaced: dict[str, set[str]] = defaultdict(set)  # what uv says to have removed
         self.count = 0
-        """How many are known; it grows when a line says one more."""
-        for line in text.split("\n") if any(trigger in text for trigger in self.triggers) else ():
+        """How often what is known has changed; 0: nothing is."""
+        for line in self._lines_to_read(text):
             self.take(line)
+
+    @property
+    def depends_on_lines_before(self) -> bool:
+        """Whether what the next line states depends on the lines before it."""
+        return self._reader.depends_on_lines_before
 
     def take(self, line: str) -> None:
         """Read the next line."""
-        if len(line) > _LONGEST_LINE or not any(trigger in line for trigger in self.triggers) or _WANTED.search(line):
+        if len(line) > _LONGEST_LINE or not (self._reader.awaits_answer or _TRIGGERS.search(line)):
             return
-        for pattern in (_FREEZE, _KNOWN) if "==" in line else (_KNOWN,):
-            self._keep(pattern, line)
-        if ".dist-info" in line or "Successfully installed" in line or "jax" in line:
-            self._keep(_FILES, line)
+        change = removed_or_added(line) if "==" in line else None
+        if change is not None and change[0] == "+":
+            self._forget_replaced(change[1])
+        for release in self._reader.read(line):
+            if self._keep(release) and change == ("-", release.package):
+                self._replaced[release.package].add(release.version)
 
     def of(self, package: str) -> frozenset[str]:
         """The versions of a package that the text may be of; none where it does not say."""
@@ -81,13 +74,29 @@ class StatedReleases:
         stated = self._versions.get(release.package) if release is not None else None
         return bool(stated and release and release.version not in stated)
 
-    def _keep(self, pattern: re.Pattern[str], line: str) -> None:
-        for match in pattern.finditer(line):
-            package, version = _imported(match["package"]), match["version"]
-            version = ".".join(version.split(".")[:2]) if package == "python" else version
-            if version not in self._versions[package] and self.count < _MOST_STATED:
-                self._versions[package].add(version)
-                self.count += 1
+    def _lines_to_read(self, text: str) -> Iterator[str]:
+        """The lines that may state something: those with triggers, and the answers to questions."""
+        position, triggers = 0, triggers_in(text)
+        while triggers is not None and (found := triggers.search(text, position)) is not None:
+            begin, position = text.rfind("\n", 0, found.start()) + 1, _next_line(text, found.start())
+            yield text[begin : position - 1]
+            while self._reader.awaits_answer and position < len(text):
+                begin, position = position, _next_line(text, position)
+                yield text[begin : position - 1]
+
+    def _keep(self, release: Release) -> bool:
+        """Whether a release was not known before; it is from now on."""
+        versions = self._versions[release.package]
+        if release.version in versions or self.count >= _MOST_STATED:
+            return False
+        versions.add(release.version)
+        self.count += 1
+        return True
+
+    def _forget_replaced(self, package: str) -> None:
+        if replaced := self._replaced.pop(package, None):
+            self._versions[package] -= replaced
+            self.count += 1
 
 
 class FileReleases:
@@ -111,11 +120,22 @@ class FileReleases:
         if key not in self._installed:
             self._installed[key] = version_of(folder, package)
         version = self._installed[key]
-        return Release(_imported(package), version) if version else None
+        return Release(imported_name(package), release_version(version)) if version else None
 
 
-def _imported(package: str) -> str:
-    return package.lower().replace("-", "_")
+def python_in_path(path: str) -> str:
+    """The version of the Python that a file was installed for, `3.12`, by its path; empty where that does not say it.
+
+    The path may be one of Windows.
+    """
+    found = _PYTHON.match(path)
+    return f"3.{found['minor'] or found['windows']}" if found else ""
+
+
+def _next_line(text: str, position: int) -> int:
+    """The position behind the line break that comes next, one behind the end where there is none."""
+    end = text.find("\n", position)
+    return (len(text) if end < 0 else end) + 1
 
 
 def _distribution(site: str, package: str) -> str | None:
@@ -124,11 +144,11 @@ def _distribution(site: str, package: str) -> str | None:
         names = [name for name in os.listdir(site) if name.endswith(".dist-info")]  # noqa: PTH208
     except OSError:
         return None
-    wanted = _imported(package)
+    wanted = imported_name(package)
     versions = [
         version.removesuffix(".dist-info")
         for distribution, dash, version in (name.partition("-") for name in names)
-        if dash and _imported(distribution) == wanted
+        if dash and imported_name(distribution) == wanted
     ]
     return versions[0] if len(versions) == 1 else None
 

@@ -139,6 +139,7 @@ def explained(text: str, index: Index) -> list[Found]:
     """The frames of a text's first stack, as `framedex explain` looks for them."""
     stack = read(text).stacks[0]
     resolver = Resolver(index, binaries=Binaries())
+    resolver.of_stack((frame, "") for frame in stack.frames)
     called = inward_frames(stack.frames, stack.innermost_first)
     return [resolver.find(frame, inward=inward) for frame, inward in zip(stack.frames, called, strict=True)]
 
@@ -208,7 +209,7 @@ def test_a_name_with_how_far_behind_it_is_as_good_as_an_offset(crash: Crash, ind
         assert symbol is not None
         behind = frame.offset + 1 - symbol.start
         text += form.format(
-            library=crash.library, mangled=symbol.mangled, name=named.symbol, behind=behind, at=frame.address
+            library=crash.library, mangled=symbol.mangled, name=named.symbol, behind=behind, at=frame.address + 1
         )
     assert places(explained(text, index)) == expected
 

@@ -247,9 +247,9 @@ def test_the_release_that_a_text_states_decides(tmp_path: Path) -> None:
 
 def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) -> None:
     new = environment(tmp_path, "0.12.0", OLD)
-    for text in (
-        f"jax==0.10.2\n{py_spy('jax/_src/api.py', 11, 'device_put')}",
-        f"jax==0.10.2\n{traceback(new, 11, 'device_put')}",
+    for text in (  # of a release without a public commit
+        f"jax==0.10.999\n{py_spy('jax/_src/api.py', 11, 'device_put')}",
+        f"jax==0.10.999\n{traceback(new, 11, 'device_put')}",
     ):
         index = indexed(tmp_path, new.parents[2])
         answer = found(text, Resolver(index, releases=StatedReleases(text)))
@@ -266,6 +266,34 @@ def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_i
     )
     text = f"jax==0.10.2\n{text}"
     assert place(found(text, Resolver(index, releases=StatedReleases(text)))) == Location(str(old), 10, How.EXACT)
+
+
+@pytest.mark.parametrize(
+    ("path", "how"),
+    [
+        ("/opt/env/lib/python3.11/site-packages/jax/_src/api.py", How.EXACT),
+        ("/opt/env/lib/python3.12/site-packages/jax/_src/api.py", How.DOUBTFUL),
+        ("/opt/env/site-packages/jax/_src/api.py", How.EXACT),
+    ],
+)
+def test_a_file_of_another_python_than_the_texts_is_doubtful(tmp_path: Path, path: str, how: How) -> None:
+    """Its package may be of another version as well, unless the text says which version that is."""
+    here = environment(tmp_path, "0.10.2", OLD)
+    index = indexed(tmp_path, here.parents[2])
+    text = traceback(path, 11, "device_put")
+    assert (place(found(text, Resolver(index))).path, place(found(text, Resolver(index))).how) == (str(here), how)
+    stated = f"jax==0.10.2\n{text}"
+    assert place(found(stated, Resolver(index, releases=StatedReleases(stated)))).how is How.EXACT
+
+
+@pytest.mark.parametrize(("path", "how"), [("/usr/lib/python3.11", How.EXACT), ("/usr/lib/python3.12", How.DOUBTFUL)])
+def test_pythons_own_library_of_another_version_is_doubtful(tmp_path: Path, path: str, how: How) -> None:
+    here = tmp_path / "lib" / "python3.11" / "json" / "api.py"
+    here.parent.mkdir(parents=True)
+    here.write_text(OLD)
+    index = indexed(tmp_path, here.parents[1])
+    answer = found(traceback(f"{path}/json/api.py", 11, "device_put"), Resolver(index))
+    assert (place(answer).path, place(answer).how) == (str(here), how)
 
 
 def test_what_is_wanted_is_not_what_a_text_is_of() -> None:

@@ -5,25 +5,33 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from framedex import words
 from framedex.commands.output.console import print_error
 from framedex.commands.reading.known import is_read_only, known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.interchange.placing.binaries import Binaries
-from framedex.interchange.placing.released import ReleasedSources
+from framedex.interchange.placing.released import Basis, ReleasedSources
 from framedex.interchange.placing.resolve import Resolver
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange.placing.resolve import Found
+    from framedex.interchange.placing.same_build import BuildEvidence
     from framedex.releases.stated import StatedReleases
     from framedex.settings import Settings
 
+_BASES = {
+    Basis.TEXT: "stated in the text",
+    Basis.INSTALLATION: "installed where the frames are",
+    Basis.RECORDING: "of the latest recording",
+}
 NO_INDEX = "There is no index here: frames with only a symbol need one. `framedex index --source DIR` makes it."
 
 
@@ -76,7 +84,50 @@ def resolver_by(settings: Settings, file: str, index: Index | None, releases: St
 
 
 def notes_of_release(released: ReleasedSources) -> Iterator[str]:
-    """What to tell users of the releases that places were found in."""
+    """Sentences for the user: the releases in which frames were placed, conflicts of the text, and damaged maps."""
+    if released.used:
+        placed = ", ".join(
+            f"{package} {version} ({_BASES[basis]})" for package, (version, basis) in sorted(released.used.items())
+        )
+        yield f"Frames of XLA and JAX are placed in {placed}."
+    yield from problems_of_release(released)
+
+
+def note_of_addresses(frames: Iterable[Found]) -> Iterator[str]:
+    """A sentence for the user if frames have an address and nothing else."""
+    bare = sum(map(_has_only_address, frames))
+    if bare:
+        yield (
+            f"{words.count(bare, 'frame')} {'has' if bare == 1 else 'have'} only an address, without the binary that"
+            " was loaded there. To name them, print the stack with its modules, take it from a core dump"
+            " (`gdb PROGRAM CORE -batch -ex bt`), or record the program (`framedex run SCRIPT`)."
+        )
+
+
+def _has_only_address(found: Found) -> bool:
+    frame = found.frame
+    return frame.address is not None and not (found.function or frame.module or frame.build_id or frame.place)
+
+
+def problems_of_builds(builds: BuildEvidence) -> Iterator[str]:
+    """Sentences for the user: binaries here that are, or may be, other builds than those of the text."""
+    for path in sorted(builds.others - builds.unproven):
+        yield f"{printable(path)} is another build than the one in the text: its offsets name nothing."
+    if builds.unproven:
+        paths = ", ".join(map(printable, sorted(builds.unproven)))
+        yield (
+            f"Names of {paths} are marked [doubtful]: the text does not say which build it is of. A build-id, or a"
+            " frame with a name and an address, would prove it."
+        )
+
+
+def problems_of_release(released: ReleasedSources) -> Iterator[str]:
+    """Sentences for the user: conflicts between the releases that a text states, no statement, and damaged maps."""
+    for package, versions in sorted(released.conflicts.items()):
+        yield (
+            f"The text states {len(versions)} releases of {package}: {', '.join(versions)}. Frames are placed in the"
+            " newest and marked. Remove the statements of other environments."
+        )
     if released.assumed:
         yield (
             "Nothing says of which jaxlib these frames are: places marked [nearest release] are of jaxlib"

@@ -13,13 +13,22 @@ import click
 from framedex import words
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
-from framedex.commands.reading.logs import NO_INDEX, notes_of_release, opened_resolver, standard_input, unreadable
+from framedex.commands.reading.logs import (
+    NO_INDEX,
+    note_of_addresses,
+    notes_of_release,
+    opened_resolver,
+    problems_of_builds,
+    problems_of_release,
+    standard_input,
+    unreadable,
+)
 from framedex.interchange.detect import read
 from framedex.interchange.placing.inward import inward_frames
 from framedex.interchange.placing.quoted import quoted_source
 from framedex.interchange.text.escapes import without_escapes
 from framedex.placetext import location_labels
-from framedex.plaintext import printable
+from framedex.plaintext import visible
 from framedex.releases.stated import StatedReleases
 
 if TYPE_CHECKING:
@@ -50,12 +59,15 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         resolver.of_program(*reading.frames())
         explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
-        print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
+        problems = [*reading.problems, *problems_of_release(resolver.released), *problems_of_builds(resolver.builds)]
+        releases = {package: {"version": each[0], "basis": each[1]} for package, each in resolver.released.used.items()}
+        print_json({"stacks": [_document(*each) for each in explained], "releases": releases, "problems": problems})
         _end_unless_found(explained)
         return
     print_lines(line for each in explained for line in _lines(*each))
-    for problem in (*reading.problems, *notes_of_release(resolver.released)):
-        note(problem)
+    notes = (*notes_of_release(resolver.released), *problems_of_builds(resolver.builds))
+    for sentence in (*reading.problems, *notes, *note_of_addresses(each for _, found in explained for each in found)):
+        note(sentence)
     _end_unless_found(explained)
     if index is None and any(found.location is None for _, frames in explained for found in frames):
         note(NO_INDEX)
@@ -90,7 +102,7 @@ def _lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
     located = sum(found.location is not None for found in frames)
     order = "innermost first" if stack.innermost_first else "innermost last"
     about = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
-    yield (Span(printable(stack.title or f"line {stack.first_line + 1}"), "head"), Span(about, "dim"))
+    yield (Span(visible(stack.title or f"line {stack.first_line + 1}"), "head"), Span(about, "dim"))
     for found in frames:
         yield from _frame_lines(found)
     yield ()
@@ -99,17 +111,19 @@ def _lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
 def _frame_lines(found: Found) -> Iterator[Line]:
     frame = found.frame
     style = frame.language.value if frame.language else ""
-    name = Span(f"  {printable(found.function or '(unknown)')}  ", style)
-    if found.location is not None:
+    name = Span(f"  {visible(found.function or '(unknown)')}  ", style)
+    if found.location is not None and not found.is_by_name:
         yield (name, *place_line(found.location))
     elif frame.place is not None:
         missing = "" if frame.place.path.startswith("<") else " [not here]"  # code of no file: `<string>`
-        yield (name, Span(f"{printable(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
+        yield (name, Span(f"{visible(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
     elif frame.module and frame.offset is not None:
-        yield (name, Span(f"{printable(frame.module)}+{frame.offset:#x}", "dim"))
+        doubt = " [doubtful]" if found.is_doubtful else ""
+        yield (name, Span(f"{visible(frame.module)}+{frame.offset:#x}{doubt}", "dim"))
     else:
         yield (name, Span(f"{frame.address:#x}" if frame.address is not None else "", "dim"))
-    for candidate in found.candidates:
+    by_name = (found.location,) if found.location is not None and found.is_by_name else ()
+    for candidate in (*by_name, *found.candidates):
         yield (Span("      or "), *place_line(candidate))
     for place in found.outward:
         yield (Span("      from "), *place_line(place, []))
@@ -130,6 +144,7 @@ def _document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
             {
                 "line": found.frame.first_line + 1,
                 "function": found.function,
+                "is_doubtful": found.is_doubtful,
                 "language": found.frame.language,
                 "location": asdict(found.location) if found.location else None,
                 "place": asdict(found.frame.place) if found.frame.place else None,

@@ -23,6 +23,7 @@ from framedex.commands.reading.logs import (
     NO_INDEX,
     notes_of_release,
     opened_resolver,
+    problems_of_builds,
     resolver_by,
     standard_input,
     unreadable,
@@ -134,6 +135,7 @@ class _Sources:
         """What to tell of the sources at the end of the log."""
         if self._resolver is not None:
             yield from notes_of_release(self._resolver.released)
+            yield from problems_of_builds(self._resolver.builds)
         if self.missed:
             yield NO_INDEX
 

@@ -28,12 +28,14 @@ class InBinary:
     """An address in a binary, an ELF virtual one, and the functions there, innermost inlined one first.
 
     `is_compiled`: the text names the function that was compiled there, or none, and not one that was inlined into it.
+    `is_doubtful`: the binary may be another build than the one that the text is of.
     """
 
     binary: Binary
     address: int
     symbols: tuple[NativeSymbol, ...]
     is_compiled: bool = True
+    is_doubtful: bool = False
 
     @property
     def function(self) -> NativeSymbol:
@@ -88,7 +90,7 @@ class Binaries:
         if address is None:
             return None
         symbols = binary.resolve([address - frame.is_return_address])[0]
-        wanted = _short_name(frame.function)
+        wanted = short_name_of(frame.function)
         if not symbols or (wanted and wanted not in {short_name(each.symbol) for each in symbols}):
             return None
         is_compiled = not wanted or wanted == short_name(symbols[-1].symbol)
@@ -126,7 +128,8 @@ def is_made_of(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
     return not own or any(map(is_defined, own))
 
 
-def _short_name(printed: str) -> str:
+def short_name_of(printed: str) -> str:
+    """The last word of the name that a text prints for a function; empty where it prints none."""
     from framedex.binaries.spellings import spelled
     from framedex.sources.names import short_name
 
@@ -139,13 +142,14 @@ def _behind_name(binary: Binary, frame: TextFrame) -> int | None:
     assert frame.function_offset is not None
     starts = {
         symbol.start
-        for symbol in _named(binary, frame.function)
+        for symbol in named_symbols(binary, frame.function)
         if symbol.start <= symbol.start + frame.function_offset <= symbol.end  # a call may be the last of it
     }
     return starts.pop() + frame.function_offset if len(starts) == 1 else None
 
 
-def _named(binary: Binary, printed: str) -> Iterator[ElfSymbol]:
+def named_symbols(binary: Binary, printed: str) -> Iterator[ElfSymbol]:
+    """The symbols of a binary that have the name which a text prints, mangled or not."""
     from framedex.binaries.demangle import demangle
     from framedex.binaries.spellings import spelled
 

@@ -9,23 +9,24 @@ the one beside it stands for it; what is found so has a path that says it (`+nea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from enum import StrEnum
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from framedex.model import How, Location
+from framedex.model import How, Location, SourceMapInfo
 from framedex.model.places import prefix_in
 from framedex.patterns import compiled_on_use
 from framedex.releases.builds import release_commits
 from framedex.releases.origins import XLA_NAMESPACES
-from framedex.releases.repository import compiled_from, public_url, url_template
+from framedex.releases.repository import compiled_from, installed_from, public_url, url_template
 from framedex.releases.stated import FileReleases, StatedReleases
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import SourceMapInfo
     from framedex.releasemaps import ReleaseMaps
     from framedex.releasemaps.combined import CombinedMaps
     from framedex.sourcemap import SourceMapError
@@ -37,7 +38,8 @@ NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
 
 _Answer = TypeVar("_Answer")
 _BEGINNINGS = [(namespace,) for namespace in NAMESPACES]
-_COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the table of releases calls their commits
+_COMPONENTS = ("xla", "jaxlib", "jax")
+_OF_MAPS = ("xla", "jaxlib")
 _NAMED = compiled_on_use(
     rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::"
     rf"|(?:{'|'.join(f'{len(namespace)}{namespace}' for namespace in NAMESPACES)})\d*[A-Z_a-z]"
@@ -49,14 +51,25 @@ _OF_JAXLIB = compiled_on_use(
     r"/jaxlib/|/jax_plugins/xla_(?:cuda|rocm)\d*/|/jax_(?:cuda|rocm)\d*_plugin/"
     r"|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax|xla_(?:cuda|rocm)_plugin)[\w.-]*\.so"
 )
+_SOURCE_NAME = compiled_on_use(r"\w[\w.-]*\.(?:cc|cpp|h|cu\.cc|hpp)")
+_MOST_FUNCTIONS = 256
 _INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
 
 
+class Basis(StrEnum):
+    """What says of which release the frames of a text are."""
+
+    TEXT = "text"
+    INSTALLATION = "installation"
+    RECORDING = "recording"
+
+
 class _Release(NamedTuple):
-    """A release of jaxlib that a frame may be of; `is_known`: something says that it is."""
+    """A release of jaxlib that a frame may be of; `is_known`: something says that it is, namely `basis`."""
 
     version: str
     is_known: bool
+    basis: Basis | None = None
 
 
 class ReleasedSources:
@@ -81,12 +94,25 @@ class ReleasedSources:
         self._recorded = cache(self._of_recording)
         self._of_files = FileReleases()
         self._installed = ""
+        self._has_whole_text = False
+        self._functions: tuple[str, ...] = ()  # that the frames of the text name
+        self._files: tuple[object, frozenset[str]] | None = None  # that define those, and of which state that is
         self._found_in: dict[str, SourceMapInfo] = {}
         self._bodies_of: dict[str, Bodies] = {}
         self.problem = ""
         """What is wrong with the maps, as sentences; empty as long as nothing was met."""
+        self.used: dict[str, tuple[str, Basis]] = {}
+        """The release of each package, `jax` or `jaxlib`, in which frames were placed, and what says it."""
+        self.conflicts: dict[str, tuple[str, ...]] = {}
+        """The releases of each package of which the text states several, and has frames; the oldest first."""
         self.assumed = ""
         """The release in which frames were found of which nothing says the release; empty where there are none."""
+
+    def learn_functions(self, names: Iterable[str]) -> None:
+        """Take these for the names of functions in all frames of the text."""
+        self._has_whole_text, self._files = True, None
+        known = filter(self.may_know, dict.fromkeys(names))
+        self._functions = tuple(islice(known, _MOST_FUNCTIONS))
 
     def learn(self, path: str) -> None:
         """Take a path that a frame names for one of the program's, which then ran with the jaxlib that is beside it."""
@@ -103,8 +129,8 @@ class ReleasedSources:
         return plain is None or self._may_define(plain["short"])
 
     def is_stated(self) -> bool:
-        """Whether the text says which jaxlib it is of: then that goes before what is known of others."""
-        return len(self._releases.of("jaxlib")) == 1
+        """Whether the text says of which releases it is: then those go before what is known of others."""
+        return bool(self._releases.of("jaxlib") or self._releases.of("jax"))
 
     def state(self) -> object:
         """What is other when the same frame may be of another release."""
@@ -143,19 +169,59 @@ class ReleasedSources:
         return replace(location, url=url)
 
     def at(self, path: str, line: int, how: How) -> Location | None:
-        """The public place of a line by the path that a compiler was given, in the only release that a text states."""
-        compiled = compiled_from(path)
-        if compiled is None or compiled[0] not in _COMMITS or not self.is_stated():
+        """The public place of a line in the release that a text states, by the path that a compiler was given, or at
+        which jax or jaxlib was installed; of several releases in the newest, and doubtful.
+        """
+        found = _in_repository(path)
+        if found is None:
             return None
-        (version,) = self._releases.of("jaxlib")
-        commit = release_commits(version).get(_COMMITS[compiled[0]])
-        url = public_url(*compiled, line, commit, self._links) if commit else None
-        return Location(path, line, how, url) if url else None
+        package = "jax" if found[1].startswith("jax/") else "jaxlib"
+        version, is_certain = self._stated(package)
+        commit = release_commits(version).get("xla" if found[0] == "xla" else "jax")
+        url = public_url(*found, line, commit, self._links) if commit else None
+        if not commit or not url:
+            return None
+        if is_certain:
+            self.used[package] = version, Basis.TEXT
+        prefix = SourceMapInfo(found[0], None, commit, is_dirty=False, tool="").prefix
+        return Location(f"{prefix}{found[1]}", line, how if is_certain else How.DOUBTFUL, url)
+
+    def at_name(self, name: str, line: int) -> Location | None:
+        """The place of a line in the file of this name, as logs of absl and glog print it without its folder.
+
+        It is exact where a frame of the text is in that file at the text's own release, else doubtful.
+        """
+        if not self._has_whole_text or self.problem or not _SOURCE_NAME.fullmatch(name):
+            return None
+        release = self._release("")
+        found = self._asked_of_maps(lambda: self._maps(release).files_named(name)) or ()
+        of_frames = [path for path in found if path in self._files_of_frames()] if found else []
+        likeliest = of_frames or (found if release.is_known else [])
+        if len(likeliest) != 1:
+            return None
+        if release.basis is not None:
+            self.used["jaxlib"] = release.version, release.basis
+        return self.published(Location(likeliest[0], line, _how_of_name(release, bool(of_frames))))
+
+    def _files_of_frames(self) -> frozenset[str]:
+        """The files that define the functions of XLA's and JAX's that the text names."""
+        from framedex.binaries.spellings import spelled
+
+        if self._files is None or self._files[0] != self.state():
+            named = [self.definitions(spelled(function).symbol, "") for function in self._functions]
+            self._files = self.state(), frozenset(path for defined in named for path, _ in defined)
+        return self._files[1]
 
     def is_published(self, path: str) -> bool:
         """Whether a path is of a file of which some text may state a release that has it in public."""
-        compiled = compiled_from(path)
-        return compiled is not None and compiled[0] in _COMMITS
+        return _in_repository(path) is not None
+
+    def _stated(self, package: str) -> tuple[str, bool]:
+        """The newest release of a package that the text states, empty for none, and whether it is the only one."""
+        stated = sorted(self._releases.of(package), key=_numbers)
+        if len(stated) > 1:
+            self.conflicts[package] = tuple(stated)
+        return stated[-1] if stated else "", len(stated) == 1
 
     def _may_define(self, short_name: str) -> bool:
         from framedex.sourcemap import SourceMapError
@@ -171,7 +237,11 @@ class ReleasedSources:
 
     def _in_maps(self, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
         found = self._maps(release).definitions(short_name, "cpp", key)
-        if found and not release.version:
+        if not found:
+            return found
+        if release.basis is not None:
+            self.used["jaxlib"] = release.version, release.basis
+        elif not release.version:
             self.assumed = self._opened().releases[-1]
         return found
 
@@ -190,7 +260,7 @@ class ReleasedSources:
         from framedex.releasemaps.combined import CombinedMaps
 
         maps = self._opened()
-        nearest = [maps.nearest(component, release.version or maps.releases[-1]) for component in _COMMITS]
+        nearest = [maps.nearest(component, release.version or maps.releases[-1]) for component in _OF_MAPS]
         found = [
             (replace(each.info, is_nearest=each.is_nearest or not release.is_known), each) for each in nearest if each
         ]
@@ -203,12 +273,15 @@ class ReleasedSources:
     def _release(self, module: str) -> _Release:
         """The release that a frame in a binary is of, as far as anything says it."""
         is_its = not module or _OF_JAXLIB.search(module) is not None
-        if stated := self._releases.of("jaxlib"):
-            return _Release(max(stated, key=_numbers), is_its and len(stated) == 1)
-        if stated := self._releases.of("jax"):  # which runs with other releases of jaxlib, too
-            return _Release(max(stated, key=_numbers), is_known=False)
+        stated, is_certain = self._stated("jaxlib")
+        if stated:
+            return _Release(stated, is_its and is_certain, Basis.TEXT if is_certain else None)
+        stated, _ = self._stated("jax")
+        if stated:  # which runs with other releases of jaxlib, too
+            return _Release(stated, is_known=False)
         version = self._installed or self._recorded()
-        return _Release(version, is_its and bool(version))
+        basis = Basis.INSTALLATION if self._installed else Basis.RECORDING
+        return _Release(version, is_its and bool(version), basis if version else None)
 
     def _of_recording(self) -> str:
         """The jaxlib of the latest recording."""
@@ -216,6 +289,16 @@ class ReleasedSources:
             return ""
         builds = self._index.sources.builds()
         return next((build.version for build in builds if build.component == "jaxlib"), "")
+
+
+def _how_of_name(release: _Release, is_of_frame: bool) -> How:
+    return How.EXACT if release.is_known and is_of_frame else How.DOUBTFUL
+
+
+def _in_repository(path: str) -> tuple[str, str] | None:
+    """The component, xla, jax or jaxlib, and the path in its repository; None for a file of none of them."""
+    found = compiled_from(path) or installed_from(path)
+    return found if found is not None and found[0] in _COMPONENTS else None
 
 
 def _open(path: Path | None) -> ReleaseMaps:

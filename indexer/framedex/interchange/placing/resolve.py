@@ -20,6 +20,7 @@ from framedex.interchange.placing.binaries import Binaries, InBinary, is_made_of
 from framedex.interchange.placing.calls import Call, CallLines
 from framedex.interchange.placing.inward import is_inlined_in
 from framedex.interchange.placing.released import ReleasedSources
+from framedex.interchange.placing.same_build import BuildEvidence, BuildMatch
 from framedex.model import GENERATING, How, Language, Location, NativeSymbol, is_local
 from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from framedex.sources.outline import Outlines
 
 _MOST_CANDIDATES = 16
+_NOT_BORNE_OUT = (How.DOUBTFUL, How.DEFINITION)
 _MOST_TOGETHER = 1000  # frames of one stack
 _INTERCEPTED = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # what the sanitizers call in place of a function
 
@@ -43,7 +45,9 @@ _INTERCEPTED = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # what the s
 @dataclass(frozen=True, slots=True)
 class Found:
     """Where a frame is: `location` is None where nothing is known. `function` is its best name, `outward` the places
-    of its callers that the text names.
+    of its callers that the text names. `is_doubtful`: the name is of a binary here that may be another build than the
+    one that the text is of. `is_by_name`: the text names a place that is not here, and the locations are those of the
+    function, perhaps in another release.
 
     A location whose file is not here has a `url`, or the path of a source map.
     """
@@ -53,6 +57,8 @@ class Found:
     location: Location | None
     candidates: tuple[Location, ...] = ()
     outward: tuple[Location, ...] = ()
+    is_doubtful: bool = False
+    is_by_name: bool = False
 
 
 class _Placed(NamedTuple):
@@ -93,6 +99,8 @@ class Resolver:
         self.released = released or ReleasedSources(index, self._releases)
         """What the release maps know of the frames."""
         self._symbols: Recall[Hashable, _Placed] = Recall()
+        self.builds = BuildEvidence(self._releases)
+        """What the text says of the builds of binaries here."""
         self._calls: Recall[Hashable, tuple[Location, ...]] = Recall()
         self._defined: Recall[str, bool] = Recall()
         self._of_sources: dict[Path, bool] = {}
@@ -103,26 +111,36 @@ class Resolver:
         `source` is the line of its file, where the text quotes that (`quoted.quoted_source`), `inward` the frame that
         it calls, where the text has that (`inward.inward_frames`).
         """
-        self.of_program(frame)
+        self._learn(frame)
         is_shortened = frame.format is Format.PY_SPY
         locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened, source)
-        function = frame.function
+        function, is_doubtful, is_by_name = frame.function, False, False
         if not locations and frame.language is Language.NATIVE:
-            inside = self._in_binary(frame) if frame.place is None else None
+            inside = self._in_binary(frame, inward) if frame.place is None else None
+            is_doubtful = inside is not None and inside.is_doubtful
+            if is_doubtful and frame.function:  # the text's own name is certain
+                inside, is_doubtful = None, False
             locations = self._by_lines(inside) if inside is not None else ()
             if locations and inside is not None:
                 function = inside.symbols[0].name
             else:
                 function = function or (inside.function.symbol if inside is not None else "")
                 locations = self._by_symbol(frame, inside if inside and inside.is_compiled else None, inward)
+            is_by_name = frame.place is not None and frame.place.line > 0 and bool(locations)
+            if is_doubtful:
+                locations = tuple(replace(location, how=How.DOUBTFUL) for location in locations)
         outward = [found[0] for place in frame.outward if (found := self._by_place(place, How.EXACT))]
         first = locations[0] if locations else None
-        return Found(frame, function, first, locations[1:], tuple(outward))
+        return Found(frame, function, first, locations[1:], tuple(outward), is_doubtful, is_by_name)
 
     def of_program(self, *frames: TextFrame) -> None:
-        """What is asked for next is of the program that these frames are of: it ran with what is installed there."""
+        """What is asked for next is of the program that these frames, all of a text, are of.
+
+        It ran with what is installed there, and its messages are of files that frames are in.
+        """
         for frame in frames:
-            self.released.learn(frame.place.path if frame.place is not None else frame.module)
+            self._learn(frame)
+        self.released.learn_functions(frame.function for frame in frames if frame.language is Language.NATIVE)
 
     def of_stack(self, frames: Iterable[tuple[TextFrame, str]]) -> None:
         """What is asked for next is of a stack with these frames, with the source that the text quotes for each.
@@ -132,13 +150,18 @@ class Resolver:
         from framedex.interchange.placing.versions import Said
 
         together = []
-        for frame, source in islice(frames, _MOST_TOGETHER):
+        first = list(islice(frames, _MOST_TOGETHER))
+        self.builds.set_stack(frame for frame, _ in first)
+        for frame, source in first:
             place = frame.place
             if place is None or not place.line or frame.format is Format.PLAIN:
                 continue
             said = Said(place.path, place.line, place.function or frame.function, frame.language, source)
             together.append((said, self._where.files(place.path, is_shortened=frame.format is Format.PY_SPY)))
         self._versions.of_stack(together)
+
+    def _learn(self, frame: TextFrame) -> None:
+        self.released.learn(frame.place.path if frame.place is not None else frame.module)
 
     def leads_nowhere(self, path: str) -> bool:
         """Whether no place with this path is found by it, whatever its line, as long as the index stays as it is."""
@@ -171,12 +194,17 @@ class Resolver:
 
         said = Said(place.path, place.line, place.function or function, language, source)
         paths = self._where.files(place.path, is_shortened=is_shortened) or self._of_equal_tails(said)
-        if not paths and (stated := self.released.at(place.path, place.line, how)):
+        stated = self.released.at(place.path, place.line, how)
+        if stated is None and "/" not in place.path and (not paths or self.released.is_stated()):
+            stated = self.released.at_name(place.path, place.line)
+        if stated is not None and not any(map(is_local, paths)):
             return (stated,)
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
             return (public,) if public.url else ()
         locations = self._versions.places(said, paths, how)
+        if stated is not None and all(location.how in _NOT_BORNE_OUT for location in locations):
+            return (stated,)
         if len(locations) == 1 and said.function and "/" not in said.path and self._where.itself(said.path) is None:
             # A file that was looked for by its name alone.
             locations = (self._versions.held_to_its_function(said, locations[0]),)
@@ -200,10 +228,16 @@ class Resolver:
             return ()
         return tuple(path for path in self._where.alike(said.path) if self._versions.bears_out(said, path))
 
-    def _in_binary(self, frame: TextFrame) -> InBinary | None:
-        """Where a frame is in its binary, if that is here."""
+    def _in_binary(self, frame: TextFrame, neighbour: TextFrame | None) -> InBinary | None:
+        """Where a frame is in its binary, if that is here and nothing says that it is another build."""
         path = self._binary_of(frame) if self._binaries is not None else None
-        return self._binaries.find(frame, path) if self._binaries is not None and path is not None else None
+        found = self._binaries.find(frame, path) if self._binaries is not None and path is not None else None
+        if found is None:
+            return None
+        match = self.builds.match(frame, found.binary, neighbour)
+        if match is BuildMatch.OTHER:
+            return None
+        return replace(found, is_doubtful=match is BuildMatch.UNKNOWN)
 
     def _binary_of(self, frame: TextFrame) -> str | None:
         """Where the binary of a frame is: by its path, else by its build-id or file name among the recorded ones."""
@@ -264,7 +298,9 @@ class Resolver:
         """The demangled name of the function that a frame calls, which `inward` is of; empty where nobody knows."""
         from framedex.binaries.spellings import spelled, without_version
 
-        inside = None if is_inlined_in(inward, frame) else self._in_binary(inward)
+        inside = None if is_inlined_in(inward, frame) else self._in_binary(inward, frame)
+        if inside is not None and inside.is_doubtful:
+            inside = None
         symbol = without_version(inside.function.symbol) if inside else spelled(inward.function).symbol
         return _INTERCEPTED.sub("", symbol)
 

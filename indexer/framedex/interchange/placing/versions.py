@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.model import How, Language, Location, Stale, is_local
+from framedex.model.places import OF_A_MAP
 from framedex.recall import Recall
-from framedex.regularfile import read_regular
-from framedex.releases.stated import FileReleases, StatedReleases
+from framedex.regularfile import read_source
+from framedex.releases.repository import REPOSITORIES
+from framedex.releases.stated import FileReleases, StatedReleases, python_in_path
+from framedex.releases.statements import Release
 from framedex.sources.outline import Fit, Outline, Outlines, outline_of_content, outline_of_map
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.tails import common_tail
@@ -63,6 +66,7 @@ class Versions:
         self._stack: Mapping[str, Sequence[Said]] = {}  # what the stack that is looked at says of each file
         self._stacks = 0
         self._distrusted: frozenset[str] = frozenset()
+        self._pythons: frozenset[str] = frozenset()  # the versions that the paths of the stack name
 
     def of_stack(self, frames: Iterable[tuple[Said, Sequence[str]]]) -> None:
         """From now on places are of a stack with these frames, each with the files that it may be in.
@@ -72,7 +76,9 @@ class Versions:
         """
         stack: dict[str, list[Said]] = defaultdict(list)
         distrusted = set()
-        for said, paths in frames:
+        together = list(frames)
+        self._pythons = frozenset(filter(None, (python_in_path(said.path) for said, _ in together)))
+        for said, paths in together:
             for path in paths:
                 stack[path].append(said)
                 if self._surely_contradicts(path, said):
@@ -135,12 +141,36 @@ class Versions:
         return bool(self._distrusted) and not self._distrusted.isdisjoint((path, _package(path, said)))
 
     def _is_of_another_release(self, path: str, said: Said) -> bool:
-        if not self._releases.count or not is_local(path):
-            return False
+        if not is_local(path):
+            return bool(self._releases.count) and self._is_map_of_another_release(path)
         release = self._of_files.of(path)
+        if self._is_of_another_python(path, said, release):
+            return True
+        if not self._releases.count:
+            return False
         if release is not None and release.package == "python" and said.path == path:  # which says the version itself
             return False
         return self._releases.refuses(release)
+
+    def _is_of_another_python(self, path: str, said: Said, release: Release | None) -> bool:
+        """Whether a file was installed for another version of Python than the one in a text, which may have another
+        version of its package too, unless the text states that.
+        """
+        here, named = python_in_path(path), python_in_path(said.path)
+        versions = {named} if named else self._pythons if said.path.startswith("<") else ()
+        if not here or not versions or here in versions:
+            return False
+        return (
+            release is None or release.package == "python" or release.version not in self._releases.of(release.package)
+        )
+
+    def _is_map_of_another_release(self, path: str) -> bool:
+        """Whether the path of a source map is at none of the commits of the releases that the text states."""
+        found = OF_A_MAP.fullmatch(path)
+        if found is None or found["component"] not in REPOSITORIES:
+            return False
+        revisions = set(self._revisions())
+        return bool(revisions) and not any(revision.startswith(found["revision"]) for revision in revisions)
 
     def _of_the_release(self, paths: Sequence[str]) -> Sequence[str]:
         """Of several files those of a release that the text states, where there are such."""
@@ -281,7 +311,7 @@ def _common_tail(path: str, wanted: str) -> int:
 
 def _content(path: str) -> str:
     try:
-        return _text(read_regular(Path(path)))
+        return _text(read_source(Path(path)))
     except OSError:
         return ""
 

@@ -1,5 +1,7 @@
 """What failure handlers print, an address and a symbol a line: absl's, glog's, folly's; and the link of TPU crashes.
 
+Also tcmalloc's lists of addresses (gperftools, src/tcmalloc.cc, ReportLargeAlloc; src/malloc_hook.cc's heap profiles).
+
 Sources: abseil-cpp, absl/debugging/internal/examine_stack.cc (a size or `(unknown)` between address and symbol; the
 line `PC:` has the program counter, the others return addresses); glog, src/signalhandler.cc (no size); folly,
 folly/debugging/symbolizer/SymbolizePrinter.cpp (16 digits, and the place on a line of its own).
@@ -23,6 +25,8 @@ _FRAME = compiled_on_use(
     r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16}|[0-9a-f]{16})(?=\s|$)"
     r"(?: +(?P<size>\d+|\(unknown\))(?= |$))?(?: +(?P<function>\S.*))?$"
 )
+_LIST = compiled_on_use(r"@ +(?P<addresses>0x[0-9a-fA-F]{1,16}(?: +0x[0-9a-fA-F]{1,16})+)\s*$")
+_ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
 _HEADING = compiled_on_use(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
 _LEAST_INDENTATION = 8  # of folly's places
@@ -64,6 +68,15 @@ class AddressLines:
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading with the signal, or a frame."""
         if "@ " in line:
+            if (addresses := _LIST.search(line)) is not None:
+                title = line[: addresses.start()].strip()
+                return Piece(
+                    Format.TCMALLOC,
+                    tuple(_listed(number, addresses, self._maps)),
+                    begins=title,
+                    ends=title,
+                    depends_on_values=bool(self._maps),
+                )
             match = _FRAME.search(line)
             if match is not None:
                 return _frame(number, match, self._maps)
@@ -118,20 +131,30 @@ def _frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Piece:
     return Piece(form, (frame,), depends_on_values=bool(maps))
 
 
+def _listed(number: int, addresses: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
+    for match in _ADDRESS.finditer(addresses["addresses"]):
+        start, end = (addresses.start("addresses") + column for column in match.span())
+        yield replace(_bare(Format.TCMALLOC, number, start, end, int(match[0], 16), maps), is_return_address=True)
+
+
 def _linked(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
     for match in _HEX.finditer(link["trace"]):
         start, end = (link.start("trace") + column for column in match.span())
-        address = int(match[0], 16)
-        build_id, offset = _located(address, maps)
-        yield TextFrame(
-            Format.ABSL,
-            number,
-            start,
-            number,
-            end,
-            (Part(PartKind.ADDRESS, number, start, end),),
-            language=Language.NATIVE,
-            address=address,
-            offset=offset,
-            build_id=build_id,
-        )
+        yield _bare(Format.ABSL, number, start, end, int(match[0], 16), maps)
+
+
+def _bare(form: Format, number: int, start: int, end: int, address: int, maps: Sequence[_Map]) -> TextFrame:
+    """A frame of which its address is all there is."""
+    build_id, offset = _located(address, maps)
+    return TextFrame(
+        form,
+        number,
+        start,
+        number,
+        end,
+        (Part(PartKind.ADDRESS, number, start, end),),
+        language=Language.NATIVE,
+        address=address,
+        offset=offset,
+        build_id=build_id,
+    )

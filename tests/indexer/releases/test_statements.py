@@ -1,0 +1,181 @@
+"""Statements of releases in texts: the forms that tools print and people paste, and sentences that state nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from framedex.interchange.stream import NotedLog
+from framedex.releases.stated import StatedReleases
+from tests.indexer.interchange.test_stream import Names
+
+JAX_AND_JAXLIB_0_9_1 = [
+    "jax                0.9.1\njaxlib             0.9.1",
+    "jax==0.9.1\njaxlib==0.9.1",
+    "jax==0.9.1 jaxlib==0.9.1",
+    "jax[cuda12]==0.9.1\njaxlib==0.9.1+cuda12.cudnn89",
+    "jax==0.9.1 ; python_version >= '3.11' \\\n    --hash=sha256:00\njaxlib==0.9.1 \\",
+    "jax==0.9.1   # via -r requirements.in\njaxlib==0.9.1",
+    (
+        "jax                       0.9.1              pyhd8ed1ab_0    conda-forge\n"
+        "jaxlib                    0.9.1           cpu_py312h3fea53c_0    conda-forge"
+    ),
+    "  - jax=0.9.1=pyhd8ed1ab_0\n  - jaxlib=0.9.1=cpu_py312h_0",
+    ('[[package]]\nname = "jax"\nversion = "0.9.1"\nsource = {}\n[[package]]\nname = "jaxlib"\nversion = "0.9.1"'),
+    '[{"name": "jax", "version": "0.9.1"}, {"name": "jaxlib", "version": "0.9.1"}]',
+    (
+        "{\n"
+        ' "name": "jax",\n'
+        ' "platform": "noarch",\n'
+        ' "version": "0.9.1"\n'
+        "},{\n"
+        ' "name": "jaxlib",\n'
+        ' "platform": "noarch",\n'
+        ' "version": "0.9.1"\n'
+        "}"
+    ),
+    "Name: jax\nVersion: 0.9.1\nSummary: x\nRequires: jaxlib\n---\nName: jaxlib\nVersion: 0.9.1",
+    "jax:    0.9.1\njaxlib: 0.9.1\nnumpy:  2.2.1\npython: 3.12.3 (main)",
+    "jax-0.9.1-py3-none-any.whl\njaxlib-0.9.1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    (
+        "https://conda.anaconda.org/conda-forge/noarch/jax-0.9.1-pyhd8ed1ab_0.conda\n"
+        "https://x/linux-64/jaxlib-0.9.1-cpu_py312h.conda"
+    ),
+    "| jax | 0.9.1 |\n| jaxlib | 0.9.1 |",
+    "| `jax` | `0.9.1` |\n| **jaxlib** | 0.9.1 |",
+    "jax|0.9.1\njaxlib|0.9.1",
+    "JAX version: 0.9.1\njaxlib version: 0.9.1",
+    "**JAX version**: 0.9.1\n**jaxlib version:** 0.9.1",
+    "jax_version=0.9.1 jaxlib_version=0.9.1",
+    'jax_version = "0.9.1"\njaxlib_version: 0.9.1',
+    "JAX 0.9.1 / libtpu 0.0.30\nJAXLIB 0.9.1",
+    "jax/jaxlib 0.9.1",
+    "jax and jaxlib 0.9.1",
+    "jax==jaxlib==0.9.1",
+    "jax, jaxlib: 0.9.1",
+    "### What jax/jaxlib version are you using?\n\n0.9.1\n",
+    "### What jax/jaxlib version are you using?\n\njax v0.9.1, jaxlib v0.9.1\n",
+    ">>> jax.__version__\n'0.9.1'\n>>> jaxlib.__version__\n'0.9.1'",
+    "In [2]: jax.__version__\nOut[2]: '0.9.1'\nIn [3]: jaxlib.__version__\nOut[3]: '0.9.1'",
+    "{'jax': '0.9.1', 'jaxlib': '0.9.1'}",
+    '"jax==0.9.1",\n"jaxlib==0.9.1",',
+    "pip install 'jax[tpu]==0.9.1' jaxlib==0.9.1",
+    " - jax==0.9.0\n + jax==0.9.1\n - jaxlib==0.9.0\n + jaxlib==0.9.1",
+    (
+        "Found existing installation: jax 0.9.0\n"
+        "Successfully uninstalled jax-0.9.0\n"
+        "Successfully installed Deprecated-1.2.14 jax-0.9.1 jaxlib-0.9.1"
+    ),
+    (
+        "Requirement already satisfied: jax[cuda12]==0.9.1 in ./venv/lib (0.9.1)\n"
+        "Requirement already satisfied: jaxlib<=0.9.1,>=0.9.1 in ./v (from jax) (0.9.1)"
+    ),
+    "jax==0.9.1\n  - jaxlib [required: >=0.9.1,<=0.9.1, installed: 0.9.1]",
+    "jax v0.9.1\n├── jaxlib v0.9.1",
+    "/nix/store/abc-python3.12-jax-0.9.1/lib\n/nix/store/a-python3.12-jaxlib-0.9.1/lib",
+    (
+        "jaxlib @ https://s/jaxlib-0.9.1%2Bcuda12.cudnn89-cp311-cp311-manylinux2014_x86_64.whl#sha256=0\n"
+        "jax @ file:///x/jax-0.9.1-py3-none-any.whl"
+    ),
+    "jax (0.9.1)\njaxlib (0.9.1)",
+    "jax version is 0.9.1. jaxlib is 0.9.1.",
+    "jax\t0.9.1\njaxlib\t0.9.1",
+    "I use JAX 0.9.1, with Jaxlib 0.9.1.",
+    "jax@0.9.1 jaxlib@0.9.1",
+    "│ jax    │ 0.9.1 │\n│ jaxlib │ 0.9.1 │",
+    "INFO:2026-01-01 jax=0.9.1, jaxlib=0.9.1",
+    "jax-0.9.1.dist-info jaxlib-0.9.1.dist-info",
+    "Using jax: `0.9.1`; jaxlib: `0.9.1`",
+    "Collecting jax==0.9.1\n  Downloading jaxlib-0.9.1-cp312-cp312-manylinux_2_27_x86_64.whl.metadata (1.3 kB)",
+    "jax.version.__version__ = 0.9.1\njaxlib.version.__version__: '0.9.1'",
+    "Package Version\n------- -------\njax     0.9.1\njaxlib  0.9.1",
+]
+NO_RELEASE_OF_JAX = [
+    "JAX: 0.0123",
+    "jax: 0.35 s",
+    "jax 2.5 times faster",
+    "JAX 1.5x",
+    "This is deprecated in JAX v0.9.0 and will be removed in JAX v0.10.0",
+    "nvcr.io/nvidia/jax:24.10-py3",
+    "mujax==0.10.2",
+    "jax-v0.9.1-120-gabcdef",
+    "Name: numpy\nVersion: 0.9.1",
+    "jaxlib is version 0.4.14, but this version of jax requires version >= 0.4.16",
+    "jax 0.9.1x",
+    "jax>=0.9.1",
+    "flax 0.9.1",
+    "jax-cuda12-plugin 0.9.1",
+    "jax_cuda12_plugin-0.9.1-cp312",
+    "jax took 0.9.1s",
+    "[jax 0.9",
+    "jax 127.0.0.1",
+    "jaxtyping 0.2.34",
+    "jax.numpy 0.9.1",
+    "JAX version:\n\nloss 0.9.1",
+    "jax-md 0.9.1",
+    "opt/jax 0.9.1",
+    "it fails since jax 0.9.1",
+    "jax: 127.0.0.1",
+]
+
+
+def stated(text: str) -> tuple[set[str], set[str]]:
+    releases = StatedReleases(text)
+    return set(releases.of("jax")), set(releases.of("jaxlib"))
+
+
+def stated_to_a_stream(text: str) -> tuple[set[str], set[str]]:
+    releases = StatedReleases()
+    log = NotedLog(Names(), releases)
+    list(log.take(text.encode()))
+    list(log.end())
+    return set(releases.of("jax")), set(releases.of("jaxlib"))
+
+
+@pytest.mark.parametrize("text", JAX_AND_JAXLIB_0_9_1)
+def test_each_form_states_the_releases_of_jax_and_jaxlib(text: str) -> None:
+    assert stated(text) == ({"0.9.1"}, {"0.9.1"})
+
+
+def test_sentences_about_other_packages_other_numbers_and_wishes_state_no_release() -> None:
+    assert {text: stated(text) for text in NO_RELEASE_OF_JAX if stated(text) != (set(), set())} == {}
+
+
+def test_a_log_that_streams_states_what_it_states_as_a_whole() -> None:
+    # An answer without any word of its own is read only where the whole text is known.
+    texts = [text for text in JAX_AND_JAXLIB_0_9_1 if "__version__\n" not in text and "using?\n\n0" not in text]
+    assert {text: stated_to_a_stream(text) for text in texts if stated_to_a_stream(text) != stated(text)} == {}
+    record = 'name = "{}"\nversion = "0.9.1"\n'
+    packages = record.format("numpy") + record.format("scipy") + record.format("jaxlib")
+    assert stated_to_a_stream(packages) == (set(), {"0.9.1"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python: 3.12.3 (main, Jan 1 2026)",
+        "Python 3.12.3 (main)",
+        "python                    3.12.3   hab0_cpython",
+        "  - python=3.12.3=hab00c5b_0_cpython",
+        "Python version: 3.12",
+        "Process 7: python train.py\nPython v3.12.3 (/u/python)",
+    ],
+)
+def test_pythons_version_is_stated_with_two_numbers(line: str) -> None:
+    assert StatedReleases(line).of("python") == {"3.12"}
+
+
+def test_several_releases_of_one_package_are_all_kept() -> None:
+    assert StatedReleases("jaxlib==0.9.1\njaxlib: 0.10.2\n").of("jaxlib") == {"0.9.1", "0.10.2"}
+
+
+def test_a_daily_build_keeps_the_commit_in_its_version_and_others_lose_their_local_part() -> None:
+    assert stated("jaxlib==0.11.1.dev20260808+cec06d116")[1] == {"0.11.1.dev20260808+cec06d116"}
+    assert stated("jaxlib: 0.4.28+cuda12.cudnn89")[1] == {"0.4.28"}
+
+
+def test_what_is_stated_in_place_of_another_release_counts_as_a_change() -> None:
+    releases = StatedReleases(" - jaxlib==0.9.0\n")
+    known = releases.count
+    releases.take(" + jaxlib==0.9.1")
+    assert releases.of("jaxlib") == {"0.9.1"}
+    assert releases.count > known
