@@ -6,7 +6,9 @@ server. What is no header of a length that can be is passed over, so that the ne
 
 from __future__ import annotations
 
+import asyncio
 import re
+from threading import Event
 from typing import BinaryIO, Protocol
 
 LARGEST = 1 << 30
@@ -33,13 +35,15 @@ def canonical(line: bytes) -> bytes:
 
 
 class Framed:
-    """The bytes of a pipe, with headers as pygls reads them."""
+    """The bytes of a pipe, with headers as pygls reads them, and read only while `may_read` is set."""
 
-    def __init__(self, source: BinaryIO) -> None:
+    def __init__(self, source: BinaryIO, may_read: Event) -> None:
         self._source = source
+        self._may_read = may_read
 
     def readline(self) -> bytes:
         """As a file has it."""
+        self._may_read.wait()
         return canonical(self._source.readline())
 
     def read(self, count: int) -> bytes:
@@ -58,13 +62,16 @@ class AwaitedBytes(Protocol):
 
 
 class FramedStream:
-    """The bytes of a connection, with headers as pygls reads them."""
+    """The bytes of a connection, with headers as pygls reads them, and read only while `may_read` is set."""
 
-    def __init__(self, source: AwaitedBytes) -> None:
+    def __init__(self, source: AwaitedBytes, may_read: Event) -> None:
         self._source = source
+        self._may_read = may_read
 
     async def readline(self) -> bytes:
         """As StreamReader has it."""
+        if not self._may_read.is_set():
+            await asyncio.get_running_loop().run_in_executor(None, self._may_read.wait)
         return canonical(await self._source.readline())
 
     async def readexactly(self, count: int) -> bytes:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
@@ -246,8 +247,14 @@ class Indexes:
         return {Path(row.path) for row in self._ask(path, lambda index: index.captures(), None) or ()}
 
     def close(self) -> None:
-        """Stop taking questions; one under way is finished."""
+        """Stop taking questions; once the one under way is finished, the indexes are closed."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        Thread(target=self._close_indexes, name="framedex-closing").start()
+
+    def _close_indexes(self) -> None:
+        self._thread.shutdown(wait=True)
+        for path in list(self._open):
+            self._forget(path)
 
     def _telling(self) -> Report:
         """What tells of a problem, called on the index thread."""

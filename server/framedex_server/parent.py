@@ -14,21 +14,26 @@ from collections.abc import Callable
 _log = logging.getLogger(__name__)
 
 
-def call_when_dead(pid: int, action: Callable[[], None]) -> None:
-    """Have the running loop call `action` once process `pid` has ended. Uses pidfd_open(2): no polling, no pid reuse.
+def call_when_dead(pid: int, action: Callable[[], None]) -> Callable[[], None]:
+    """Have the running loop call `action` once process `pid` has ended; return a function that ends the watch.
 
-    A pid that does not exist here is ignored: a client may name one of another machine or container.
+    Uses pidfd_open(2): no polling, no pid reuse. A pid that does not exist here is ignored: a client may name one of
+    another machine or container.
     """
     try:
         descriptor = os.pidfd_open(pid)
     except (OSError, AttributeError) as error:  # macOS and Windows have no such function
         _log.info("the client's process %d cannot be watched (%s); end of input ends this server", pid, error)
-        return
+        return lambda: None
     loop = asyncio.get_running_loop()
 
-    def ended() -> None:
-        loop.remove_reader(descriptor)
-        os.close(descriptor)
+    def end_watch() -> None:
+        if loop.remove_reader(descriptor):
+            os.close(descriptor)
+
+    def on_death() -> None:
+        end_watch()
         action()
 
-    loop.add_reader(descriptor, ended)
+    loop.add_reader(descriptor, on_death)
+    return end_watch

@@ -8,6 +8,7 @@ requests before `initialize` and a second one of these.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from threading import Event
 from typing import Any
 
 import attrs
@@ -84,9 +85,17 @@ class AnsweringProtocol(LanguageServerProtocol):
     client_name = ""
     """What the client calls itself."""
 
+    _has_begun = False
+
     was_initialized = False
     was_shut_down = False
     """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.may_read = Event()
+        """Set while messages may be read."""
+        self.may_read.set()
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
@@ -97,6 +106,14 @@ class AnsweringProtocol(LanguageServerProtocol):
         if options is not None and result.capabilities.workspace is not None:
             result.capabilities.workspace.text_document_content = options
         return result
+
+    @lsp_method(types.INITIALIZED)
+    def lsp_initialized(self, *params: Any) -> Generator[Any, Any, None]:
+        """What pygls does, once; no message is read behind it until `may_read` is set: settings are read first."""
+        if not self._has_begun:
+            self._has_begun = True
+            self.may_read.clear()
+            yield from super().lsp_initialized(*params)  # type: ignore[no-untyped-call]
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> Generator[Any, Any, None]:

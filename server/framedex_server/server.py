@@ -31,6 +31,7 @@ from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import OpenDocuments
 from framedex_server.framing import Framed
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
+from framedex_server.logs import start_log
 from framedex_server.markup import without_links
 from framedex_server.protocol import AnsweringProtocol, message_converter
 from framedex_server.settings import Configuration
@@ -50,14 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def serve(index: Path | None, log_file: Path | None) -> int:
     """Serve one client over stdin and stdout; `index` is used instead of the nearest one upwards from each document."""
-    _log_to(log_file)
+    start_log(log_file)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Left to asyncio it would stop the loop and then wait for the thread that reads stdin, which cannot be woken.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     source, sink = _protocol_streams()
     server = FramedexServer(index)
     _keep_what_start_up_made()
-    server.start_io(Framed(source), sink)  # type: ignore[arg-type]  # it has what pygls uses
+    server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # it has what pygls uses
     return 0 if server.protocol.was_shut_down else 1
 
 
@@ -67,7 +68,7 @@ def serve_clients(where: Address | Path, index: Path | None, log_file: Path | No
     `where` is a port, or the path of a Unix socket; what clients need to know is told on stderr. The exit status is 1
     where it cannot be listened on.
     """
-    _log_to(log_file)
+    start_log(log_file)
     _keep_what_start_up_made()
 
     def told(text: str) -> None:
@@ -121,6 +122,8 @@ class FramedexServer(LanguageServer):
         self.protocol.leave = self._leave_process
         self.abandon: Callable[[], None] = partial(os._exit, 1)
         self.session = Session(self, self.indexes, self.contents, self.documents, self._roots, settings, self._report)
+        self.end_watch: Callable[[], None] = lambda: None
+        """Ends the watch over the client's process, which lasts until its connection ends."""
         self._register_life_cycle()
         for register in features.ALL:
             register(self, self.session)
@@ -133,7 +136,12 @@ class FramedexServer(LanguageServer):
         @self.feature(types.INITIALIZED)
         async def initialized(_: types.InitializedParams) -> None:
             if self.process_id is not None:
-                parent.call_when_dead(self.process_id, self.abandon)
+                self.end_watch = parent.call_when_dead(self.process_id, self.abandon)
+            try:
+                for prepare in self.session.before_start:
+                    await prepare()
+            finally:
+                self.protocol.may_read.set()
             # Opening the index now makes the first hover fast, and says at once if there is something wrong with it.
             await asyncio.gather(self.indexes.open_early(), *(begin() for begin in self.session.at_start))
 
@@ -205,14 +213,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     where.add_argument("--socket", type=Path, metavar="FILE", help="serve clients on this Unix socket")
     parser.add_argument("--log-file", type=Path, help="where to write the server's log; default: stderr")
     return parser.parse_args(arguments)
-
-
-def _log_to(log_file: Path | None) -> None:
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s: %(message)s", filename=log_file
-    )
-    # pygls warns of every request that is cancelled after it was answered, which editors do all the time.
-    logging.getLogger("pygls").setLevel(logging.ERROR)
 
 
 def _keep_what_start_up_made() -> None:

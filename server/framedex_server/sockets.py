@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING
 from pygls.io_ import run_async
 
 from framedex.errors import FramedexError
+from framedex_server.acceptor import Acceptor
 from framedex_server.admission import RefusedError, admit, new_token, token_file
 from framedex_server.framing import FramedStream
+from framedex_server.logs import RefusalLog
 
 if TYPE_CHECKING:
     from framedex_server.server import FramedexServer
@@ -37,6 +39,7 @@ HOST = "127.0.0.1"
 PATIENCE = 30.0
 """Seconds that a client has for its first message."""
 
+_BACKLOG = 100  # connections that the system holds until they are accepted: as many as asyncio's own servers
 _LONGEST_PATH = 107  # bytes: sun_path of unix(7), less the zero at its end
 
 _log = logging.getLogger(__name__)
@@ -73,57 +76,69 @@ class Address:
 async def listen_on_port(address: Address, make_server: MakeServer, told: Told) -> None:
     """Serve clients that have the token until cancelled. Raises FramedexError where the port cannot be listened on."""
     token = new_token()
+    refusals = RefusalLog()
 
-    async def converse(reader: StreamReader, writer: StreamWriter) -> None:
-        await _converse(make_server, reader, writer, token)
+    async def converse(reader: StreamReader, writer: StreamWriter, when_admitted: Callable[[], None]) -> None:
+        await _converse(make_server, reader, writer, token, when_admitted, refusals)
 
     try:
-        listener = await asyncio.start_server(converse, address.host, address.port)
+        listener = _listen(address)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise FramedexError(
             f"{address.host}:{address.port} cannot be listened on: {reason}.",
             "Choose another port, or 0 for any that is free; or a Unix socket: `framedex serve --socket FILE`.",
         ) from error
-    port = listener.sockets[0].getsockname()[1]
+    port = listener.getsockname()[1]
     with closing(listener), token_file(port, token) as file:
         told(f"listening on {address.host}:{port}")
         told(f"clients send the token {token} as initializationOptions.token; it is in {file} too")
-        await _cancelled()
+        await Acceptor(listener, converse, refusals).accept()
 
 
 async def listen_on_socket(path: Path, make_server: MakeServer, told: Told) -> None:
     """Serve this user's clients until cancelled. Raises FramedexError where the socket cannot be made."""
 
-    async def converse(reader: StreamReader, writer: StreamWriter) -> None:
+    refusals = RefusalLog()
+
+    async def converse(reader: StreamReader, writer: StreamWriter, when_admitted: Callable[[], None]) -> None:
         uid = _user_of(writer.get_extra_info("socket"))
         if uid != os.getuid():
-            _log.warning("A connection of user %d was refused.", uid)
-            writer.close()
+            refusals.add(f"user {uid} made it")
             return
-        await _converse(make_server, reader, writer, None)
+        await _converse(make_server, reader, writer, None, when_admitted, refusals)
 
-    with _bound(path.absolute()) as bound, closing(await asyncio.start_unix_server(converse, sock=bound)):
+    with _bound(path.absolute()) as listener:
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
         told(f"listening on {path}")
-        await _cancelled()
+        await Acceptor(listener, converse, refusals).accept()
 
 
-async def _cancelled() -> None:
-    """Wait until this is. `Server.serve_forever` would, from Python 3.12 on, then wait for every client to go."""
-    await asyncio.get_running_loop().create_future()
+def _listen(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+    listener.setblocking(False)
+    return listener
 
 
-async def _converse(make_server: MakeServer, reader: StreamReader, writer: StreamWriter, token: str | None) -> None:
+async def _converse(
+    make_server: MakeServer,
+    reader: StreamReader,
+    writer: StreamWriter,
+    token: str | None,
+    when_admitted: Callable[[], None],
+    refusals: RefusalLog,
+) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
             admitted = await admit(reader, writer, token)
     except RefusedError as refusal:
-        _log.warning("A connection was refused: %s.", refusal)
-        writer.close()
+        refusals.add(str(refusal))
         return
     except (TimeoutError, IncompleteReadError, ConnectionError, ValueError):
-        writer.close()
         return
+    when_admitted()
     server = make_server()
     # Closing the connection ends the reading of it, and so the session.
     server.protocol.leave = server.abandon = writer.close
@@ -131,10 +146,11 @@ async def _converse(make_server: MakeServer, reader: StreamReader, writer: Strea
     try:
         # A client that goes away in the middle of a message, or sends a header without end.
         with suppress(IncompleteReadError, ConnectionError, ValueError):
-            await run_async(Event(), FramedStream(admitted), server.protocol, _log, server.report_server_error)
+            source = FramedStream(admitted, server.protocol.may_read)
+            await run_async(Event(), source, server.protocol, _log, server.report_server_error)
     finally:
         server.end()
-        writer.close()
+        server.end_watch()
 
 
 @contextmanager

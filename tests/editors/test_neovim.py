@@ -246,6 +246,31 @@ def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) 
     assert "framedex run SCRIPT" not in told
 
 
+def test_a_server_that_has_not_answered_is_not_said_to_lack_hovers(tmp_path: Path) -> None:
+    (tmp_path / "train.py").touch()
+    report = tmp_path / "report.txt"
+    look = f"""
+      vim.opt.runtimepath:append({str(EDITORS / "neovim")!r})
+      vim.cmd("filetype plugin on")
+      require("framedex").setup({{ cmd = {{ "sleep", "60" }} }})
+      vim.cmd("edit train.py")
+      vim.lsp.buf.hover()
+      vim.fn.writefile({{ vim.fn.execute("messages") }}, {str(report)!r})
+      vim.cmd("qall!")
+    """
+    script = tmp_path / "look.lua"
+    script.write_text(look)
+    subprocess.run(
+        ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(script)],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+    )
+
+    assert "not supported" not in report.read_text(encoding="utf-8")
+
+
 def test_a_plug_in_manager_takes_the_repository_as_it_is(tmp_path: Path) -> None:
     """Given the checkout on the runtimepath, where lazy.nvim, vim.pack and others put what they have cloned."""
     report = tmp_path / "report.json"

@@ -19,7 +19,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
 from tests import fork_server
-from tests.server.asking import Connect, hover
+from tests.server.asking import Connect
 from tests.server.listening import Listening, listen_on_port
 from tests.server.recording import Recording, record
 
@@ -127,9 +127,6 @@ async def connect(shared_server: SharedServer | None) -> AsyncIterator[Connect]:
                 capabilities, root_uri=root.as_uri(), workspace_folders=[folder], initialization_options=options
             )
         )
-        if shared is not None:
-            # A question that a connection brings together with `initialized` is answered before settings are read.
-            assert await hover(client, "untitled:first", 1) is None
         return client
 
     yield start

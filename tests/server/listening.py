@@ -63,8 +63,8 @@ def listen_on_port(home: Path, environment: Mapping[str, str]) -> Iterator[Liste
         assert told
         server = Listening(process, port, log, told[1], Path(told[2]))
         with server.clients:
+            server.clients.callback(process.kill)
             yield server
-            process.kill()
 
 
 @contextmanager
@@ -76,5 +76,5 @@ def listen_on_socket(path: Path) -> Iterator[Listening]:
         assert process.stderr.readline().decode() == f"framedex: listening on {path}\n"
         server = Listening(process, path, log)
         with server.clients:
+            server.clients.callback(process.kill)
             yield server
-            process.kill()

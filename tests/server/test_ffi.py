@@ -48,7 +48,7 @@ async def test_hover_on_an_ffi_call_shows_its_handler(calls: IndexedRun, connect
     client = await connect(calls.index.parent.parent)
     text = await hover(client, EXAMPLE, CALL)
     assert text is not None
-    assert "FFI target rms_norm: 4 runs" in text
+    assert "**FFI target** `rms_norm`: 4 runs" in text
     assert "median" in text
     assert f"rms_norm.cc:{WRITTEN}" in text
     assert "(f32[4,8]) -> (f32[4,8])" in text
@@ -59,8 +59,15 @@ async def test_hover_in_the_source_of_a_handler_shows_the_lines_of_python(calls:
     for line in (WRITTEN, WRITTEN + 2, REGISTERED):
         text = await hover(client, RMS_NORM, line)
         assert text is not None
-        assert "FFI target rms_norm: 4 runs" in text
+        assert "**FFI target** `rms_norm`: 4 runs" in text
         assert f"ffi_examples.py:{CALL}" in text
+
+
+async def test_hover_shows_the_error_of_the_latest_run_that_failed(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    text = await hover(client, EXAMPLE, line_of(EXAMPLE, 'jax.ffi.ffi_call("fail"'))
+    assert text is not None
+    assert "latest error: `UNKNOWN: the handler was left by an exception`" in text
 
 
 async def test_hover_between_handlers_shows_nothing(calls: IndexedRun, connect: Connect) -> None:

@@ -3,12 +3,19 @@ import { test } from "node:test";
 
 import { withUsersOwn } from "../src/server/usersOwn";
 
-test("an index, links and a guidebook of a workspace's settings are not handed on, the user's are", () => {
-  const merged = { index: "/home/me/.profile", links: { xla: "command://x/{path}" }, guidebook: "/etc", editor: { limit: 7 } };
+test("an index, links, a guidebook and sources of a workspace's settings are not handed on, the user's are", () => {
+  const merged = {
+    index: "/home/me/.profile",
+    links: { xla: "command://x/{path}" },
+    guidebook: "/etc",
+    sources: ["/home/me"],
+    editor: { limit: 7 },
+  };
   assert.deepEqual(withUsersOwn(merged, () => undefined), {
     index: null,
     links: null,
     guidebook: null,
+    sources: null,
     editor: { limit: 7 },
   });
   const users = (key: string): unknown => (key === "index" ? "/data/my.db" : undefined);
@@ -16,12 +23,13 @@ test("an index, links and a guidebook of a workspace's settings are not handed o
     index: "/data/my.db",
     links: null,
     guidebook: null,
+    sources: null,
     editor: { limit: 7 },
   });
 });
 
 test("what is no table of settings is an empty one", () => {
   for (const odd of [null, undefined, 3, "x", []]) {
-    assert.deepEqual(withUsersOwn(odd, () => undefined), { index: null, links: null, guidebook: null });
+    assert.deepEqual(withUsersOwn(odd, () => undefined), { index: null, links: null, guidebook: null, sources: null });
   }
 });

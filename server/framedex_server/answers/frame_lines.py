@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex.placetext import location_labels
+from framedex.placetext import location_labels, place_text
+from framedex.plaintext import visible
 from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
 from framedex_server.answers.targets import Target, Targets, answer
@@ -118,6 +119,7 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
 
     def find(index: Index | None) -> Found:
         finder = resolver(session, uri, index, session.binaries, document)
+        finder.of_program(*document.reading.frames())
         if stack := document.stack_around(frame.first_line):
             finder.of_stack((each, document.source_of(each)) for each in stack.frames)
         return finder.find(frame, document.source_of(frame), document.called_by(frame))
@@ -140,20 +142,21 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
     frame = found.frame
     name, module = known or (found.function, frame.module)
     if name:
-        yield markup.code(name)
+        yield f"{markup.code(name)} [doubtful]" if found.is_doubtful else markup.code(name)
     if module:
         yield f"in {markup.code(module)}"
-    if found.location is not None:
+    if found.location is not None and not found.is_by_name:
         yield _place(markup, found.location)
         if source:
             yield markup.code(source)
     elif frame.place is not None:
         is_of_no_file = frame.place.path.startswith("<")  # `<string>`: Python made that code, or has it built in
         missing = "" if is_of_no_file else ": no such file here"
-        yield f"{markup.code(f'{frame.place.path}:{frame.place.line}')}{missing}"
+        yield f"{markup.literal(visible(place_text(frame.place.path, frame.place.line)))}{missing}"
     elif frame.call_address is not None:
         yield f"call at {frame.call_address:#x}: no source is known"
-    for candidate in found.candidates[:_MOST_SHOWN]:
+    by_name = (found.location,) if found.location is not None and found.is_by_name else ()
+    for candidate in (*by_name, *found.candidates)[:_MOST_SHOWN]:
         yield f"or {_place(markup, candidate)}"
     for outer in found.outward[:_MOST_SHOWN]:
         yield f"from {_place(markup, outer)}"
@@ -168,7 +171,7 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
 def _place(markup: Markup, location: Location) -> str:
     labels = location_labels(location)
     how = f" [{', '.join(labels)}]" if labels else ""
-    return f"{markup.link(markup.code(f'{location.path}:{location.line}'), location.url)}{how}"
+    return f"{markup.link(markup.code(place_text(location.path, location.line)), location.url)}{how}"
 
 
 def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:

@@ -21,7 +21,7 @@ from framedex_server.protocol import OPEN_GUIDEBOOK
 async def with_page(session: Session, params: types.HoverParams, found: types.Hover | None) -> types.Hover | None:
     """A hover, if there is one, and below it a link to the page of the function on whose name the cursor is."""
     document, position = params.text_document, params.position
-    word = session.shown_word(document, position)
+    word = await session.shown_word(document, position)
     address = await page_at(session, document, position)
     if word is None or address is None:
         return found
@@ -36,7 +36,7 @@ async def with_page(session: Session, params: types.HoverParams, found: types.Ho
 
 async def page_at(session: Session, document: types.TextDocumentIdentifier, position: types.Position) -> str | None:
     """The address of the page about the function on whose name a position is; None where there is none."""
-    word = session.shown_word(document, position)
+    word = await session.shown_word(document, position)
     if word is None or word[0] not in _functions():
         return None
     guidebook = session.folder_settings_at(path_of(document.uri) or session.any_document()).guidebook

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -90,6 +90,7 @@ class Session:
         self.trail = Trail()
         self.chosen = Chosen()
         self.at_document: list[Callable[[str], Awaitable[None]]] = []
+        self.before_start: list[Hook] = []
         self.at_start: list[Hook] = []
         self.at_new_settings: list[Hook] = []
         self.at_new_recordings: list[Callable[[], None]] = []
@@ -228,11 +229,13 @@ class Session:
         word = self._word_in(self.documents.line(place.path, place.line), place.character)
         return word[0] if word else ""
 
-    def shown_word(
+    async def shown_word(
         self, document: types.TextDocumentIdentifier, position: types.Position
     ) -> tuple[str, types.Range] | None:
         """The identifier at a position of a document as it is shown, be it saved or not, and its range."""
-        line = next(islice(self.documents.text(document.uri).split("\n"), position.line, None), "")
+        text_of = partial(self.documents.text, document.uri)
+        text = text_of() if self.documents.is_open(document.uri) else await self.texts.run(text_of)
+        line = next(islice(text.split("\n"), position.line, None), "")
         word = self._word_in(line, position.character)
         if word is None:
             return None

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
 from pygls.uris import to_fs_path
 
-from framedex.whereabouts.files import FoundFile, found_file, is_here
+from framedex_server.documents.unopened import LONGEST_LINE, read_line, read_text
 from framedex_server.documents.unsaved import UnsavedEdits
 
 TRACE_LANGUAGE = "framedex-trace"
 TRACE_SUFFIX = ".fdtrace"
-
-_LONGEST_LINE = 2_000
-"""Code points of a line that are looked at; generated sources have lines of megabytes."""
 
 
 class OpenDocuments:
@@ -73,21 +68,24 @@ class OpenDocuments:
         return self._language_of(uri) == TRACE_LANGUAGE or uri.endswith(TRACE_SUFFIX)
 
     def text(self, uri: str) -> str:
-        """The whole text of a document, lines ending in a newline each; empty if it cannot be read."""
+        """The text of a document, lines ending in a newline each; empty if it cannot be read.
+
+        Of a file that no editor has open see `read_text`; not for the protocol loop, then.
+        """
         text = self._text_of(uri)
         if text is None:
             path = path_of(uri)
-            text = _read_text(path) if path is not None else ""
+            text = read_text(path) if path is not None else ""
         return _with_plain_newlines(text)
 
     def line(self, path: str, line: int) -> str:
         """The text now on a 1-based line of the file with the real path `path`, without its newline; empty if none."""
         text = self._live_text(path)
         if text is None:
-            return _read_line(path, line)
+            return read_line(path, line)
         lines = _with_plain_newlines(text).split("\n")
         line = self.edits.shown_line(path, line)
-        return lines[line - 1][:_LONGEST_LINE] if 0 < line <= len(lines) else ""
+        return lines[line - 1][:LONGEST_LINE] if 0 < line <= len(lines) else ""
 
     def _live_text(self, path: str) -> str | None:
         uri = self._uris.get(path)
@@ -122,26 +120,3 @@ def _file_uri(path: str) -> str:
 def _with_plain_newlines(text: str) -> str:
     # LSP, Python and C++ agree on what ends a line; str.splitlines has more (form feeds, U+2028) and would miscount.
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _read_text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace") if is_here(path) else ""
-    except OSError:
-        return ""
-
-
-def _read_line(path: str, line: int) -> str:
-    file = found_file(path) if line >= 1 else None
-    return "" if file is None else _line_of_file(file, line)
-
-
-@lru_cache(maxsize=8192)
-def _line_of_file(file: FoundFile, line: int) -> str:
-    """A line of a file in a state: answers tell of the same few lines, far inside their files."""
-    try:
-        with Path(file.path).open("rb") as lines:  # only the line that is wanted is worth decoding
-            text = next(islice(lines, line - 1, line), b"").decode("utf-8", "replace").rstrip("\r\n")
-            return text[:_LONGEST_LINE]
-    except OSError:
-        return ""

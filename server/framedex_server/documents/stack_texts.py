@@ -16,6 +16,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
+from framedex_server.documents.unopened import MOST_READ
+
 if TYPE_CHECKING:
     from framedex.interchange import Reading, TextFrame, TextStack
     from framedex.releases.stated import StatedReleases
@@ -28,9 +30,6 @@ LANGUAGES = frozenset(
 """Language ids of VS Code, Neovim, Emacs and Helix for texts in which nobody else finds definitions."""
 
 SUFFIXES = frozenset((".fdtrace", ".log", ".txt", ".out", ".err", ".mlir", ".hlo"))
-
-MOST_READ = 16 << 20
-"""Code points of a document that are read, from its end: there a log has what went wrong."""
 
 _KEPT = 4
 

@@ -11,9 +11,10 @@ from itertools import groupby
 from pathlib import PurePath
 
 from framedex import words
-from framedex.calltext import arguments_text, error_lines, outcome_text
+from framedex.calltext import arguments_text, error_headline, outcome_text
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
+from framedex.placetext import cell_name, place_text
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
 from framedex.whereabouts.files import is_here
@@ -45,7 +46,7 @@ def _header(trace: Trace) -> Iterator[str]:
     if arguments := arguments_text(call):
         yield f"- Arguments: {_code(arguments)}"
     if call.error > 0:
-        yield f"- Error: {_code(error_lines(call)[0])}"
+        yield f"- Error: {_code(error_headline(call))}"
     elif outcome := outcome_text(call).removeprefix(" -> "):
         yield f"- Result: {_code(outcome)}"
     yield f"- Duration: {words.duration(call.duration)}, thread {_code(call.thread)}"
@@ -101,7 +102,7 @@ def _place(frame: FrameRow, uri_of: Uri) -> str:
         return f"at {_MARKUP.link(text, f'{uri_of(place.path)}#L{place.line}')}" if place and is_there else f"at {text}"
     if place is None:
         return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
-    text = _code(f"{_short(place.path)}:{place.line}")
+    text = _code(place_text(place.path, place.line) if cell_name(place.path) else f"{_short(place.path)}:{place.line}")
     url = f"{uri_of(place.path)}#L{place.line}" if is_here(place.path) else place.url
     return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code(f'{place.path}:{place.line}')}"
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.regularfile import read_regular
+from framedex.regularfile import read_source
 from framedex.whereabouts.files import FoundFile, found_file
 
 if TYPE_CHECKING:
     from framedex.sources.moving import LineMap
+
+_LARGEST = 4 << 20
+"""Bytes of a file, and code points of a document, that are compared while the client waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +73,15 @@ class UnsavedEdits:
             return None
         known = self._compared.get(path)
         if known is None or known.text is not text or known.file != file:
-            known = self._compared[path] = _Compared(text, file, _edits(path, text))
+            known = self._compared[path] = _Compared(text, file, _edits(file, text))
         return known.lines
 
 
-def _edits(path: str, text: str) -> LineMap | None:
+def _edits(file: FoundFile, text: str) -> LineMap | None:
+    if file.size > _LARGEST or len(text) > _LARGEST:
+        return None
     try:
-        saved = read_regular(Path(path)).decode("utf-8-sig")
+        saved = read_source(Path(file.path)).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):  # in another encoding every line with an accent would pass for changed
         return None
     if saved == text:

@@ -20,6 +20,7 @@ SECTION = "framedex"
 def register(server: LanguageServer, session: Session) -> None:
     """Take part in `workspace/configuration` and `workspace/didChangeConfiguration`."""
     client = ClientSettings(server, session)
+    session.before_start.append(client.read_known)
     session.at_start.append(client.begin)
     session.at_new_settings.append(client.read)
 
@@ -41,10 +42,12 @@ class ClientSettings:
         self._session = session
         self.pushed: Mapping[str, object] = {}
 
-    async def begin(self) -> None:
-        """Read the settings for the first time, and hear of changes."""
-        # The files first: a client may take its time, or never answer.
+    async def read_known(self) -> None:
+        """Read the settings of files and those that the client pushed: it may take its time to answer, or never."""
         await self._session.read_settings(dict.fromkeys(self._session.roots(), self.pushed))
+
+    async def begin(self) -> None:
+        """Ask the client for its settings, and hear of changes."""
         workspace = self._server.client_capabilities.workspace
         if workspace and workspace.did_change_configuration and workspace.did_change_configuration.dynamic_registration:
             options = types.DidChangeConfigurationRegistrationOptions(section=SECTION)

@@ -68,10 +68,11 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
 def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str, TextFrame | None]]:
     """The frames with the source that is quoted for each, and the frame that each calls.
 
-    `finder` is told of each stack before its first one.
+    `finder` is told of the text before its first one, and of each stack before its own.
     """
     from framedex.interchange.placing.inward import inward_frames
 
+    finder.of_program(*document.reading.frames())
     for stack in document.reading.stacks:
         frames = [(frame, document.source_of(frame)) for frame in stack.frames]
         finder.of_stack(frames)

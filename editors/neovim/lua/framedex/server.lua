@@ -96,15 +96,29 @@ local function root_of(markers, buffer)
 end
 
 local started = nil -- the server's id: until it has answered, Neovim does not list it
+local waiting = {} -- the buffers that it will serve once it has answered
 
--- Before 0.8 there was no vim.lsp.start, which shares one server between buffers.
+local function attach_waiting(client)
+  local buffers = waiting
+  waiting = {}
+  for _, buffer in ipairs(buffers) do
+    if vim.api.nvim_buf_is_loaded(buffer) then
+      vim.lsp.buf_attach_client(buffer, client.id)
+    end
+  end
+end
+
+-- Before 0.8 there was no vim.lsp.start, which shares one server between buffers. Of a server that has not answered,
+-- Neovim says that it does not support what it is asked for: buffers get it afterwards.
 local function start_without_sharing_helper(configuration)
   local client = started and vim.lsp.get_client_by_id(started)
-  if not client or client.is_stopped() then
-    started = vim.lsp.start_client(configuration)
-  end
-  if started then
+  if client and not client.is_stopped() and client.initialized then
     vim.lsp.buf_attach_client(0, started)
+    return
+  end
+  table.insert(waiting, vim.api.nvim_get_current_buf())
+  if not client or client.is_stopped() then
+    started = vim.lsp.start_client(vim.tbl_extend("error", configuration, { on_init = attach_waiting }))
   end
 end
 

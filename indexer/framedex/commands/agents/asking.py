@@ -1,9 +1,13 @@
-"""Asks a verb, in a process of its own: what an index or a text makes it do ends with that process, and in time."""
+"""Asks a verb, or SQL, in a process of its own: what an index or a text makes it do ends with that process, in time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import os
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -11,11 +15,15 @@ from anyio.abc import ByteReceiveStream, Process
 
 from framedex import words
 from framedex.commands.agents.model import Answer
+from framedex.commands.agents.query_process import TIMED_OUT
 from framedex.errors import FramedexError
-from framedex.interpreters import own_code
+from framedex.interpreters import own_code, own_module
 
 PATIENCE = 60.0
 """Seconds that a verb may take."""
+
+LONGEST_QUERY = 5.0
+"""Seconds that a query may take."""
 
 MOST_READ = 4 << 20
 """Bytes that are read of what a verb prints."""
@@ -33,6 +41,16 @@ _USAGE = "\n\nError: "
 _NAME = "framedex: "
 
 
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """The whole lines that a process printed, up to `MOST_READ` bytes, what it said on stderr, and how it ended."""
+
+    lines: Sequence[str]
+    said: str
+    status: int
+    is_cut: bool
+
+
 class Verbs:
     """Verbs that write nothing, of one index, asked for agents: a few at once."""
 
@@ -43,33 +61,60 @@ class Verbs:
 
     async def ask(self, command: Iterable[str], given: str) -> Answer:
         """What a verb prints, given something to read. Raises FramedexError where it takes too long."""
+        return await self._in_turn(partial(self._asked, command, given))
+
+    async def query(self, index: Path, text: str | None) -> Answer:
+        """What SQL gives on an index; without any, its views. Raises FramedexError where it takes too long."""
+        return await self._in_turn(partial(_queried, index, text))
+
+    async def _in_turn(self, answering: Callable[[], Awaitable[Answer]]) -> Answer:
         async with self._turns:
             with anyio.move_on_after(PATIENCE) as limit:
-                return await self._answer(command, given)
+                return await answering()
         assert limit.cancelled_caught
         raise FramedexError(
             f"It took more than {words.duration(round(PATIENCE * 1e9))} and was stopped.",
             "Ask of one capture (`capture`), or of fewer calls (`since`, `until`, `function`).",
         )
 
-    async def _answer(self, command: Iterable[str], given: str) -> Answer:
-        printed, said = bytearray(), bytearray()
-        async with await anyio.open_process([*own_code(_CODE, ()), *self._before, *command]) as process:  # noqa: TID251
-            assert process.stdout is not None and process.stderr is not None
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_give, process, given)
-                tasks.start_soon(_read, process, process.stdout, printed)
-                tasks.start_soon(_read, process, process.stderr, said)
-            status = await process.wait()
-        is_cut = len(printed) > MOST_READ
-        whole = printed[:MOST_READ].rpartition(b"\n")[0] if is_cut else printed
-        lines = whole.decode("utf-8", "replace").split("\n")
+    async def _asked(self, command: Iterable[str], given: str) -> Answer:
+        printed = await _run([*own_code(_CODE, ()), *self._before, *command], given)
         return Answer(
-            tuple(line for line in lines if line.strip()),
-            tuple(_notes(said[:MOST_READ].decode("utf-8", "replace"))),
-            is_failure=status != 0 and not is_cut,
-            is_cut=is_cut,
+            tuple(line for line in printed.lines if line.strip()),
+            tuple(_notes(printed.said)),
+            is_failure=printed.status != 0 and not printed.is_cut,
+            is_cut=printed.is_cut,
         )
+
+
+async def _queried(index: Path, text: str | None) -> Answer:
+    request = {"index": os.fspath(index), "query": text, "seconds": LONGEST_QUERY}
+    printed = await _run(own_module("framedex.commands.agents.query_process", ()), json.dumps(request))
+    if printed.status == TIMED_OUT:
+        raise FramedexError(
+            f"The query took more than {words.duration(round(LONGEST_QUERY * 1e9))} and was stopped.",
+            "Ask of fewer rows; `calls` is many rows, `call_kinds` few.",
+        )
+    if printed.status and not printed.is_cut:
+        return Answer(notes=tuple(_notes(printed.said)), is_failure=True)
+    answered = [json.loads(line) for line in printed.lines if line]
+    lines = tuple(line for line in answered if isinstance(line, str))
+    return Answer(lines, is_cut=True) if printed.is_cut else Answer(lines, **answered[-1])
+
+
+async def _run(command: Sequence[str], given: str) -> _Printed:
+    printed, said = bytearray(), bytearray()
+    async with await anyio.open_process(command) as process:  # noqa: TID251
+        assert process.stdout is not None and process.stderr is not None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_give, process, given)
+            tasks.start_soon(_read, process, process.stdout, printed)
+            tasks.start_soon(_read, process, process.stderr, said)
+        status = await process.wait()
+    is_cut = len(printed) > MOST_READ
+    whole = printed[:MOST_READ].rpartition(b"\n")[0] if is_cut else printed
+    lines = whole.decode("utf-8", "replace").split("\n")
+    return _Printed(lines, said[:MOST_READ].decode("utf-8", "replace"), status, is_cut)
 
 
 async def _give(process: Process, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,6 @@ from framedex.commands.agents.excerpts import USUAL_LINES, excerpt
 from framedex.commands.agents.model import Answer, Tool
 from framedex.commands.agents.pages import FROM_LINE, USUAL_TOKENS, page
 from framedex.commands.agents.proposals import proposals
-from framedex.commands.agents.tables import rows_of_query
 from framedex.commands.agents.tools import INSTRUCTIONS, SOURCE, SQL, TOOLS, input_of, schema_of, without_gaps, words_of
 from framedex.commands.reading.known import load_settings_here, needed_index
 from framedex.errors import FramedexError
@@ -88,7 +87,7 @@ class Agents:
 
     async def call_tool(self, context: ServerRequestContext[Any], called: CallToolRequestParams) -> CallToolResult:
         """The page of an answer that is asked for; what is wrong is an answer, too, with what helps."""
-        arguments = called.arguments or {}
+        arguments = {name: _whole(value) for name, value in (called.arguments or {}).items()}
         try:
             tool = _tool(called.name)
             _check(tool, arguments)
@@ -103,28 +102,19 @@ class Agents:
         if tool.verbs:
             answer = await self._verbs.ask(words_of(tool, arguments), input_of(tool, arguments))
             return replace(answer, lines=tuple(without_gaps(tool, answer.lines)))
-        return await anyio.to_thread.run_sync(
-            partial(self._of_index, _OF_INDEX[tool.name], arguments), abandon_on_cancel=True
-        )
+        if tool.name == SQL:
+            index = await anyio.to_thread.run_sync(self._needed_index, abandon_on_cancel=True)
+            return await self._verbs.query(index, arguments.get("query"))
+        assert tool.name == SOURCE
+        return await anyio.to_thread.run_sync(partial(self._source, arguments), abandon_on_cancel=True)
 
-    def _of_index(self, tell: _Telling, arguments: dict[str, Any]) -> Answer:
-        path = needed_index(self._index, load_settings_here())
+    def _source(self, arguments: dict[str, Any]) -> Answer:
+        path = self._needed_index()
         with blaming_damage(path):
-            return tell(path, self._folders, arguments)
+            return excerpt(path, self._folders, arguments["place"], arguments.get("around", USUAL_LINES))
 
-
-_Telling = Callable[[Path, Sequence[Path], dict[str, Any]], Answer]
-
-
-def _source(index: Path, folders: Sequence[Path], arguments: dict[str, Any]) -> Answer:
-    return excerpt(index, folders, arguments["place"], arguments.get("around", USUAL_LINES))
-
-
-def _sql(index: Path, folders: Sequence[Path], arguments: dict[str, Any]) -> Answer:
-    return rows_of_query(index, arguments.get("query"))
-
-
-_OF_INDEX: dict[str, _Telling] = {SOURCE: _source, SQL: _sql}
+    def _needed_index(self) -> Path:
+        return needed_index(self._index, load_settings_here())
 
 
 def _tool(name: str) -> Tool:
@@ -132,6 +122,11 @@ def _tool(name: str) -> Tool:
     if found is None:
         raise FramedexError("There is no such tool.", f"There are {', '.join(tool.name for tool in TOOLS)}.")
     return found
+
+
+def _whole(value: object) -> object:
+    """The value; a whole number that JSON has with a point, as JSON Schema allows, as an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _check(tool: Tool, arguments: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from framedex.commands.agents.model import Answer
@@ -11,12 +12,12 @@ from framedex.plaintext import visible
 _MOST_ROWS = 10_000
 
 
-def rows_of_query(index: Path, text: str | None) -> Answer:
+def rows_of_query(index: Path, text: str | None, when_begun: Callable[[], None]) -> Answer:
     """What a query gives on an index; without one its views, with their columns.
 
-    Raises FramedexError as `query` does.
+    `when_begun` is as for `query`. Raises FramedexError as `query` does.
     """
-    found = readable_views(index) if text is None else query(index, text, _MOST_ROWS)
+    found = readable_views(index) if text is None else query(index, text, _MOST_ROWS, when_begun)
     return Answer(
         tuple(_lines(found)),
         notes=("The query gives no rows.",) if not found.rows else (),

@@ -25,6 +25,7 @@ All names, arguments, paths, logs and lines of source come from recordings and f
 to you. Nothing is written, and no program is run."""
 
 _TEXT = {"type": "string"}
+_ID = {"type": ["string", "integer"]}
 _YES = {"type": "boolean"}
 _GAPS = re.compile(r"(?<=\S) {3,}")
 
@@ -37,7 +38,7 @@ def _about(schema: dict[str, Any], description: str) -> dict[str, Any]:
     return {**schema, "description": description}
 
 
-_CAPTURE = Argument("capture", _about(_TEXT, "id, 3,5, latest or all"))
+_CAPTURE = Argument("capture", _about(_ID, "id, 3,5, latest or all"))
 _FUNCTION = Argument("function", _about(_TEXT, "name, part, or pattern: PJRT_Buffer_*"))
 _THROUGH = Argument("through", _about(_TEXT, "stack has this function, file or FILE:LINE"))
 _LIMIT = Argument("limit", _at_most(1_000))
@@ -73,7 +74,7 @@ TOOLS = (
         "trace",
         "The merged Python and C++ stack of a call, outermost frame first, each with its source and how it is known.",
         (
-            Argument("call", _about(_TEXT, "id, or a function: its latest call"), Role.WORD, is_needed=True),
+            Argument("call", _about(_ID, "id, or a function: its latest call"), Role.WORD, is_needed=True),
             Argument("all", _about(_YES, "interpreter frames too")),
             _CAPTURE,
         ),
@@ -198,7 +199,7 @@ def words_of(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
         if each.role is Role.OPTION and value is not False:
             yield each.option if value is True else f"{each.option}={value}"
     yield "--"
-    yield from (value for each, value in given if each.role is Role.WORD)
+    yield from (str(value) for each, value in given if each.role is Role.WORD)
 
 
 def input_of(tool: Tool, arguments: dict[str, Any]) -> str:

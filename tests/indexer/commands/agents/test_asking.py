@@ -1,4 +1,4 @@
-"""Verbs that are asked for agents: each in a process of its own, which ends in time and prints no more than is read."""
+"""Verbs and SQL for agents: each in a process of its own, which ends in time and prints no more than is read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from framedex.commands.agents import asking
 from framedex.commands.agents.asking import Verbs
 from framedex.errors import FramedexError
+from framedex.index.ask.sql import MOST_MEMORY
 from tests.indexer.recorded import Project
 
 
@@ -42,3 +43,41 @@ def test_what_prints_too_much_is_cut_after_a_line(verbs: Verbs, monkeypatch: pyt
     assert answer.is_cut
     assert not answer.is_failure
     assert sum(map(len, answer.lines)) < 150
+
+
+@pytest.mark.exhaustive(keep=["SELECT printf('%.*c', 1000000000, 'x')"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT printf('%.*c', 1000000000, 'x')",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+        "SELECT instr(hex(zeroblob(500000)), hex(zeroblob(250000)) || '1')",
+    ],
+)
+def test_a_query_that_never_looks_at_the_time_is_stopped(
+    project: Project, verbs: Verbs, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    monkeypatch.setattr(asking, "LONGEST_QUERY", 0.1)
+
+    with pytest.raises(FramedexError, match="The query took more than 100 ms and was stopped"):
+        anyio.run(verbs.query, project.index, statement)
+
+
+def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: Verbs) -> None:
+    """In Python, too: one character that is not ASCII makes a text four times as long there."""
+    wide = "printf('%.900000c', 'x') || char(128512)"
+    answer = anyio.run(verbs.query, project.index, f"SELECT {', '.join([wide] * 170)}")
+
+    assert answer.is_failure
+    assert f"needs more than {MOST_MEMORY >> 20} MiB of memory" in answer.notes[0]
+
+
+def test_rows_of_a_query_come_as_they_are(project: Project, verbs: Verbs) -> None:
+    answer = anyio.run(verbs.query, project.index, "SELECT '' AS text UNION ALL SELECT char(10) || 'a'")
+
+    assert answer.lines == ("text", "", "\\x0aa")
+    assert not answer.is_cut
+    assert anyio.run(verbs.query, project.index, None).lines[0] == "view | columns"
+    assert anyio.run(verbs.query, project.index, "SELECT no_such").is_failure
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+    assert anyio.run(verbs.query, project.index, endless).is_cut

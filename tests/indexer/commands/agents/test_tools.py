@@ -26,6 +26,7 @@ def test_what_is_given_becomes_no_option() -> None:
     trace, costs, calls = (next(tool for tool in TOOLS if tool.name == name) for name in ("trace", "costs", "calls"))
 
     assert list(words_of(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
+    assert list(words_of(trace, {"call": 61, "capture": 3})) == ["trace", "--capture=3", "--", "61"]
     assert list(words_of(costs, {"of": "memory", "limit": 3})) == ["memory", "--limit=3", "--"]
     assert list(words_of(calls, {"errors": True, "all": False, "capture": "-1"})) == [
         *("calls", "--errors", "--capture=-1", "--")

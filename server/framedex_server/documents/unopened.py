@@ -1,0 +1,90 @@
+"""Texts of files that no editor has open, read by parts: a file of any size costs bounded memory and time."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from io import BufferedReader
+from pathlib import Path
+
+from framedex.regularfile import LARGEST_SOURCE, open_regular
+from framedex.whereabouts.files import FoundFile, found_file
+
+MOST_READ = 16 << 20
+"""Code points of a document that are read, from its end: there a log has what went wrong. Of a file, bytes."""
+
+LARGEST_TEXT = 256 << 20
+"""Bytes of a file whose lines are counted; a larger one has no text here."""
+
+LONGEST_LINE = 2_000
+"""Code points of a line that are looked at; generated sources have lines of megabytes."""
+
+_MOST_LINES = 4_000_000  # lines above the end of a text that are counted
+_PART = 1 << 20  # bytes
+_BYTES_OF_LINE = 4 * LONGEST_LINE  # in UTF-8
+
+
+def read_text(path: str) -> str:
+    """The text of a file; of a large one its end, below the newlines of the rest, so that lines keep their numbers.
+
+    Empty for what cannot be read, and for more than `LARGEST_TEXT` bytes or `_MOST_LINES` lines.
+    """
+    file = found_file(path)
+    if file is None or file.size > LARGEST_TEXT:
+        return ""
+    try:
+        with open_regular(Path(path)) as content:
+            above = _count_lines(content, max(file.size - MOST_READ, 0))
+            text = content.read(MOST_READ).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    if file.size <= MOST_READ:
+        return text
+    end_of_line = re.search(r"[\r\n]|\Z", text)
+    assert end_of_line is not None
+    return "\n" * above + text[end_of_line.start() :] if above <= _MOST_LINES else ""
+
+
+def read_line(path: str, line: int) -> str:
+    """The text on a 1-based line of a file, without its end; empty if it begins after `LARGEST_SOURCE` bytes."""
+    file = found_file(path) if line >= 1 else None
+    return "" if file is None else _line_of_file(file, line)
+
+
+def _count_lines(content: BufferedReader, size: int) -> int:
+    """The line ends in the next `size` bytes, which are read: LF, CRLF and CR, as LSP has them."""
+    ends = 0
+    while size > 0 and (part := content.read(min(size, _PART))):
+        size -= len(part)
+        is_split = part.endswith(b"\r") and content.peek(1)[:1] == b"\n"  # the next part has the end of this line
+        ends += part.count(b"\n") + part.count(b"\r") - part.count(b"\r\n") - is_split
+    return ends
+
+
+@lru_cache(maxsize=8192)
+def _line_of_file(file: FoundFile, line: int) -> str:
+    """A line of a file in a state: answers tell of the same few lines, far inside their files."""
+    try:
+        with open_regular(Path(file.path)) as content:
+            start = _start_of_line(content, line)
+            if start is None:
+                return ""
+            content.seek(start)
+            text = content.readline(_BYTES_OF_LINE)
+    except OSError:
+        return ""
+    return text.decode("utf-8", "replace").rstrip("\r\n")[:LONGEST_LINE]
+
+
+def _start_of_line(content: BufferedReader, line: int) -> int | None:
+    """The position of a line in the first `LARGEST_SOURCE` bytes; None if it begins after them, or there is none."""
+    ends, position = line - 1, 0
+    while position < LARGEST_SOURCE and (part := content.read(_PART)):
+        count = part.count(b"\n")
+        if count >= ends:
+            at = -1
+            for _ in range(ends):
+                at = part.index(b"\n", at + 1)
+            return position + at + 1
+        ends, position = ends - count, position + len(part)
+    return None

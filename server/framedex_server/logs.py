@@ -1,0 +1,94 @@
+"""The server's log: it never waits for a reader, and strangers cannot fill it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import select
+from contextlib import suppress
+from pathlib import Path
+
+from framedex import words
+
+INTERVAL_S = 1.0
+"""Seconds between two lines about connections that were refused."""
+
+_PIPE_ROOM = 4096
+"""Bytes that a pipe which can be written to takes without waiting: a page, Linux's PIPE_BUF (pipe(7))."""
+
+_STDERR = 2
+
+_log = logging.getLogger(__name__)
+
+
+def start_log(file: Path | None) -> None:
+    """Write the log to a file, or to stderr."""
+    handler = (
+        StderrHandler() if file is None else logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
+    )
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s: %(message)s", handlers=[handler]
+    )
+    # pygls warns of every request that is cancelled after it was answered, which editors do all the time.
+    logging.getLogger("pygls").setLevel(logging.ERROR)
+
+
+class StderrHandler(logging.Handler):
+    """Writes to stderr, and drops lines that would wait: of a pipe that nobody reads, or a stopped terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lost = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, after the number of those that were dropped before it."""
+        try:
+            text = self.format(record)
+        except Exception:  # arguments that do not fit the message
+            text = str(record.msg)
+        lost = f"Nobody read this log: {words.count(self._lost, 'message')} dropped.\n" if self._lost else ""
+        content = f"{lost}{text}\n".encode("utf-8", "backslashreplace")
+        for start in range(0, len(content), _PIPE_ROOM):
+            if not _takes_more(_STDERR):
+                self._lost += 1
+                return
+            with suppress(OSError):
+                os.write(_STDERR, content[start : start + _PIPE_ROOM])
+        self._lost = 0
+
+
+def _takes_more(descriptor: int) -> bool:
+    """Whether a write of `_PIPE_ROOM` bytes does not wait; True where the system cannot tell (Windows)."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return bool(poll.poll(0))
+
+
+class RefusalLog:
+    """Logs connections that were refused: the first at once, then their number, one line per `INTERVAL_S`."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._last = ""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, reason: str) -> None:
+        """Log a connection, or count it for the next line. For the protocol loop only."""
+        if self._timer is None:
+            _log.warning("A connection was refused: %s.", reason)
+            self._wait()
+        else:
+            self._count, self._last = self._count + 1, reason
+
+    def _wait(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._tell_rest)
+
+    def _tell_rest(self) -> None:
+        self._timer = None
+        if self._count:
+            _log.warning("%d more connections were refused, the last one: %s.", self._count, self._last)
+            self._count = 0
+            self._wait()

@@ -1,0 +1,109 @@
+"""Files of any size that a client, a log or an index names: they cost bounded memory, and nobody waits for them."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from framedex.regularfile import LARGEST_SOURCE, read_source
+from framedex_server.documents import unopened
+from framedex_server.documents.unopened import read_line, read_text
+from tests.server.raw_client import RawClient
+from tests.server.recording import Recording
+
+HUGE = 2 << 30
+"""Bytes of a file, of which the disk has none."""
+
+ROOM = 256 << 20
+"""Bytes that the server may take beside those that it has."""
+
+LINES = "one\ntwo\r\nthree\rfour\n\n\r\n\nü\r\nlast line"
+
+
+def test_files_of_any_size_leave_the_server_as_it_is(tmp_path: Path, recording: Recording) -> None:
+    huge, log = tmp_path / "huge.py", tmp_path / "huge.log"
+    for file in (huge, log):
+        with file.open("wb") as content:
+            content.truncate(HUGE)
+    at = {"line": 2, "character": 0}
+    with RawClient() as client:
+        client.initialize(recording.root)
+        assert client.request("textDocument/hover", {"textDocument": {"uri": huge.as_uri()}, "position": at}, 1)
+        limit_memory(client.process.pid)
+        for number, (uri, text) in enumerate(
+            (
+                (log.as_uri(), None),
+                (huge.as_uri(), None),
+                (huge.as_uri(), "x = 1\ny = 2\nz = 3\n"),
+                (
+                    "untitled:crash",
+                    f'Traceback (most recent call last):\n  File "{huge}", line 3, in f\n    z = 3\nE: x',
+                ),
+            )
+        ):
+            if text is not None:
+                document = {"uri": uri, "languageId": "plaintext", "version": 1, "text": text}
+                client.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+            for method in ("hover", "definition", "documentLink", "documentSymbol", "references"):
+                params = {"textDocument": {"uri": uri}, "position": at, "context": {"includeDeclaration": True}}
+                assert "result" in client.request(f"textDocument/{method}", params, f"{number} {method}"), (uri, method)
+
+
+def limit_memory(process: int) -> None:
+    """Let a process have `ROOM` more than it has."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
+    most = int(status["VmData"].split()[0]) * 1024 + ROOM
+    resource.prlimit(process, resource.RLIMIT_DATA, (most, most))
+
+
+@pytest.mark.parametrize("kept", range(1, len(LINES.encode()) + 1))
+def test_the_end_of_a_text_keeps_its_line_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setattr(unopened, "MOST_READ", kept)
+    monkeypatch.setattr(unopened, "_PART", 3)
+    file = tmp_path / "a.log"
+    file.write_bytes(LINES.encode())
+
+    whole, found = plain_lines(LINES), plain_lines(read_text(str(file)))
+    assert len(found) == len(whole)
+    shown = len(plain_lines(LINES.encode()[-kept:].decode("utf-8", "replace"))) - 1
+    assert found[len(whole) - shown :] == whole[len(whole) - shown :]
+    assert set(found[: len(whole) - shown]) <= {"", *whole}
+
+
+def plain_lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def test_a_text_of_too_many_bytes_or_lines_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unopened, "MOST_READ", 4)
+    monkeypatch.setattr(unopened, "_MOST_LINES", 3)
+    file = tmp_path / "a.log"
+    file.write_text("1\n2\n3\nend")
+    assert read_text(str(file)) == "\n\n\nend"
+    file.write_text("1\n2\n3\n4\n5\nend")
+    assert read_text(str(file)) == ""
+    with file.open("wb") as content:
+        content.truncate(unopened.LARGEST_TEXT + 1)
+    assert read_text(str(file)) == ""
+
+
+def test_a_line_of_a_file_is_found_across_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.py"
+    text = "a\n\nlonger than a part\r\n\nü\nlast"
+    file.write_bytes(text.encode())
+    monkeypatch.setattr(unopened, "_PART", 5)
+
+    found = [read_line(str(file), line) for line in range(8)]
+    assert found == ["", "a", "", "longer than a part", "", "ü", "last", ""]
+
+
+def test_a_line_has_a_bound_and_lies_in_what_a_source_may_have(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"x" * LARGEST_SOURCE + b"\nbehind\n")
+
+    assert read_line(str(file), 1) == "x" * unopened.LONGEST_LINE
+    assert read_line(str(file), 2) == ""
+    with pytest.raises(OSError, match="more than a source file"):
+        read_source(file)
