@@ -15,7 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
+from framedex.commands.output.costs.memory import memory_lines
 from framedex.index import Index, Store
+from framedex.index.write.costs.activity import Activity
 from framedex.index.write.costs.memory import write_memory
 from framedex.model import CallFilter, DeviceMemory, Held
 from tests import tiers
@@ -256,6 +258,18 @@ def test_what_is_left_out_is_counted(recorded: Recorded) -> None:
     assert last == "  and 1 more line: --limit 0 shows all."
 
 
+def test_devices_with_the_same_figures_are_shown_once(recorded: Recorded) -> None:
+    (device,) = recorded.devices("donation")
+    other = replace(device, device="9", peak=2 * device.peak)
+    alike = [replace(device, device=str(number), peak_time=number, peak_call=number) for number in (0, 1, 2, 5)]
+
+    text = "\n".join(
+        "".join(span.text for span in line) for line in memory_lines([*alike, other], 20, tells_capture=False)
+    )
+
+    assert re.findall(r"^devices? .*?  ", text, re.MULTILINE) == ["devices 0-2, 5, each  ", "device 9  "]
+
+
 def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
     shown = recorded.read("memory", "out_of_memory")
     assert shown.exit_code == 0, shown.stderr
@@ -297,7 +311,7 @@ def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFacto
             "UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'"
         )
         for capture in recorded.captures.values():
-            write_memory(connection, capture)
+            write_memory(connection, capture, Activity.of(connection, capture))
     return replace(recorded, index=copy)
 
 
@@ -319,7 +333,11 @@ def test_results_of_unknown_size_are_counted_and_in_no_sum(without_allocator: Re
     copy.write_bytes(without_allocator.index.read_bytes())
     with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE compilations SET program = NULL")
-        write_memory(connection, without_allocator.captures["jit_outputs"])
+        write_memory(
+            connection,
+            without_allocator.captures["jit_outputs"],
+            Activity.of(connection, without_allocator.captures["jit_outputs"]),
+        )
     devices = replace(without_allocator, index=copy).devices("jit_outputs")
     assert sum(device.unsized for device in devices) == 2
     assert max(device.peak for device in devices) == 4 * KIB

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
+from framedex.index.write.costs.activity import Activity
 from framedex.index.write.costs.timeline import Kinds, Threads
 from framedex.index.write.costs.waits import forget_waits, write_waits
 from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
@@ -270,7 +271,7 @@ def test_a_loop_in_a_loop_is_told_by_itself(recorded: Recorded) -> None:
     told = recorded.waiting("epochs").loops
     loops = [(loop.line.location.line, loop.rounds) for loop in told if loop.line is not None]
 
-    assert sorted(loops) == sorted([(_number("inner"), 4), (_number("inner"), 100), (_number("validation"), 60)])
+    assert sorted(loops) == sorted([(_number("epoch"), 4), (_number("inner"), 100), (_number("validation"), 60)])
 
 
 # The verb
@@ -328,7 +329,7 @@ def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Record
     with closing(sqlite3.connect(copy)) as connection, connection:
         events = "SELECT id FROM object_types WHERE name = 'event'"
         connection.execute(f"UPDATE object_rows SET destroyed_call = NULL WHERE type IN ({events})")
-        write_waits(connection, capture)
+        write_waits(connection, capture, Activity.of(connection, capture))
     with Index.open(copy) as index, index.within([capture]) as narrow:
         told = narrow.waits()
 
@@ -365,7 +366,7 @@ def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
             connection.execute("UPDATE arguments SET json = ? WHERE id = ?", (text, choose.randrange(calls)))
         connection.execute("DELETE FROM call_rows WHERE id % 7 = ?", (seed,))
 
-        write_waits(connection, capture)
+        write_waits(connection, capture, Activity.of(connection, capture))
 
         for duration, longest, waits in connection.execute("SELECT duration, longest, waits FROM waits"):
             assert 0 <= longest <= duration <= longest * waits
@@ -377,7 +378,7 @@ def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -
     capture = recorded.captures["waits"]
     with closing(sqlite3.connect(copy)) as connection:
         before = _written(connection)
-        write_waits(connection, capture)
+        write_waits(connection, capture, Activity.of(connection, capture))
         assert _written(connection) == before
         forget_waits(connection, capture)
         assert {row[1] for row in _written(connection)} == {*recorded.captures.values()} - {capture}

@@ -25,10 +25,17 @@ _HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
 
 
 def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: bool) -> Iterator[Line]:
-    """Each device with its memory over time, and the lines that made it: at most `limit` of each, 0: all."""
+    """Each device with its memory over time, and the lines that made it: at most `limit` of each, 0: all.
+
+    Devices with the same figures are shown once, with the times and calls of the first.
+    """
+    alike: dict[DeviceMemory, list[DeviceMemory]] = {}
     for device in devices:
+        alike.setdefault(_without_times(device), []).append(device)
+    for group in alike.values():
+        device = group[0]
         yield ()
-        yield from _device_lines(device, tells_capture=tells_capture)
+        yield from _device_lines(device, _names(group), tells_capture=tells_capture)
         if device.lines:
             yield from _table(device, device.lines[: limit or None])
         yield from rest_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
@@ -39,8 +46,27 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: 
         yield from rest_line(hidden, "call", " that failed for want of memory", _INDENT)
 
 
-def _device_lines(device: DeviceMemory, *, tells_capture: bool) -> Iterator[Line]:
-    name = device_name(device)
+def _without_times(device: DeviceMemory) -> DeviceMemory:
+    """What is the same of devices with equal contents: all but their names, times and calls."""
+    lines = tuple(replace(line, latest_call=0) for line in device.lines)
+    name = device.device if device.failures else ""
+    return replace(device, device=name, peak_time=0, peak_call=0, over_time=(), lines=lines)
+
+
+def _names(devices: Sequence[DeviceMemory]) -> str:
+    """`device 3`, or `devices 0-3, 6, each` if there are several; other names as they are."""
+    if len(devices) == 1:
+        return device_name(devices[0])
+    if not all(device.device.isdigit() for device in devices):
+        return f"{', '.join(map(device_name, devices))}, each"
+    numbers = sorted(int(device.device) for device in devices)
+    begins = [number for number in numbers if number - 1 not in numbers]
+    ends = [number for number in numbers if number + 1 not in numbers]
+    ranges = (f"{begin}-{end}" if begin < end else str(begin) for begin, end in zip(begins, ends, strict=True))
+    return f"devices {', '.join(ranges)}, each"
+
+
+def _device_lines(device: DeviceMemory, name: str, *, tells_capture: bool) -> Iterator[Line]:
     of = f" of capture {device.capture}" if tells_capture else ""
     peak = f"peak {words.size(device.peak)} at {words.seconds(device.peak_time)} s"
     call = f"  (call {device.peak_call})" if device.peak_call else ""

@@ -22,6 +22,7 @@ _NUMBERS = 4  # of the columns, the first, which stand at the right
 _MOST_STEPS = 8  # rounds that are shown of the loop that took longest
 _MOST_LOOPS = 5
 _PARTS = (*PARTS_OF_STEPS, "own")
+_UNSEEN = "It may have waited unseen, as in jax.effects_barrier."
 
 
 def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
@@ -41,13 +42,26 @@ def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
 
 
 def _sums(waiting: Waiting) -> Iterator[Line]:
-    waited = words.duration(sum(row.total_duration for row in waiting.lines))
+    unended = sum(row.unended for row in waiting.lines)
+    at_least = "at least " if unended or waiting.unseen else ""
+    waited = (
+        f"Python waited {at_least}{words.duration(sum(row.total_duration for row in waiting.lines))} for the runtime"
+    )
+    if not waiting.lines and waiting.unseen:
+        waited = "Calls show no wait for the runtime"
     ran = ""
     if waiting.device is not None:
         share = 100 * waiting.device / max(waiting.recorded, 1)
         ran = f", and in {words.duration(waiting.device)} of it ({share:.0f} %) programs were under way"
-    text = f"Python waited {waited} for the runtime. {words.duration(waiting.recorded)} were recorded{ran}."
+    text = f"{waited}. {words.duration(waiting.recorded)} were recorded{ran}."
     yield text_line(text)
+    if unended:
+        text = f"{words.count(unended, 'wait')} had not ended when the recording ended: the duration is unknown."
+        yield text_line(text, "error")
+    if waiting.unseen:
+        spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
+        text = f"Unknown: for {spent} a thread made no call until its program had ended. {_UNSEEN} The longest: "
+        yield (Span(text), Span(command("trace", str(waiting.unseen_call)), "dim", whole=True))
 
 
 def _table(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
@@ -68,14 +82,17 @@ def _table(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
         if row.unsure:
             told = "until the thread's next call, as nothing tells when it was there"
             yield text_line(f"{'':{below}}{row.unsure:,} of them {told}", "dim")
+        if row.unended:
+            told = "had not ended when the recording ended: at least until its last call"
+            yield text_line(f"{'':{below}}{row.unended:,} of them {told}", "error")
 
 
 def _cells(row: Waits, recorded: int) -> tuple[str, ...]:
     return (
-        words.duration(row.total_duration),
+        f"{'> ' * bool(row.unended)}{words.duration(row.total_duration)}",
         f"{100 * row.total_duration / max(recorded, 1):.0f}",
         f"{row.count:,}",
-        words.duration(row.longest_duration),
+        f"{'> ' * bool(row.unended)}{words.duration(row.longest_duration)}",
         row.how.value,
         printable(row.thread),
     )

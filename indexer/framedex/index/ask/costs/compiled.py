@@ -141,5 +141,6 @@ def _noted(text: str) -> Noted:
     return Noted(
         arguments=tuple(NotedArgument(**each) for each in told.pop("arguments")),
         statics=tuple((name, value) for name, value in told.pop("statics")),
+        donated=tuple(told.pop("donated", ())),
         **told,
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OF_SCOPE = "capture IN (SELECT id FROM captures)"
 
 _Key = tuple[PythonLine | None, tuple[PythonLine, ...], WaitHow, str]
-_Figures = tuple[int, int, int, int, int, int, int]
+_Figures = tuple[int, int, int, int, int, int, int, int]
 
 
 def waits(reader: Reader, *, all_lines: bool) -> Waiting:
@@ -24,7 +24,7 @@ def waits(reader: Reader, *, all_lines: bool) -> Waiting:
     """
     rows = reader.rows(
         "SELECT w.node, w.how, t.label, w.waits, w.unsure, w.duration, w.longest, w.longest_call, w.first_call,"
-        f" w.latest_call FROM waits w JOIN threads t ON t.id = w.thread WHERE w.{_OF_SCOPE}"
+        f" w.latest_call, w.unended FROM waits w JOIN threads t ON t.id = w.thread WHERE w.{_OF_SCOPE}"
     )
     nodes = {node for node, *_ in rows}
     lines = lines_of_nodes(reader, nodes)
@@ -34,30 +34,36 @@ def waits(reader: Reader, *, all_lines: bool) -> Waiting:
         key = (lines.get(node), outward.get(node, ()), WaitHow(how), thread)
         found.setdefault(key, []).append(tuple(figures))
     told = sorted((_waits(*key, parts) for key, parts in found.items()), key=lambda row: -row.total_duration)
-    recorded, device = _totals(reader)
-    return Waiting(Table(tuple(told)), Table(tuple(_loops(reader))), recorded, device)
+    return Waiting(Table(tuple(told)), Table(tuple(_loops(reader))), *_totals(reader))
 
 
 def captures_with_waits(reader: Reader) -> frozenset[int]:
-    """The captures in which a thread waited, or that have a loop."""
-    query = f"SELECT capture FROM waits WHERE {_OF_SCOPE} UNION SELECT capture FROM loops WHERE {_OF_SCOPE}"
+    """The captures in which a thread waited or may have waited, or that have a loop."""
+    query = (
+        f"SELECT capture FROM waits WHERE {_OF_SCOPE} UNION SELECT capture FROM loops WHERE {_OF_SCOPE}"
+        f" UNION SELECT capture FROM wait_totals WHERE unseen AND {_OF_SCOPE}"
+    )
     return frozenset(capture for (capture,) in reader.rows(query))
 
 
 def _waits(
     line: PythonLine | None, outward: tuple[PythonLine, ...], how: WaitHow, thread: str, parts: list[_Figures]
 ) -> Waits:
-    count, unsure, duration, _, _, first, latest = zip(*parts, strict=True)
+    count, unsure, duration, _, _, first, latest, unended = zip(*parts, strict=True)
     longest, longest_call = max((each[3], each[4]) for each in parts)
     sums = (sum(count), sum(unsure), sum(duration), longest, longest_call)
-    return Waits(line, outward, how, thread, *sums, min(first), max(latest))
+    return Waits(line, outward, how, thread, *sums, min(first), max(latest), sum(unended))
 
 
-def _totals(reader: Reader) -> tuple[int, int | None]:
-    """How long was recorded, and in how much of that a program ran, as far as all captures tell."""
-    rows = reader.rows(f"SELECT recorded, device FROM wait_totals WHERE {_OF_SCOPE}")
-    device = None if not rows or any(each is None for _, each in rows) else sum(each for _, each in rows)
-    return sum(recorded for recorded, _ in rows), device
+def _totals(reader: Reader) -> tuple[int, int | None, int, int, int]:
+    """How long was recorded, in how much of that a program ran as far as all captures tell, and what is not seen."""
+    rows = reader.rows(
+        f"SELECT recorded, device, unseen, unseen_times, unseen_call FROM wait_totals WHERE {_OF_SCOPE}"
+        " ORDER BY unseen DESC, capture"
+    )
+    device = None if not rows or any(row[1] is None for row in rows) else sum(row[1] for row in rows)
+    call = rows[0][4] if rows else 0
+    return sum(row[0] for row in rows), device, sum(row[2] for row in rows), sum(row[3] for row in rows), call
 
 
 def _loops(reader: Reader) -> Iterable[Loop]:

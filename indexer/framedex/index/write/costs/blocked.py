@@ -60,7 +60,8 @@ class Blocked:
 
     `call` is the one they were blocked in or after, `how` a place in `HOWS`, `start` and `end` are in ns. `in_call` is
     how much of it was in the call. Of those that are `is_unsure` nothing tells when what was waited for was there: they
-    end with the thread's next call.
+    end with the thread's next call. Of those that are `is_unended` the recording has no end: they last at least until
+    its last call.
     """
 
     call: Integers
@@ -70,6 +71,7 @@ class Blocked:
     end: Integers
     in_call: Integers
     is_unsure: Booleans
+    is_unended: Booleans
 
     @classmethod
     def joined(cls, parts: list[Blocked]) -> Blocked:
@@ -90,6 +92,8 @@ def blocked(
     connection: sqlite3.Connection, capture: int, calls: Calls, kinds: Kinds, events: Events, threads: Threads
 ) -> Blocked:
     """When threads of a capture were blocked; `calls` are those of the functions that this is about, and of others."""
+    if not len(calls):
+        return Blocked(*(np.zeros(0, np.int64),) * 6, *(np.zeros(0, np.bool_),) * 2)
     is_python = kinds.node[calls.kind] > 0
     finder = _Finder(connection, capture, calls, kinds, events, threads)
     return Blocked.joined([finder.in_events(is_python), finder.in_calls(is_python), finder.in_runs(is_python)])
@@ -114,7 +118,8 @@ class _Finder:
         duration = self._durations()
         is_copy = self._of(*COPIES)
         is_await = self._of(AWAIT)
-        rows = np.flatnonzero(is_python & (is_await | ((is_copy | self._of(POINTER)) & (duration >= LEAST_IN_CALL))))
+        is_long = (duration >= LEAST_IN_CALL) | (self.calls.end == FOREVER)
+        rows = np.flatnonzero(is_python & (is_await | ((is_copy | self._of(POINTER)) & is_long)))
         how = np.where(is_copy[rows] | self._awaits_copy(rows, is_await), _COPY, _READY)
         return self._whole(rows, how, duration[rows])
 
@@ -145,16 +150,19 @@ class _Finder:
     def _whole(self, rows: Integers, how: Integers, length: Integers) -> Blocked:
         start = self.calls.start[rows]
         is_unsure = np.zeros(len(rows), np.bool_)
-        return Blocked(self.calls.id[rows], self.calls.kind[rows], how, start, start + length, length, is_unsure)
+        is_unended = self.calls.end[rows] == FOREVER
+        of_calls = self.calls.id[rows], self.calls.kind[rows]
+        return Blocked(*of_calls, how, start, start + length, length, is_unsure, is_unended)
 
     def in_runs(self, is_python: Booleans) -> Blocked:
-        """Runs that were over when the call returned, and those that returned when an earlier one was."""
+        """Runs that ended in their call, whose call never returned, or that waited for the end of an earlier run."""
         duration = self._durations()
         is_run = self._of(RUNS)
         runs = np.flatnonzero(is_run & is_python)
         fired = self.events.fired_of(self.calls.id[np.flatnonzero(is_run)])
         ends = np.sort(fired[(fired >= 0) & (fired < FOREVER)])
-        rows = runs[duration[runs] >= LEAST_IN_CALL]
+        is_open = self.calls.end[runs] == FOREVER
+        rows = runs[(duration[runs] >= LEAST_IN_CALL) | is_open]
         start, took = self.calls.start[rows], duration[rows]
         # It goes on as soon as a run has ended, and that may be noticed a little later.
         latest = np.searchsorted(ends, start + took + took // _LATE, side="right") - 1
@@ -162,9 +170,10 @@ class _Finder:
         quickest = self._quickest(runs, duration, rows)
         is_freed = (freed > start) & (took >= _SLOW * quickest)
         own = self.events.fired_of(self.calls.id[rows])
-        is_over = (own >= 0) & self._is_noticed_at_once(rows)
+        is_open = self.calls.end[rows] == FOREVER
+        is_over = is_open | ((own >= 0) & self._is_noticed_at_once(rows))
         length = np.where(is_over, took, np.where(is_freed, took - quickest, 0))
-        kept = length > 0
+        kept = is_open | (length > 0)
         return self._whole(rows[kept], np.full(int(kept.sum()), _RUN), length[kept])
 
     def _quickest(self, runs: Integers, duration: Integers, rows: Integers) -> Integers:
@@ -283,6 +292,7 @@ class _Finder:
         is_known = (pending.there >= 0) & (pending.there < FOREVER)
         found = np.zeros((4, len(pending)), np.int64)  # the call, its kind, from when to when
         longest = np.zeros(len(pending), np.int64)
+        is_unended = np.zeros(len(pending), np.bool_)
         active, last = np.arange(len(pending)), pending.calls
         for step in range(_STEPS):
             if not len(active):
@@ -293,8 +303,10 @@ class _Finder:
             is_there = is_known[active] & (pending.there[active] <= until)
             until = np.where(is_there, np.minimum(pending.fired[active], until), until)
             length = np.where(is_there & is_asking & (step == 0), 0, until - last.end)
-            is_told = is_there | (length > longest[active])
+            is_open = is_last & (pending.there[active] == FOREVER)
+            is_told = is_there | is_open | (length > longest[active])
             longest[active[is_told]] = length[is_told]
+            is_unended[active[is_told]] = is_open[is_told]
             found[:, active[is_told]] = np.stack([last.id, last.kind, last.end, until])[:, is_told]
             has_left = ~is_there & (is_last | (self.kinds.node[coming.kind] != line[active]))
             if is_asking:
@@ -305,9 +317,11 @@ class _Finder:
             active, last = active[goes_on], coming[np.flatnonzero(goes_on)]
         if is_asking:
             longest[active] = 0
-        kept = np.flatnonzero(longest > 0)
+        kept = np.flatnonzero(longest > 0 if is_asking else (longest > 0) | is_unended)
         call, kind, start, end = found[:, kept]
-        return Blocked(call, kind, pending.how[kept], start, end, np.zeros(len(kept), np.int64), ~is_known[kept])
+        is_unsure = ~is_known[kept] & ~is_unended[kept]
+        zeros = np.zeros(len(kept), np.int64)
+        return Blocked(call, kind, pending.how[kept], start, end, zeros, is_unsure, is_unended[kept])
 
     def _where_read(self, pending: _Pending) -> Blocked:
         """Blocked where the value was read of what had been asked for on another line.
@@ -334,7 +348,7 @@ class _Finder:
         kept = np.flatnonzero(found[3] > found[2])
         zeros, sure = np.zeros(len(kept), np.int64), np.zeros(len(kept), np.bool_)
         call, kind, start, end = found[:, kept]
-        return Blocked(call, kind, known.how[kept], start, end, zeros, sure)
+        return Blocked(call, kind, known.how[kept], start, end, zeros, sure, sure)
 
 
 @dataclass(frozen=True, slots=True)

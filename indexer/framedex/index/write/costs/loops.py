@@ -1,180 +1,326 @@
-"""The loops of a program, found by what a thread does again and again.
+"""The rounds of a program's loops: of `for` and `while` statements in its own functions, by the calls made in them.
 
-What is looked at are a thread's *marks*: what it compiled, ran, transferred and waited for, each with its place in the
-program (the node of the tree, so the way to a line and the instruction in it). Some such place is passed
-once in each round; those that are passed as often are of the same loop. One place that runs programs again and again
-without another in between is a loop of its own.
+A capture does not record jumps, so rounds are found by the order of a thread's calls. Within one round the statements
+of a loop's body run in the order of their lines: a call from an earlier statement than the call before begins a round.
+A statement that is called from again begins a round only if nothing on its stack can repeat it within a round, such as
+a comprehension or `jax.tree.map`. Where such calls hide the rounds, the loop is left out. So is a loop whose source is
+not here as it was recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import enum
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.costs.program_code import CodeFrame, ProgramCode, PythonPath
+from framedex.index.write.costs.timeline import Kinds
+from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
+from framedex.model import Direction
+from framedex.objects.moves import MOVES
+from framedex.sources.python_loops import Block, SourceLoop
 
 LEAST_ROUNDS = 4
-"""Of a loop: fewer may be anything."""
+"""Loops with fewer rounds are not stored."""
 
-MOST_LOOPS = 20
-"""Loops of a capture that are told: those that took longest."""
+_MOST_AMBIGUOUS = 2  # rounds with calls that may begin rounds, as when a function is compiled
+_REGULAR = 0.9  # of the rounds
+_MOST_LOOPS = 500  # loops of a capture that are looked at, those with the most calls
+_SENT = re.compile(r'"(?:type|dims|device|memory|bytes|transfer_size)": (?:"[^"]*"|\[[^\]]*\]|[^,}]*)')
+_SENDS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.HOST_TO_DEVICE)
+_FETCHES = frozenset(name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST)
+_Booleans = npt.NDArray[np.bool_]
+LoopKey = tuple[tuple[int, ...], int, int]  # the frames outside the loop's function, the function, and the loop's line
 
-_MOST_PLACES = 500  # of a thread that are looked at: those that are passed most often
-_MOST_FOUND = 2 * MOST_LOOPS  # of which those are told that took longest
-_MOST_RUNS = 2_000  # times that a place is passed again and again: the longest
-_FOREIGN = 4, 8  # times the marks of a usual round, and so many more: what has more is no round but something between
-_REGULAR = 0.6  # of the rounds have as many marks as the median, a quarter more or less
-_LEAST_SHARE = 100  # a loop takes a hundredth of its thread's time
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The rounds of a loop on a thread, in order: the call that each begins with; from when to when it lasts (ns).
+
+    `node` is the loop's frame in the tree, at the first statement that most rounds pass, if possible at one that is no
+    loop itself. `key` is the same on each thread.
+    """
+
+    key: LoopKey
+    thread: int
+    node: int
+    call: Integers
+    start: Integers
+    end: Integers
+
+    def __len__(self) -> int:
+        return len(self.call)
+
+    @property
+    def duration(self) -> int:
+        """The time of all rounds together, ns."""
+        return int((self.end - self.start).sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a thread did, in order of start: where in the program, by which stack, from when to when (ns)."""
+    """What a thread did, in order of start: the kinds of calls, from when to when (ns), and their arguments.
 
-    node: Integers
-    stack: Integers
+    Marks with `is_gap` are waits after a call. They begin no round.
+    """
+
+    kind: Integers
     start: Integers
     end: Integers
     call: Integers
-    is_run: npt.NDArray[np.bool_]
+    arguments: Integers
+    is_gap: _Booleans
 
     def __len__(self) -> int:
-        return len(self.node)
+        return len(self.kind)
 
     def __getitem__(self, rows: Integers) -> Marks:
         return Marks(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """The rounds of a loop, in order: the mark that each begins with, and from when to when they last (ns).
+class _Step(enum.Enum):
+    """What a call says after another of the same loop."""
 
-    `nodes` are the places that are passed in each of them; the first is where they begin.
-    """
-
-    nodes: tuple[int, ...]
-    mark: Integers
-    start: Integers
-    end: Integers
-
-    def __len__(self) -> int:
-        return len(self.mark)
-
-    @property
-    def duration(self) -> int:
-        """Of all rounds."""
-        return int((self.end - self.start).sum())
+    SAME = "the same round"
+    NEXT = "the next round"
+    AMBIGUOUS = "either"
+    SENT = "the next round, if the same was sent to the same device before"
 
 
-def loops(marks: Marks) -> list[Rounds]:
-    """The loops of a thread that take a part of its time, the longest first."""
-    if len(marks) < LEAST_ROUNDS:
-        return []
-    whole = int(np.max(marks.end) - marks.start[0])
-    found = [*_over_places(marks), *_on_one_place(marks)]
-    kept = [rounds for rounds in found if rounds.duration * _LEAST_SHARE >= whole]
-    return sorted(kept, key=lambda rounds: (-rounds.duration, -len(rounds)))[:MOST_LOOPS]
+@dataclass(slots=True)
+class _Candidate:
+    """A loop of the program: the kinds of calls in it, and the index of its frame on their paths."""
+
+    place: int
+    loop: SourceLoop
+    kinds: list[int] = field(default_factory=list)
+    calls: int = 0
 
 
-def _over_places(marks: Marks) -> Iterator[Rounds]:
-    """Loops whose rounds pass several places."""
-    visits = _visits(marks, _beginnings(marks.node), LEAST_ROUNDS)
-    taken: set[int] = set()
-    found = 0
-    for node, passed in visits.items():
-        if node in taken or found == _MOST_FOUND or (rounds := _rounds(marks, passed)) is None:
-            continue
-        found += 1
-        same = [other for other in visits if other not in taken and _is_once(marks, rounds, visits[other])]
-        taken.update((node, *same))
-        yield Rounds((node, *(each for each in same if each != node)), rounds.mark, rounds.start, rounds.end)
+class LoopFinder:
+    """Finds the loops of the threads of a capture."""
+
+    def __init__(self, connection: sqlite3.Connection, kinds: Kinds, code: ProgramCode) -> None:
+        self._connection = connection
+        self._kinds = kinds
+        self._code = code
+        self._paths: dict[int, PythonPath] = {}
+        self._is_run = {*kinds.of_functions({RUNS}).tolist()}
+        self._is_compile = {*kinds.of_functions({*COMPILES, *LOADS, *_FETCHES}).tolist()}
+        self._is_send = {*kinds.of_functions(_SENDS).tolist()}
+
+    def loops(self, thread: int, marks: Marks) -> Iterator[Rounds]:
+        """The loops of a thread with at least `LEAST_ROUNDS` rounds."""
+        counts = np.bincount(marks.kind)
+        kinds = np.flatnonzero(counts)
+        stacks = self._kinds.stack[kinds]
+        paths = self._code.paths_of_stacks(stacks.tolist())
+        self._paths = {
+            kind: paths[stack] for kind, stack in zip(kinds.tolist(), stacks.tolist(), strict=True) if stack in paths
+        }
+        candidates: dict[LoopKey, _Candidate] = {}
+        for kind, path in self._paths.items():
+            for place, loop in path.loops():
+                candidate = candidates.setdefault(_key(path, place, loop), _Candidate(place, loop))
+                candidate.kinds.append(kind)
+                candidate.calls += int(counts[kind])
+        longest = sorted(candidates.items(), key=lambda item: -item[1].calls)[:_MOST_LOOPS]
+        for key, candidate in longest:
+            if candidate.calls >= LEAST_ROUNDS and (rounds := self._rounds(key, thread, marks, candidate)):
+                yield rounds
+
+    def _rounds(self, key: LoopKey, thread: int, marks: Marks, candidate: _Candidate) -> Rounds | None:
+        is_inside = np.zeros(int(np.max(marks.kind)) + 1, np.bool_)
+        is_inside[candidate.kinds] = True
+        inside = np.flatnonzero(is_inside[marks.kind])
+        calls = inside[~marks.is_gap[inside]]
+        if len(calls) < LEAST_ROUNDS:
+            return None
+        kind = marks.kind[calls]
+        outside = np.cumsum(~is_inside[marks.kind])[calls]
+        has_left = np.append(True, np.diff(outside) > 0)
+        unit = np.zeros(len(is_inside), np.int64)
+        unit[candidate.kinds] = [self._unit(candidate, each) for each in candidate.kinds]
+        begins, is_ambiguous = self._beginnings(candidate, kind, has_left, marks.arguments[calls])
+        if candidate.loop.is_in_generator:
+            begins |= has_left & (np.append(0, unit[kind][:-1]) >= unit[kind])
+        else:
+            begins |= has_left
+        first = np.flatnonzero(begins)
+        of_round = np.cumsum(begins) - 1
+        is_hidden = len(np.unique(of_round[is_ambiguous])) > _MOST_AMBIGUOUS
+        if is_hidden and not self._is_anchored(candidate, kind, len(first)):
+            return None
+        is_kept = _has_body(unit[kind], of_round, len(first), has_left, candidate.loop)
+        if is_kept.sum() < LEAST_ROUNDS:
+            return None
+        start, end = _times(marks, inside, calls[first])
+        node = self._node(candidate, kind, unit[kind], of_round)
+        return Rounds(key, thread, node, marks.call[calls[first]][is_kept], start[is_kept], end[is_kept])
+
+    def _unit(self, candidate: _Candidate, kind: int) -> int:
+        return candidate.loop.body.place(self._paths[kind].frames[candidate.place].line)
+
+    def _beginnings(
+        self, candidate: _Candidate, kind: Integers, has_left: _Booleans, arguments: Integers
+    ) -> tuple[_Booleans, _Booleans]:
+        """Which calls begin a round by the call before, and which may begin one or not."""
+        pair = kind[:-1] * (int(np.max(kind)) + 1) + kind[1:]
+        _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+        steps = [
+            self._step(candidate, before, after)
+            for before, after in zip(kind[first].tolist(), kind[first + 1].tolist(), strict=True)
+        ]
+        begins = np.append(True, np.array([step is _Step.NEXT for step in steps], np.bool_)[place])
+        is_ambiguous = np.append(False, np.array([step is _Step.AMBIGUOUS for step in steps], np.bool_)[place])
+        is_sent = np.append(False, np.array([step is _Step.SENT for step in steps], np.bool_)[place])
+        is_sent &= ~has_left
+        if not _is_regular(is_sent, begins):
+            begins |= self._is_sent_again(is_sent, arguments)
+        return begins, is_ambiguous & ~has_left
+
+    def _is_sent_again(self, is_sent: _Booleans, arguments: Integers) -> _Booleans:
+        """Which of these transfers send what the first of them in a row sent: same type, shape and device."""
+        found = np.zeros(len(is_sent), np.bool_)
+        if not is_sent.any():
+            return found
+        is_of_row = is_sent | np.append(is_sent[1:], False)
+        known = np.unique(arguments[is_of_row])
+        query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
+        texts = {
+            number: tuple(_SENT.findall(text))
+            for number, text in self._connection.execute(query, (json_list(known.tolist()),))
+        }
+        first: tuple[str, ...] = ()
+        for place in np.flatnonzero(is_of_row).tolist():
+            sent = texts.get(int(arguments[place]), ())
+            if is_sent[place]:
+                found[place] = sent == first
+            else:
+                first = sent
+        return found
+
+    def _is_anchored(self, candidate: _Candidate, kind: Integers, rounds: int) -> bool:
+        """Whether some call is made exactly once in each round, so that it separates them."""
+        counts = Counter(kind.tolist())
+        usual = range(int(0.9 * rounds) - 1, rounds + 1)
+        return any(self._is_once(self._paths[each], candidate) for each, count in counts.items() if count in usual)
+
+    def _is_once(self, path: PythonPath, candidate: _Candidate) -> bool:
+        """Whether the statements on a path run exactly once in a round, as far as they are the program's."""
+        place, body = candidate.place, candidate.loop.body
+        parts = [body.part(body.place(path.frames[place].line))]
+        for own, _ in path.own:
+            if own > place and (block := path.frames[own].block):
+                parts.append(block.part(block.place(path.frames[own].line)))
+        is_certain = all(part and part.is_certain and not part.is_loop and not part.repeats for part in parts)
+        return is_certain and _may_repeat(path, place + 1, len(path.frames)) is _Step.NEXT
+
+    def _step(self, candidate: _Candidate, before: int, after: int) -> _Step:
+        """What a call of one kind says after one of another, both in the loop."""
+        paths, place, body = (self._paths[before], self._paths[after]), candidate.place, candidate.loop.body
+        step = _order(paths[0].frames[place], paths[1].frames[place], body)
+        if step is not None:
+            return step
+        common = place + 1
+        while common < min(len(path.frames) for path in paths) and len({p.frames[common].id for p in paths}) == 1:
+            common += 1
+        repeated = _may_repeat(paths[1], place + 1, common)
+        if repeated is _Step.AMBIGUOUS:
+            return repeated
+        if common < min(len(path.frames) for path in paths):
+            first, second = (path.frames[common] for path in paths)
+            if first.function == second.function:
+                inner = _order(first, second, second.block) if second.block else _Step.AMBIGUOUS
+                return _Step.AMBIGUOUS if inner is _Step.NEXT and repeated is _Step.SENT else inner or _Step.SAME
+            return _Step.AMBIGUOUS if before in self._is_run else _Step.SAME  # one instruction called both
+        if before in self._is_run:
+            return repeated if repeated is _Step.NEXT else _Step.AMBIGUOUS
+        if before != after:
+            return _Step.SAME
+        if before in self._is_send:
+            return _Step.SENT
+        return _Step.NEXT if before in self._is_compile and repeated is _Step.NEXT else _Step.AMBIGUOUS
+
+    def _node(self, candidate: _Candidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
+        """The node of the loop's frame at the first statement that is in the most rounds."""
+        rounds_of: Counter[int] = Counter(each for each, _ in {*zip(unit.tolist(), of_round.tolist(), strict=True)})
+        is_loop = {each: bool((part := candidate.loop.body.part(each)) and part.is_loop) for each in rounds_of}
+        chosen = max(rounds_of, key=lambda each: (each > 0, rounds_of[each], not is_loop[each], -each))
+        of_unit = kind[np.flatnonzero(unit == chosen)[0]]
+        return self._paths[int(of_unit)].node(candidate.place)
 
 
-def _beginnings(column: Integers) -> Integers:
-    """Where something else begins in a column."""
-    return np.flatnonzero(np.append(True, column[1:] != column[:-1])[: len(column)])
+def keys_of_nodes(code: ProgramCode, nodes: Iterable[int]) -> dict[int, list[LoopKey]]:
+    """For each node with Python the keys of the loops that it is in, innermost first."""
+    paths = code.paths_of_nodes(nodes)
+    return {node: [_key(path, place, loop) for place, loop in path.loops()] for node, path in paths.items()}
 
 
-def _visits(marks: Marks, visit: Integers, least: int) -> dict[int, Integers]:
-    """Of these first marks of visits those of each place with at least so many, those that are passed most first."""
-    order = visit[np.argsort(marks.node[visit], kind="stable")]
-    begin = _beginnings(marks.node[order])
-    groups = [group for group in np.split(order, begin[1:]) if len(group) >= least]
-    groups.sort(key=lambda group: (-len(group), int(group[0])))
-    return {int(marks.node[group[0]]): group for group in groups[:_MOST_PLACES]}
+def _key(path: PythonPath, place: int, loop: SourceLoop) -> LoopKey:
+    return tuple(frame.id for frame in path.frames[:place]), path.frames[place].function, loop.line
 
 
-def _on_one_place(marks: Marks) -> Iterator[Rounds]:
-    """Loops on one place that runs programs: between others it is passed by the same stack again and again."""
-    begin = _beginnings(marks.node)
-    length = np.diff(np.append(begin, len(marks)))
-    long = np.flatnonzero(length >= LEAST_ROUNDS)
-    for of_place in _visits(marks, begin[long], 1).values():
-        places = np.searchsorted(begin, of_place)
-        longest = np.sort(places[np.argsort(-length[places], kind="stable")[:_MOST_RUNS]])
-        bounds = zip(begin[longest].tolist(), (begin[longest] + length[longest]).tolist(), strict=True)
-        parts = [part for first, behind in bounds if len(part := _repeated(marks, first, behind))]
-        if parts and (rounds := _rounds(marks, np.concatenate(parts))) is not None:
-            yield rounds
+def _order(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
+    """What the positions of two calls in one block say; None if one instruction made both."""
+    first, second = block.place(before.line), block.place(after.line)
+    if first != second:
+        is_back = second < first and (after.offset < before.offset or second == 0)
+        return _Step.NEXT if is_back else _Step.SAME
+    part = block.part(first)
+    if after.offset > before.offset:
+        return _Step.SAME
+    if part and (part.is_loop or part.repeats):
+        return _Step.AMBIGUOUS
+    return None if after.offset == before.offset else _Step.NEXT
 
 
-def _repeated(marks: Marks, begin: int, end: int) -> Integers:
-    """The marks with which rounds begin within marks of one place: of the first stack that comes as often as a run.
-
-    What is before the first is a round, too, where that is no more than two: a function is compiled by other stacks.
-    """
-    stacks, first, count = np.unique(marks.stack[begin:end], return_index=True, return_counts=True)
-    most = np.max(count[np.isin(stacks, marks.stack[begin:end][marks.is_run[begin:end]])], initial=0)
-    if most < LEAST_ROUNDS - 1:
-        return first[:0]
-    anchor = stacks[np.flatnonzero(np.abs(count - most) <= 1)][np.argmin(first[np.abs(count - most) <= 1])]
-    found: Integers = begin + np.flatnonzero(marks.stack[begin:end] == anchor)
-    if 0 < found[0] - begin <= 2 * np.median(np.diff(found)) + 2:
-        found = np.append(begin, found)
+def _may_repeat(path: PythonPath, first: int, end: int) -> _Step:
+    """Whether frames can repeat a call: NEXT if not, SENT in a loop of a library, else AMBIGUOUS."""
+    found = _Step.NEXT
+    own = {place for place, _ in path.own}
+    for place in range(first, end):
+        frame = path.frames[place]
+        if frame.block is None or frame.is_generator_expression:
+            return _Step.AMBIGUOUS
+        part = frame.block.part(frame.block.place(frame.line))
+        if part and (part.repeats or (part.is_loop and place in own)):
+            return _Step.AMBIGUOUS
+        if part and part.is_loop:
+            found = _Step.SENT
     return found
 
 
-def _rounds(marks: Marks, begins: Integers) -> Rounds | None:
-    """The rounds that begin with these marks; None where they are too few, or no two alike."""
-    if len(begins) < LEAST_ROUNDS:
-        return None
-    sizes = np.diff(begins)
-    usual = np.median(sizes)
-    times, more = _FOREIGN
-    goes_on = sizes <= times * usual + more
-    stretch = np.cumsum(np.append(0, ~goes_on))
-    is_kept = np.bincount(stretch)[stretch] >= LEAST_ROUNDS
-    regular = np.abs(sizes[goes_on] - usual) <= usual / 4
-    if is_kept.sum() < LEAST_ROUNDS or regular.mean() < _REGULAR:
-        return None
-    goes_on = np.append(goes_on, False)
-    start = marks.start[begins]
-    end = np.append(start[1:], 0)
-    for last in np.flatnonzero(is_kept & ~goes_on).tolist():
-        since = int(begins[np.searchsorted(stretch, stretch[last])])
-        end[last] = _end(marks, since, int(begins[last]), int(times * usual + more))
-    return Rounds((int(marks.node[begins[0]]),), begins[is_kept], start[is_kept], end[is_kept])
+def _is_regular(is_repeated: _Booleans, begins: _Booleans) -> bool:
+    """Whether rounds that begin so have equal numbers of repeated calls, as of the leaves of a tree."""
+    counts = np.bincount(np.cumsum(begins) - 1, is_repeated)
+    _, rounds = np.unique(counts, return_counts=True)
+    return len(counts) >= LEAST_ROUNDS and int(np.max(rounds)) >= _REGULAR * len(counts)
 
 
-def _end(marks: Marks, first: int, last: int, most: int) -> int:
-    """When the round that begins with the mark `last` is over: before what no round since `first` had.
-
-    It has at most as many marks as a round may have, and passes the place where it begins once.
-    """
-    coming = marks.node[last : last + most]
-    known = np.unique(marks.node[first:last])
-    foreign = np.flatnonzero(~np.isin(coming, known))
-    begins = _beginnings(coming)
-    again = begins[1:][coming[begins[1:]] == coming[0]]
-    behind = min([len(coming), *foreign[:1].tolist(), *again[:1].tolist()])
-    return int(np.max(marks.end[last : last + max(behind, 1)]))
+def _has_body(unit: Integers, of_round: Integers, count: int, has_left: _Booleans, loop: SourceLoop) -> _Booleans:
+    """Which rounds are rounds: not the last look at the header, after which the loop ends."""
+    has_body = np.bincount(of_round, unit > 0, count) > 0
+    is_last = np.append(np.bincount(of_round, has_left, count)[1:] > 0, True)
+    if has_body.any() or loop.is_while:
+        kept: _Booleans = has_body | ~is_last
+        return kept
+    return np.ones(count, np.bool_)
 
 
-def _is_once(marks: Marks, rounds: Rounds, passed: Integers) -> bool:
-    """Whether a place is passed about once in each of the rounds, and nowhere else to speak of."""
-    place = np.searchsorted(rounds.mark, passed, side="right") - 1
-    inside = (place >= 0) & (marks.start[passed] < rounds.end[np.maximum(place, 0)])
-    return bool(0.9 <= inside.sum() / len(rounds) <= 1.05 and inside.sum() >= 0.9 * len(passed))
+def _times(marks: Marks, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
+    """From when to when rounds last that begin with these marks: to the next, or to the last mark in the loop."""
+    start = marks.start[first]
+    behind = np.append(np.searchsorted(inside, first[1:]), len(inside))
+    end = np.maximum.reduceat(marks.end[inside], np.searchsorted(inside, first))
+    last = inside[behind - 1]
+    is_next = np.append(last[:-1] + 1 == first[1:], False)
+    return start, np.where(is_next, np.append(start[1:], 0), end)

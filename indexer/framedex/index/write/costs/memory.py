@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.costs.activity import Activity
 from framedex.index.write.costs.allocations import pieces_of_allocator
 from framedex.index.write.costs.buffers import pieces_of_buffers
+from framedex.index.write.costs.growth import Growth
 from framedex.index.write.costs.memory_lines import LineOf
 from framedex.index.write.costs.pieces import FOREVER, Pieces, arguments_of, columns, highest_of_parts
 from framedex.index.write.tree import Integers
@@ -24,29 +26,26 @@ MOST_FAILURES = 100
 MOST_HELD = 20
 """Lines that are kept of what was alive at such a call."""
 
-LEAST_ROUNDS = 4
-"""Of a loop whose growth is told: fewer may only seem to rise."""
-
 _TABLES = ("memory_devices", "memory_points", "memory_lines", "memory_failures")
 _EXHAUSTED = 8  # RESOURCE_EXHAUSTED (absl/status/status.h)
 # What hands on the failure of a call before it.
 _HAND_ON = ("PJRT_Event_", "PJRT_Error_", "PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_ReadyEvent")
 
 
-def write_memory(connection: sqlite3.Connection, capture: int) -> None:
+def write_memory(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
     """Write what was alive on the devices of a capture, in place of what is there of it."""
     forget_memory(connection, capture)
     pieces = pieces_of_allocator(connection, capture) or pieces_of_buffers(connection, capture)
     if not pieces.devices:
         return
     line_of = LineOf.of_calls(connection, pieces.by, pieces.kind)
-    origins = _origins(connection, pieces.kind)
+    growth = Growth(activity, line_of.nodes)
     memories = []
     for place, device in enumerate(pieces.devices):
-        memory = _Memory.of(pieces, origins, np.flatnonzero(pieces.device == place))
+        memory = _Memory.of(pieces, np.flatnonzero(pieces.device == place))
         _write_device(connection, capture, device, memory, pieces.unsized[place])
         for is_by_way, groups in enumerate((line_of.line, line_of.way)):
-            _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of)
+            _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of, growth)
         memories.append(memory)
     _write_failures(connection, capture, pieces, memories, line_of)
 
@@ -65,14 +64,13 @@ class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
     `rows` are those of its pieces. Of each of them `born` and `died` are places among the events; `had_from` and
-    `had_until` are the times between which the program had it, `origin` tells from where it was made (`_origins`), and
-    `size` and `made` are as in `Pieces`. `time` is that of each event, `alive` the bytes after it.
+    `had_until` are the times between which the program had it, and `size` and `made` are as in `Pieces`. `time` is that
+    of each event, `alive` the bytes after it.
     """
 
     rows: Integers
     size: Integers
     made: Integers
-    origin: Integers
     had_from: Integers
     had_until: Integers
     born: Integers
@@ -81,7 +79,7 @@ class _Memory:
     alive: Integers
 
     @classmethod
-    def of(cls, pieces: Pieces, origins: Integers, rows: Integers) -> _Memory:
+    def of(cls, pieces: Pieces, rows: Integers) -> _Memory:
         size, born, died = pieces.size[rows], pieces.born[rows], pieces.died[rows]
         dead = np.flatnonzero(died < FOREVER)
         piece = np.concatenate([np.arange(len(rows)), dead])
@@ -94,7 +92,7 @@ class _Memory:
         deaths[dead] = place[len(rows) :]
         change = np.where(is_birth, 1, -1) * size[piece]
         return cls(
-            *(rows, size, pieces.made[rows], origins[rows], born, pieces.let_go[rows]),
+            *(rows, size, pieces.made[rows], born, pieces.let_go[rows]),
             *(place[: len(rows)], deaths, time[order], np.cumsum(change[order])),
         )
 
@@ -110,14 +108,6 @@ class _Memory:
     def last_before(self, time: int) -> int:
         """The last event that is not later."""
         return int(np.searchsorted(self.time, time, side="right")) - 1
-
-
-def _origins(connection: sqlite3.Connection, kinds: Integers) -> Integers:
-    """For each of these kinds of calls a kind of the same function and stack: one for all threads."""
-    known, place = np.unique(kinds, return_inverse=True)
-    query = f"SELECT id, min(id) OVER (PARTITION BY boundary, stack) FROM call_kinds WHERE id {IN_JSON}"
-    found = dict(connection.execute(query, (json_list(known.tolist()),)))
-    return np.array([found.get(kind, 0) for kind in known.tolist()], np.int64)[place]
 
 
 def _write_device(connection: sqlite3.Connection, capture: int, device: str, memory: _Memory, unsized: int) -> None:
@@ -157,6 +147,7 @@ def _write_lines(
     memory: _Memory,
     groups: Integers,
     line_of: LineOf,
+    growth: Growth,
 ) -> None:
     peak, end = memory.peak, len(memory.alive) - 1
     rows = []
@@ -164,12 +155,12 @@ def _write_lines(
         born, died, size = memory.born[members], memory.died[members], memory.size[members]
         at_peak = (born <= peak) & (died > peak)
         had = memory.had_from[members], memory.had_until[members]
-        growth, rounds = _growth(*had, size, memory.made[members], memory.origin[members])
+        left, rounds = growth.of_pieces(memory.rows[members], *had, size)
         rows.append(
             (
                 *(*key, line_of.node[group], len(members), int(size.sum())),
                 *(int(size[at_peak].sum()), int(at_peak.sum()), int(size[died > end].sum())),
-                *(_most(born, died, size), growth, rounds, int(np.max(memory.made[members]))),
+                *(_most(born, died, size), left, rounds, int(np.max(memory.made[members]))),
             )
         )
     connection.executemany(f"INSERT INTO memory_lines VALUES ({', '.join('?' * 13)})", rows)
@@ -186,39 +177,6 @@ def _grouped(groups: Integers) -> Iterator[tuple[int, Integers]]:
 def _most(born: Integers, died: Integers, size: Integers) -> int:
     """The most bytes that pieces came to at any time."""
     return int(np.max(np.cumsum(np.concatenate([size, -size])[np.argsort(np.concatenate([born, died]))]), initial=0))
-
-
-def _growth(
-    had_from: Integers, had_until: Integers, size: Integers, made: Integers, origin: Integers
-) -> tuple[int, int]:
-    """What stays of each round with the program, and how many rounds there were.
-
-    A round is a call of the origin of which most make pieces: a line that makes several arrays is passed once for all.
-    What is made before is of a first round, which goes through compilation. What stays is told where the bytes before
-    each round never fall, and still rise in the later half of the rounds: what a program keeps of the round before for
-    the next is no growth.
-    """
-    count = len(size)
-    order = np.argsort(np.concatenate([had_from, had_until]), kind="stable")
-    had = np.cumsum(np.concatenate([size, -size])[order])
-    births = np.flatnonzero(order < count)
-    repeated = births[origin[order[births]] == _repeated(made, origin)]
-    call = made[order[repeated]]
-    begins = repeated[np.append(True, call[1:] != call[:-1])]
-    begins = begins[begins > births[0]]
-    before, rounds = had[begins] - size[order[begins]], len(begins) + 1
-    if rounds < LEAST_ROUNDS or (np.diff(before) < 0).any():
-        return 0, rounds
-    first, middle, last = (int(before[place]) for place in (0, (len(before) - 1) // 2, -1))
-    return (last - first) // (len(before) - 1) if first < middle < last else 0, rounds
-
-
-def _repeated(made: Integers, origin: Integers) -> int:
-    """The origin of which there are most calls."""
-    order = np.lexsort((made, origin))
-    calls = np.flatnonzero(np.append(True, (np.diff(made[order]) != 0) | (np.diff(origin[order]) != 0)))
-    origins, count = np.unique(origin[order][calls], return_counts=True)
-    return int(origins[np.argmax(count)])
 
 
 # Calls that failed for want of memory

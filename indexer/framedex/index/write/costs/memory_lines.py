@@ -14,11 +14,15 @@ from framedex.index.write.tree import Integers
 
 @dataclass(frozen=True, slots=True)
 class LineOf:
-    """The groups that calls are in: by `line` and by the `way` of lines to it. `node` leads from a group to a stack."""
+    """The groups that calls are in: by `line` and by the `way` of lines to it. `node` leads from a group to a stack.
+
+    `nodes` are those of the calls' lines, 0 where it is not known or there are several.
+    """
 
     line: Integers
     way: Integers
     node: tuple[int, ...]
+    nodes: Integers
 
     @classmethod
     def of_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineOf:
@@ -39,7 +43,7 @@ class LineOf:
                 groups.append(number[key])
             of_node[each] = groups[0], groups[1]
         groups_of_calls = np.array([of_node[each] for each in known.tolist()], np.int64).reshape(-1, 2)[place]
-        return cls(groups_of_calls[:, 0], groups_of_calls[:, 1], tuple(node))
+        return cls(groups_of_calls[:, 0], groups_of_calls[:, 1], tuple(node), nodes)
 
 
 def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> Integers:

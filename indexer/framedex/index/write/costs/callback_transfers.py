@@ -1,0 +1,121 @@
+"""Writing what host callbacks moved: their operands to the host, and their results to the device."""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections.abc import Iterable
+
+import numpy as np
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.costs.pieces import LARGEST, arguments_of
+from framedex.index.write.costs.timeline import Calls, Kinds
+from framedex.index.write.programs import RUNS
+from framedex.index.write.tree import Integers
+from framedex.model import Direction
+from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
+
+_UNKNOWN = -1
+_UNSEEN_CALLBACK = "callback"
+_INSERT = (
+    "INSERT INTO transfers(kind, capture, direction, how, is_implicit, calls, duration, sized, bytes, first_call,"
+    " latest_call) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)"
+)
+_BUFFER = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{1,18})*)?)\]")
+
+
+def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
+    """Write the transfers of the host callbacks of a capture, in place of what is there of them.
+
+    Of a callback with several operands the mock records only the last. Without `framedex run`, and on other plug-ins,
+    callbacks are not recorded, and results have no line. So sends of programs beyond the recorded callbacks are
+    transfers of unknown size by the calls that run the programs.
+    """
+    wanted = kinds.of_functions(HOST_CALLBACKS | {CALLBACK_RESULT})
+    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(wanted.tolist()),))
+    calls = Calls.of_kinds(connection, capture, wanted)
+    if not len(calls):
+        return
+    calls = calls[np.lexsort((calls.id, kinds.thread[calls.kind]))]
+    is_result = np.isin(calls.kind, kinds.of_functions({CALLBACK_RESULT}))
+    _write_unseen_operands(connection, capture, kinds, seen=int((~is_result).sum()))
+    size = _sizes(connection, calls)
+    cause = np.where(is_result, _callbacks_before(is_result, kinds.thread[calls.kind]), np.arange(len(calls)))
+    duration = np.where(is_result, np.maximum(calls.end - calls.start, 0), 0)
+    for direction, is_moved in (
+        (Direction.DEVICE_TO_HOST, ~is_result & (size != 0)),
+        (Direction.HOST_TO_DEVICE, is_result & (size != 0)),
+    ):
+        moved = np.flatnonzero(is_moved)
+        for kind in np.unique(calls.kind[cause[moved]]).tolist():
+            of_kind = moved[calls.kind[cause[moved]] == kind]
+            known = of_kind[size[of_kind] >= 0]
+            ids = calls.id[cause[of_kind]]
+            function = kinds.functions[kinds.function[kind]]
+            how = function if function in HOST_CALLBACKS else _UNSEEN_CALLBACK
+            sums = (len(of_kind), int(duration[of_kind].sum()), len(known), int(size[known].sum()))
+            row = (kind, capture, direction.value, how, *sums, int(np.min(ids)), int(np.max(ids)))
+            connection.execute(_INSERT, row)
+
+
+def _write_unseen_operands(connection: sqlite3.Connection, capture: int, kinds: Kinds, seen: int) -> None:
+    """Write the sends of programs to callbacks beyond the `seen` ones, by the calls that run the programs."""
+    runs = json_list(kinds.of_functions({RUNS}).tolist())
+    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
+    query = (
+        "SELECT c.kind, sum(json_extract(a.json, '$.\"options.num_send_ops\"')) AS sent, min(c.id), max(c.id)"
+        " FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
+        f" JOIN arguments a ON a.id = c.arguments WHERE p.id = ? AND c.kind {IN_JSON}"
+        " AND a.json LIKE '%\"options.num_send_ops\": %' AND a.json NOT LIKE '%\"options.num_send_ops\": 0,%'"
+        " GROUP BY c.kind HAVING sent > 0 ORDER BY sent DESC"
+    )
+    rows = connection.execute(query, (capture, runs)).fetchall()
+    unseen = sum(sent for _, sent, _, _ in rows) - seen
+    for kind, sent, first, last in rows:
+        if (count := min(sent, unseen)) > 0:
+            row = (kind, capture, Direction.DEVICE_TO_HOST.value, _UNSEEN_CALLBACK, count, 0, 0, 0, first, last)
+            connection.execute(_INSERT, row)
+            unseen -= count
+
+
+def _callbacks_before(is_result: np.ndarray[tuple[int], np.dtype[np.bool_]], thread: Integers) -> Integers:
+    """For each call, which are in order of threads, the last callback before it on its thread, else the call itself."""
+    place = np.arange(len(is_result))
+    last = np.maximum.accumulate(np.where(is_result, -1, place))
+    is_same = (last >= 0) & (thread[np.maximum(last, 0)] == thread)
+    found: Integers = np.where(is_same, last, place)
+    return found
+
+
+def _sizes(connection: sqlite3.Connection, calls: Calls) -> Integers:
+    """The bytes that each call moved; `_UNKNOWN` if it does not record them."""
+    known, place = np.unique(calls.arguments, return_inverse=True)
+    told = arguments_of(connection, known)
+    sizes = [_size(told.get(number, {})) for number in known.tolist()]
+    return np.array(sizes, np.int64)[place]
+
+
+def _size(arguments: dict[str, object]) -> int:
+    size, operands = arguments.get("chunk.size"), arguments.get("arguments")
+    if isinstance(operands, str):
+        size = _size_of_buffers(operands)
+    return size if isinstance(size, int) and 0 <= size <= LARGEST else _UNKNOWN
+
+
+def _size_of_buffers(text: str) -> int:
+    """The bytes of buffers as a run of a handler records them: `f32[512,512], token[]`."""
+    if "..." in text or len(_BUFFER.findall(text)) != text.count("["):
+        return _UNKNOWN
+    return sum(_size_of_buffer(*found) for found in _BUFFER.findall(text))
+
+
+def _size_of_buffer(dtype: str, bits: str, lengths: str) -> int:
+    if dtype == "token":
+        return 0
+    return max(int(bits or 8) // 8, 1) * math.prod(_numbers(lengths.split(",")))
+
+
+def _numbers(texts: Iterable[str]) -> Iterable[int]:
+    return (int(text) for text in texts if text)

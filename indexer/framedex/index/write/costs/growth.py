@@ -1,0 +1,63 @@
+"""What each round of a loop leaves of the memory that a line has allocated."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from framedex.index.write.costs.activity import Activity
+from framedex.index.write.costs.loops import LoopKey
+from framedex.index.write.tree import Integers
+
+
+class Growth:
+    """The growth of groups of pieces by the rounds of the loops that they are made in.
+
+    `nodes` are those of the lines that made the pieces of a capture.
+    """
+
+    def __init__(self, activity: Activity, nodes: Integers) -> None:
+        self._activity = activity
+        self._nodes = nodes
+        self._loops = activity.rounds_around(nodes)
+        self._starts: dict[LoopKey, Integers] = {}
+
+    def of_pieces(self, pieces: Integers, had_from: Integers, had_until: Integers, size: Integers) -> tuple[int, int]:
+        """The bytes that each round of a loop leaves, and its rounds: 0 bytes if nothing grows, 0 rounds if no loop.
+
+        The program has a piece of `size` bytes from one time until another. The loop is the innermost one that makes
+        most of the pieces and leaves some, or else the innermost.
+        """
+        innermost = 0
+        for key in self._loops_of(pieces):
+            starts = self._starts.setdefault(key, self._activity.starts(key))
+            if growth := _growth(starts, had_from, had_until, size):
+                return growth, len(starts)
+            innermost = innermost or len(starts)
+        return 0, innermost
+
+    def _loops_of(self, pieces: Integers) -> list[LoopKey]:
+        """The loops that make most of the pieces, innermost first."""
+        nodes, counts = np.unique(self._nodes[pieces], return_counts=True)
+        made: Counter[LoopKey] = Counter()
+        for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
+            for key in self._loops.get(node, ()):
+                made[key] += count
+        usual = int(nodes[np.argmax(counts)])
+        return [key for key in self._loops.get(usual, ()) if 2 * made[key] > len(pieces)]
+
+
+def _growth(starts: Integers, had_from: Integers, had_until: Integers, size: Integers) -> int:
+    """What a round leaves if the bytes before each round never fall, and still rise in the later half of the rounds.
+
+    The first round is left out: it compiles. What a program keeps of a round for the next one is no growth.
+    """
+    begun, ended = np.argsort(had_from, kind="stable"), np.argsort(had_until, kind="stable")
+    gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(had_from[begun], starts[1:])]
+    lost = np.concatenate([[0], np.cumsum(size[ended])])[np.searchsorted(had_until[ended], starts[1:], side="right")]
+    before = gained - lost
+    if (np.diff(before) < 0).any():
+        return 0
+    first, middle, last = (int(before[place]) for place in (0, (len(before) - 1) // 2, -1))
+    return (last - first) // (len(before) - 1) if first < middle < last else 0

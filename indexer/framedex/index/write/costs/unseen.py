@@ -1,0 +1,58 @@
+"""Times in which a thread may have waited although no call tells so, as in `jax.effects_barrier`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from framedex.index.write.costs.activity import Activity
+from framedex.index.write.costs.pieces import FOREVER
+from framedex.index.write.programs import RUNS
+
+LEAST_UNSEEN = 10_000_000
+"""Nanoseconds without a call from which on a thread may have waited."""
+
+_MOST_RUNS = 1_000  # that are looked at: the longest
+# That a program has ended is noticed late by at most this part of its time, and so many ns: the next call may be first.
+_LATE = 20
+_LATE_NS = 20_000_000
+_STEPS = 16  # calls of the thread in that time that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """How often and how long, in ns, threads may have waited; `call` is the one before the longest time, or 0."""
+
+    duration: int
+    times: int
+    call: int
+
+
+def unseen(activity: Activity) -> Unseen:
+    """The times in which a thread made no call from before the end of a program that it ran until shortly after.
+
+    Waits that calls tell of are left out.
+    """
+    calls, kinds, threads = activity.calls, activity.kinds, activity.threads
+    is_run = np.isin(calls.kind, kinds.of_functions({RUNS})) & (kinds.node[calls.kind] > 0) & (calls.end < FOREVER)
+    runs = calls[np.flatnonzero(is_run)]
+    event = activity.events.last_of(runs.id)
+    fired = np.append(activity.events.fired, -1)[event]
+    candidates = np.flatnonzero((fired < FOREVER) & (fired - runs.end >= LEAST_UNSEEN))
+    longest = candidates[np.argsort(runs.end[candidates] - fired[candidates], kind="stable")[:_MOST_RUNS]]
+    thread, end = kinds.thread[runs.kind[longest]], fired[longest]
+    tolerance = (end - runs.end[longest]) // _LATE + _LATE_NS
+    before = threads.before(activity.events.noticed_in[event[longest]], thread)
+    for _ in range(_STEPS):
+        is_behind = before.start > end - tolerance
+        if not is_behind.any():
+            break
+        before = threads.before(np.where(is_behind, before.id, before.id + 1), thread)
+    after = threads.after(before)
+    gap = after.start - before.end
+    is_unseen = (before.id > 0) & (after.id > 0) & (gap >= LEAST_UNSEEN) & (np.abs(after.start - end) <= tolerance)
+    is_unseen &= ~np.isin(before.id, activity.waits.call)
+    of_call = dict(zip(before.id[is_unseen].tolist(), gap[is_unseen].tolist(), strict=True))
+    call = max(of_call, key=lambda each: of_call[each], default=0)
+    return Unseen(sum(of_call.values()), len(of_call), call)

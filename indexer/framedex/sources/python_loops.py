@@ -1,0 +1,165 @@
+"""The loops of a Python file: its `for` and `while` statements, and the other code that runs an expression repeatedly.
+
+A loop is a statement of the program. A comprehension, a generator expression or `map` repeats calls as well, but inside
+one statement: it is not a loop, and calls within it say nothing about the rounds of the loop around it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+_Loop = ast.For | ast.AsyncFor | ast.While
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_REPEATING_NAMES = frozenset({"map", "filter", "starmap", "reduce", "functools", "itertools"})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A statement, or the first lines of a compound one; `last_line` is included.
+
+    `repeats`: it contains a comprehension or `map`. `is_certain`: each run of the block reaches it.
+    """
+
+    first_line: int
+    last_line: int
+    is_loop: bool
+    repeats: bool
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements that run one after another, compound ones split into their parts, in order of their lines."""
+
+    parts: tuple[Part, ...]
+
+    def place(self, line: int) -> int:
+        """The index of the part that contains a line, plus 1; 0 if none does."""
+        found = [place for place, part in enumerate(self.parts, 1) if part.first_line <= line <= part.last_line]
+        return found[-1] if found else 0
+
+    def part(self, place: int) -> Part | None:
+        """The part at a place; None at place 0."""
+        return self.parts[place - 1] if place else None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLoop:
+    """A `for` or `while` statement. In `body`, lines of the header have the place 0."""
+
+    line: int
+    last_line: int
+    body: Block
+    is_while: bool
+    is_in_generator: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The code of one function, class or module: all its statements, and its loops."""
+
+    block: Block
+    loops: tuple[SourceLoop, ...]
+
+    def loops_around(self, line: int) -> list[SourceLoop]:
+        """The loops whose header or body contains a line, innermost first."""
+        return sorted((loop for loop in self.loops if loop.line <= line <= loop.last_line), key=lambda each: -each.line)
+
+
+class PythonScopes:
+    """The scopes of a Python file. A file that cannot be parsed has none."""
+
+    def __init__(self, content: bytes) -> None:
+        self._code: dict[tuple[str, int], list[Sequence[ast.stmt] | ast.Lambda]] = {}
+        self._known: dict[tuple[str, int], Scope | None] = {}
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            module = ast.parse(content)
+            self._code["<module>", 1] = [module.body]
+            for node in ast.walk(module):
+                if isinstance(node, _Definition):
+                    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                    self._code.setdefault((node.name, first), []).append(node.body)
+                elif isinstance(node, ast.Lambda):
+                    self._code.setdefault(("<lambda>", node.lineno), []).append(node)
+
+    def scope(self, name: str, first_line: int) -> Scope | None:
+        """The scope with the name and first line of a code object; None if there is none."""
+        key = name, first_line
+        if key not in self._known:
+            self._known[key] = _scope(self._code[key]) if key in self._code else None
+        return self._known[key]
+
+
+def _scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
+    """All code with one name and first line, such as two lambdas."""
+    parts: list[Part] = []
+    loops: list[SourceLoop] = []
+    for each in code:
+        if isinstance(each, ast.Lambda):
+            parts.append(Part(each.lineno, _last_line(each), False, _repeats([each.body]), is_certain=True))
+            continue
+        parts += _parts(each)
+        nodes = list(_nodes_of_scope(each))
+        is_generator = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
+        for node in nodes:
+            if isinstance(node, _Loop):
+                body = Block(tuple(_parts(node.body)))
+                last_line = _last_line(node.body[-1])
+                loops.append(SourceLoop(node.lineno, last_line, body, isinstance(node, ast.While), is_generator))
+    return Scope(Block(tuple(parts)), tuple(loops))
+
+
+def _nodes_of_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """These nodes and what they contain, without the code of inner functions and classes."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _Definition | ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _parts(statements: Sequence[ast.stmt], *, is_certain: bool = True) -> Iterator[Part]:
+    for statement in statements:
+        last_line = _last_line(statement)
+        if isinstance(statement, _Loop):
+            yield Part(statement.lineno, last_line, is_loop=True, repeats=False, is_certain=is_certain)
+            yield from _parts(statement.orelse, is_certain=False)
+        else:
+            inner = _inner_blocks(statement)
+            end = min([last_line, *(block[0].lineno - 1 for block in inner)])
+            expressions = [each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt)]
+            first_line = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
+            yield Part(first_line, max(end, statement.lineno), False, _repeats(expressions), is_certain)
+            for block in inner:
+                is_reached = isinstance(statement, ast.With | ast.AsyncWith) or block is getattr(statement, "body", ())
+                is_reached = is_reached and not isinstance(statement, ast.If | ast.Match)
+                yield from _parts(block, is_certain=is_certain and is_reached)
+        is_certain = is_certain and not any(isinstance(each, ast.Continue) for each in _nodes_of_scope([statement]))
+
+
+def _inner_blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of a compound statement that run in the scope of the statement, in order of their lines."""
+    if isinstance(statement, _Definition):
+        return []
+    blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        blocks.append(part.body)
+    return sorted((block for block in blocks if block), key=lambda block: block[0].lineno)
+
+
+def _repeats(nodes: Iterable[ast.AST]) -> bool:
+    """Whether expressions contain a comprehension or a function that calls another repeatedly."""
+    for node in _nodes_of_scope(node for node in nodes if not isinstance(node, ast.ExceptHandler | ast.match_case)):
+        is_named = isinstance(node, ast.Name) and node.id in _REPEATING_NAMES
+        if is_named or isinstance(node, _COMPREHENSIONS):
+            return True
+    return False
+
+
+def _last_line(node: ast.stmt | ast.expr) -> int:
+    return node.end_lineno or node.lineno

@@ -1,0 +1,54 @@
+"""`framedex transfers` and budgets of host callbacks: their operands go to the host, their results to the device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import framedex_native
+from framedex.commands.main import cli
+from framedex.index import Index
+from framedex.model import Direction
+from tests.indexer.unplaced import index_without_sources
+from tests.running import run
+
+IN, OUT, _ = Direction
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Callbacks in every way, recorded as by `framedex run`."""
+    folder = tmp_path_factory.mktemp("callbacks")
+    ran = run("host_callbacks.py", folder=folder, PYTHONPATH=str(framedex_native.ffi_startup_path()))
+    index_without_sources(folder / "index.db", ran.capture)
+    return folder / "index.db"
+
+
+def test_operands_and_results_of_callbacks_are_transfers_of_the_lines_that_ask_for_them(index: Path) -> None:
+    with Index.open(index) as opened:
+        rows = [row for row in opened.transfers() if row.how.startswith("jax.")]
+    found = {(row.how, row.direction, row.line and row.line.function): (row.count, row.size) for row in rows}
+
+    assert all(row.is_implicit and not row.unsized for row in rows)
+    assert found["jax.pure_callback", OUT, "several"] == (2, 2 * 4 * 4)  # the last operand
+    assert found["jax.pure_callback", IN, "several"] == (4, 2 * (2 + 3) * 4)
+    assert found["jax.debug.callback", OUT, "loop.<locals>.body"] == (4, 4 * 4)
+    assert found["jax.experimental.io_callback", OUT, "ordered"] == (1, 4)  # JAX sends a number for none
+
+
+def test_operands_of_callbacks_that_are_not_recorded_have_no_known_size(index: Path) -> None:
+    with Index.open(index) as opened:
+        rows = [row for row in opened.transfers() if row.how == "callback"]
+
+    assert rows and all(row.direction is OUT and row.unsized == row.count for row in rows)
+
+
+def test_budgets_count_the_transfers_of_callbacks(index: Path) -> None:
+    command = ["--index", str(index), "check", "--json", "--max-implicit-transfers", "several=2"]
+
+    (budget,) = json.loads(CliRunner().invoke(cli, command).stdout)["budgets"]
+
+    assert (budget["found"], budget["is_kept"]) == (6, False)

@@ -1,0 +1,91 @@
+"""The loops that `waits` and `memory` count rounds of: statements of the program, with the rounds that it ran."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.index.write.costs.activity import Activity
+from framedex.model import Held
+from tests.indexer.unplaced import index_without_sources
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "loops.py"
+LINES = PROGRAM.read_text().splitlines()
+ROUNDS = {
+    (number, int(found[1])) for number, text in enumerate(LINES, 1) if (found := re.search(r"# (\d+) rounds", text))
+}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording of the program at `path`, indexed."""
+
+    path: Path
+    capture: Path
+    index: Path
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    folder = tmp_path_factory.mktemp("loops")
+    program = Path(shutil.copy(PROGRAM, folder))
+    ran = run(str(program), folder=folder)
+    index_without_sources(folder / "index.db", ran.capture)
+    return Recorded(program, ran.capture, folder / "index.db")
+
+
+def _loops(index: Path) -> list[tuple[int, int]]:
+    """The line and the rounds of each loop."""
+    with closing(sqlite3.connect(index)) as connection:
+        activity = Activity.of(connection, 1)
+        query = "SELECT fr.recorded_line FROM nodes n JOIN frames fr ON fr.id = n.frame WHERE n.id = ?"
+        return [(*connection.execute(query, (loop.node,)).fetchone(), len(loop)) for loop in activity.loops]
+
+
+def _held(recorded: Recorded) -> dict[int, Held]:
+    """What each line holds on the device."""
+    with Index.open(recorded.index) as index:
+        (device,) = index.memory()
+    return {line.line.location.line: line for line in device.lines if line.line is not None}
+
+
+def test_each_loop_has_the_rounds_that_ran_and_nothing_else_is_a_loop(recorded: Recorded) -> None:
+    assert len(ROUNDS) == 14
+    assert sorted(_loops(recorded.index)) == sorted(ROUNDS)
+
+
+def test_a_statement_that_makes_several_arrays_does_not_leak(recorded: Recorded) -> None:
+    first = next(number for number, text in enumerate(LINES, 1) if "def single_statements" in text)
+
+    single = [line for number, line in _held(recorded).items() if first < number <= first + 5]
+
+    assert len(single) == 4  # the third is within `put`
+    assert {(line.growth, line.rounds) for line in single} == {(0, 0)}
+
+
+def test_a_leak_has_the_rounds_of_its_loop(recorded: Recorded) -> None:
+    with Index.open(recorded.index) as index:
+        (device,) = index.memory(all_lines=True)
+    number = next(number for number, text in enumerate(LINES, 1) if text.endswith("rounds: leaks"))
+
+    (leak,) = [line for line in device.lines if any(each.location.line == number for each in line.outward)]
+
+    assert (leak.growth, leak.rounds) == (4096, 6)
+
+
+def test_a_program_that_has_changed_has_no_loops(recorded: Recorded, tmp_path: Path) -> None:
+    text = recorded.path.read_text()
+    recorded.path.write_text(f"# changed\n{text}")
+    try:
+        index_without_sources(tmp_path / "index.db", recorded.capture)
+        assert _loops(tmp_path / "index.db") == []
+    finally:
+        recorded.path.write_text(text)

@@ -1,0 +1,64 @@
+"""`framedex waits` of waits whose end is not recorded: their duration is unknown, not 0."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+from framedex.costtext import waits_details, waits_text
+from framedex.index import Index
+from tests.indexer.unplaced import index_without_sources
+from tests.run.costs.cases import line_marked
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "unseen_waits.py"
+MS = 1_000_000
+
+
+@pytest.fixture
+def index(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """The index of the case that the test is parametrised with."""
+    ran = run("costs/unseen_waits.py", request.param, folder=tmp_path)
+    index_without_sources(tmp_path / "index.db", ran.capture)
+    return tmp_path / "index.db"
+
+
+def _shown(index: Path, *arguments: str) -> str:
+    found = CliRunner(env={"COLUMNS": "200"}).invoke(cli, ["--index", str(index), "waits", *arguments])
+    assert found.exit_code == 0
+    return found.stdout
+
+
+@pytest.mark.parametrize("index", ["deadlock"], indirect=True)
+def test_a_wait_that_never_ended_is_unknown(index: Path) -> None:
+    with Index.open(index) as opened:
+        (row,) = opened.waits().lines
+
+    assert row.line is not None and row.line.location.line == line_marked(PROGRAM, "never ends")
+    assert (row.count, row.unended, row.unsure) == (1, 1, 0)
+    assert "1 wait had not ended when the recording ended: the duration is unknown." in _shown(index)
+    assert waits_text([row]).startswith("waited at least ")
+    assert waits_details([row])[0].endswith("; 1 of them had not ended when the recording ended")
+
+
+@pytest.mark.parametrize("index", ["barrier"], indirect=True)
+def test_a_wait_without_a_call_is_unknown(index: Path) -> None:
+    with Index.open(index) as opened:
+        waiting = opened.waits()
+        assert opened.captures_with_waits()
+
+    assert waiting.unseen_times == 1
+    assert waiting.unseen > 250 * MS
+    assert "a thread made no call until its program had ended. It may have waited unseen" in _shown(index)
+    document = json.loads(_shown(index, "--json"))
+    assert (document["unseen"], document["unseen_call"]) == (waiting.unseen, waiting.unseen_call)
+
+
+@pytest.mark.parametrize("index", ["sleeps"], indirect=True)
+def test_a_thread_that_sleeps_after_its_program_has_ended_does_not_wait(index: Path) -> None:
+    with Index.open(index) as opened:
+        assert opened.waits().unseen == 0
