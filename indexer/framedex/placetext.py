@@ -10,13 +10,22 @@ from framedex.model import How, Stale, is_of_nearest_release
 if TYPE_CHECKING:
     from framedex.model import Location, StaticCaller
 
-_CELL = re.compile(r".*/cells/(In\[\d+\])(?:-\d+)?\.py")
+_CELL = re.compile(r".*/cells/(?:([^/]+)\.)?(In\[\d+\])(?:-\d+)?\.py")
 
 
 def cell_name(path: str) -> str:
-    """`cell In[3]` for the file in which a capture keeps that cell of a notebook (`captures/cells.py`), else empty."""
+    """The cell whose text a capture keeps in a file (`captures/cells.py`), empty for another file.
+
+    `train.ipynb cell In[3]`, or `cell In[3]` where the notebook is not known.
+    """
     cell = _CELL.fullmatch(path)
-    return f"cell {cell[1]}" if cell is not None else ""
+    return "" if cell is None else f"{cell[1]} cell {cell[2]}" if cell[1] else f"cell {cell[2]}"
+
+
+def place_text(path: str, line: int) -> str:
+    """`path:line`, of a cell of a notebook `train.ipynb cell In[3] line 4`."""
+    cell = cell_name(path)
+    return f"{cell} line {line}" if cell else f"{path}:{line}"
 
 
 def location_labels(location: Location) -> list[str]:

@@ -3,7 +3,9 @@
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "pjrt_enumerators.h"
 #include "recorder/arguments.h"
@@ -45,9 +47,14 @@ Value read(const void* value, size_t index) {
   return result;
 }
 
-std::string real_text(double value) {
+// With the fewest digits that tell the value from its neighbours.
+template <typename Real>
+std::string real_text(Real value) {
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%g", value);
+  for (int digits = 6; digits <= std::numeric_limits<Real>::max_digits10; ++digits) {
+    std::snprintf(text.data(), text.size(), "%.*g", digits, static_cast<double>(value));
+    if (static_cast<Real>(std::strtod(text.data(), nullptr)) == value) break;
+  }
   return text.data();
 }
 
@@ -80,6 +87,13 @@ std::string number_text(XLA_FFI_DataType dtype, const void* value, size_t index)
   }
 }
 
+// As HLO writes constants, with the type: `s32(3)` is not what `s64(3)` is. Of `true` and `false` there is one type.
+std::string scalar_text(const XLA_FFI_Scalar& scalar) {
+  std::string number = number_text(scalar.dtype, scalar.value, 0);
+  std::string type = dtype_name(scalar.dtype);
+  return scalar.dtype == XLA_FFI_DataType_PRED || number == type ? number : type + "(" + number + ")";
+}
+
 std::string array_text(const XLA_FFI_Array& array) {
   constexpr size_t kMaximumElements = 64;
   std::string text = dtype_name(array.dtype) + "[";
@@ -97,10 +111,8 @@ std::string attribute_text(XLA_FFI_AttrType type, const void* attribute) {
       return array_text(*static_cast<const XLA_FFI_Array*>(attribute));
     case XLA_FFI_AttrType_DICTIONARY:
       return "{" + attributes_text(*static_cast<const XLA_FFI_Attrs*>(attribute)) + "}";
-    case XLA_FFI_AttrType_SCALAR: {
-      const auto& scalar = *static_cast<const XLA_FFI_Scalar*>(attribute);
-      return number_text(scalar.dtype, scalar.value, 0);
-    }
+    case XLA_FFI_AttrType_SCALAR:
+      return scalar_text(*static_cast<const XLA_FFI_Scalar*>(attribute));
     case XLA_FFI_AttrType_STRING: {
       const auto& text = *static_cast<const XLA_FFI_ByteSpan*>(attribute);
       return json_text({text.ptr, text.len});
@@ -135,16 +147,6 @@ void mix_buffers(uint64_t* hash, const List& list, void* const* values) {
   }
 }
 
-// The text as a record keeps it: cut off between characters, with a sign that there was more.
-std::string shortened(std::string text) {
-  size_t limit = recorder::ArgumentWriter::kMaximumText;
-  if (text.size() <= limit) return text;
-  limit -= 3;
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
-  text.resize(limit);
-  return text + "...";
-}
-
 }  // namespace
 
 uint64_t shapes_of(const XLA_FFI_CallFrame& frame) {
@@ -155,9 +157,9 @@ uint64_t shapes_of(const XLA_FFI_CallFrame& frame) {
 }
 
 CallText describe_call(const XLA_FFI_CallFrame& frame) {
-  return {shapes_of(frame), shortened(buffers_text(frame.args, frame.args.args, XLA_FFI_ArgType_BUFFER)),
-          shortened(buffers_text(frame.rets, frame.rets.rets, XLA_FFI_RetType_BUFFER)),
-          shortened(attributes_text(frame.attrs))};
+  return {shapes_of(frame), recorder::shortened(buffers_text(frame.args, frame.args.args, XLA_FFI_ArgType_BUFFER)),
+          recorder::shortened(buffers_text(frame.rets, frame.rets.rets, XLA_FFI_RetType_BUFFER)),
+          recorder::shortened(attributes_text(frame.attrs))};
 }
 
 }  // namespace framedex::ffi

@@ -1,4 +1,4 @@
-// Arguments, results and attributes of a handler's call as text: `f32[4,8], s32[]` and `eps=1e-05, mode="fast"`.
+// Arguments, results and attributes of a handler's call as text: `f32[4,8], s32[]` and `eps=f32(1e-05), mode="fast"`.
 #pragma once
 
 #include <cstdint>

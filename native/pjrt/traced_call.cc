@@ -8,11 +8,8 @@ namespace framedex::pjrt {
 
 namespace {
 
-void shortened(recorder::ArgumentWriter& writer, uint16_t field, std::string text) {
-  if (text.size() > recorder::ArgumentWriter::kMaximumText) {
-    text.resize(recorder::ArgumentWriter::kMaximumText - 3);
-    text += "...";
-  }
+void shortened_text(recorder::ArgumentWriter& writer, uint16_t field, std::string text) {
+  text = recorder::shortened(std::move(text));
   writer.text_or_size(field, text.data(), text.size());
 }
 
@@ -44,7 +41,7 @@ void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_N
         break;
     }
   }
-  shortened(writer, field, std::move(text));
+  shortened_text(writer, field, std::move(text));
 }
 
 void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* values, const size_t* sizes,
@@ -55,7 +52,7 @@ void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* 
     text += i == 0 ? "" : ", ";
     text.append(values[i], sizes[i]);
   }
-  shortened(writer, field, std::move(text));
+  shortened_text(writer, field, std::move(text));
 }
 
 void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program) {

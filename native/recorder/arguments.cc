@@ -1,6 +1,7 @@
 #include "recorder/arguments.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace framedex::recorder {
 
@@ -8,6 +9,26 @@ using capture::kAddressSize;
 using capture::ValueKind;
 
 namespace {
+
+constexpr size_t kNear = 256;
+
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// The last position up to `most` where a line begins, or a character where no line begins near.
+size_t last_start(std::string_view text, size_t most) {
+  size_t line_end = text.substr(0, most).rfind('\n');
+  if (line_end != std::string_view::npos && most - line_end <= kNear) return line_end + 1;
+  while (most > 0 && continues_character(text[most])) --most;
+  return most;
+}
+
+// The first position from `least` on where a line begins, or a character where no line begins near.
+size_t first_start(std::string_view text, size_t least) {
+  size_t line_end = text.substr(least - 1, kNear).find('\n');
+  if (line_end != std::string_view::npos) return least + line_end;
+  while (least < text.size() && continues_character(text[least])) ++least;
+  return least;
+}
 
 // Printable, complete UTF-8: no control characters but tab and newline.
 bool is_printable(const char* bytes, size_t size) {
@@ -22,7 +43,7 @@ bool is_printable(const char* bytes, size_t size) {
                                                     : 0;
     if (length == 0 || i + length > size) return false;
     for (size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(bytes[i + k]) & 0xC0) != 0x80) return false;
+      if (!continues_character(bytes[i + k])) return false;
     }
     i += length;
   }
@@ -39,6 +60,22 @@ void ArgumentWriter::text_or_size(uint16_t field, const char* bytes, size_t size
     auto wide = static_cast<int64_t>(size);
     scalar(field, ValueKind::kSize, &wide);
   }
+}
+
+void ArgumentWriter::error_message(std::string_view message) {
+  if (message.size() <= kErrorBeginning + kErrorEnd) return text(capture::kErrorMessageField, message);
+  size_t beginning = last_start(message, kErrorBeginning);
+  size_t end = first_start(message, message.size() - kErrorEnd);
+  char gap[48];
+  const char* line_break = message[beginning - 1] == '\n' ? "" : "\n";
+  int gap_size = std::snprintf(gap, sizeof(gap), "%s[%zu bytes left out]\n", line_break, end - beginning);
+  std::string_view parts[] = {message.substr(0, beginning), {gap, static_cast<size_t>(gap_size)}, message.substr(end)};
+  size_t size = parts[0].size() + parts[1].size() + parts[2].size();
+  char* target = begin(capture::kErrorMessageField, ValueKind::kText, kMostCount + size);
+  if (target == nullptr) return;
+  put_count(target, static_cast<uint32_t>(size));
+  for (std::string_view part : parts) target = std::copy(part.begin(), part.end(), target);
+  finish(target);
 }
 
 void ArgumentWriter::any_count(uint16_t field, ValueKind kind, uint32_t count) {
@@ -114,6 +151,15 @@ void ArgumentWriter::note_more() {
   has_more_ = true;
   *at_end() = static_cast<char>(capture::value_head(ValueKind::kMore, 0));
   ++size_;
+}
+
+std::string shortened(std::string text) {
+  size_t limit = ArgumentWriter::kMaximumText;
+  if (text.size() <= limit) return text;
+  limit -= 3;
+  while (limit > 0 && continues_character(text[limit])) --limit;
+  text.resize(limit);
+  return text + "...";
 }
 
 }  // namespace framedex::recorder

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "recorder/base/export.h"
@@ -14,6 +15,10 @@ class FRAMEDEX_EXPORT ArgumentWriter {
  public:
   static constexpr size_t kCapacity = 16384;
   static constexpr size_t kMaximumText = 512;
+  // Of an error message, its beginning and its end: a Python traceback ends with the frame that raised and the
+  // exception.
+  static constexpr size_t kErrorBeginning = 1024;
+  static constexpr size_t kErrorEnd = 3072;
   static constexpr size_t kMaximumElements = 64;
   // More of these: what becomes of an object is told from its address.
   static constexpr size_t kMaximumAddresses = 1536;
@@ -57,6 +62,8 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   }
   // The text if it is printable UTF-8 of modest length, else only its size in bytes.
   void text_or_size(uint16_t field, const char* bytes, size_t size);
+  // The message, or its beginning and its end around a line that gives the number of bytes left out.
+  void error_message(std::string_view message);
   void addresses(uint16_t field, const void* const* values, size_t count);
   // `row_count` lists of `row_length` addresses each; rows that do not fit are left out whole.
   void address_lists(uint16_t field, const void* const* const* rows, size_t row_count, size_t row_length);
@@ -148,5 +155,8 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   bool has_more_ = false;
   alignas(8) char data_[kMostBefore + kCapacity + kOverhang] = {};
 };
+
+// The text as a record keeps it: cut between characters to kMaximumText bytes, the last three of them "...".
+FRAMEDEX_EXPORT std::string shortened(std::string text);
 
 }  // namespace framedex::recorder

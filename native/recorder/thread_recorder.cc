@@ -67,7 +67,7 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
 
 void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view message, uint64_t time) {
   --open_calls_;
-  if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
+  if (!message.empty()) arguments_.error_message(message);
   if (calls_.begin(sizeof(ReturnRecord) + arguments_.size()) != nullptr) {
     write(RecordKind::kReturn, ReturnRecord{sequence, time, error, 0});
   }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex.ffi.signature import attribute_names, mismatches, signature_text
+from framedex.ffi.signature import attribute_names, attribute_types, mismatches, signature_text
 from framedex.words import count
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expe
 _WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+?)(?=Wrong |Attribute |\s|$)")
 _WRONG_DTYPE = re.compile(r"Wrong buffer dtype: expected (\w+) but got ([A-Z][A-Z0-9]*(?![a-z]))")
 _WRONG_RANK = re.compile(r"Wrong buffer rank: expected (\d+) but got (\d+)")
-_WRONG_ATTRIBUTE = re.compile(r"Wrong (?:attribute type|(?:scalar|array) data type)")
+_WRONG_ATTRIBUTE = re.compile(
+    r"Wrong (attribute|scalar data|array data) type"
+    r"(?:: expected (\w+) but got (array|dictionary|scalar|string|[A-Z][A-Z0-9]*(?![a-z])))?"
+)
+_KINDS = {"scalar": "a scalar", "array": "an array", "string": "a string", "dictionary": "a dictionary"}
+_NUMPY = {"pred": "np.bool_", "bf16": "ml_dtypes.bfloat16"}
+_NUMPY_KINDS = {"s": "int", "u": "uint", "f": "float", "c": "complex"}
+_PYTHON_NUMBERS = "JAX passes Python's int as s64 and its float as f64."
 _REFUSED = re.compile(r"Failed to decode all FFI handler operands|Wrong number of ")
 
 
@@ -66,8 +73,8 @@ def explain_error(message: str, signature: Signature | None, arguments: Mapping[
     found = _recognised(message, arguments)
     if found is None and not differing:
         return None
-    # What the signature shows says also which argument it is; of attributes it shows no names and no given types.
-    is_of_names = found is not None and "attribute" in found.text
+    # What the signature shows says also which argument it is; of attributes it shows no names.
+    is_of_names = found is not None and "attribute" in found.text.lower()
     text = found.text if found is not None and (is_of_names or not differing) else " ".join(differing)
     remedy = (
         found.remedy if found is not None else "Make the ffi_call fit the handler's binding, or the other way round."
@@ -106,9 +113,44 @@ def _recognised(message: str, arguments: Mapping[str, object]) -> Explanation | 
             f"The handler takes an array of rank {expected} where the call gives one of rank {given}.",
             "Reshape it before the call; under vmap, vmap_method decides which axes the handler gets.",
         )
-    if _WRONG_ATTRIBUTE.search(message):
+    if match := _WRONG_ATTRIBUTE.search(message):
+        what, expected, given = match.groups()
+        return _of_attribute_type(what, (expected or "").lower(), (given or "").lower(), arguments)
+    return None
+
+
+def _of_attribute_type(what: str, expected: str, given: str, arguments: Mapping[str, object]) -> Explanation:
+    """Why an attribute was refused: XLA's message has the types, the recorded attributes have the name."""
+    if not given:
         return Explanation(
             "An attribute has another type than the handler takes.",
-            "Python's numbers become s64 and f64: give NumPy's, as in np.float32(eps), of the type of the .Attr<>.",
+            f"Pass a NumPy scalar or array of the type of the .Attr<>. {_PYTHON_NUMBERS}",
         )
-    return None
+    is_array = what == "array data"
+    types = attribute_types(arguments.get("attributes"))
+    names = [name for name, kind in types.items() if _is_of_type(kind, what, given)]
+    name = names[0] if len(names) == 1 else ""
+    said = f"Attribute {name}" if name else f"One of the attributes {', '.join(names)}" if names else "An attribute"
+    if what == "attribute":
+        taken = _KINDS.get(expected, expected)
+        text = f"{said} is {_KINDS.get(given, given)}; the handler takes {taken}."
+        return Explanation(text, f"Pass {taken} (NumPy's have a type), or change the .Attr<> of the binding.")
+    suffix = "[]" if is_array else ""
+    text = f"{said} is {given}{suffix}; the handler takes {expected}{suffix}."
+    dtype = _numpy_type(expected)
+    value = f"np.array([...], {dtype})" if is_array else f"{dtype}(...)"
+    return Explanation(text, f"Pass {name}={value}. {_PYTHON_NUMBERS}" if name else f"Pass {value}. {_PYTHON_NUMBERS}")
+
+
+def _is_of_type(kind: str, what: str, given: str) -> bool:
+    if what != "attribute":
+        return kind == (f"{given}[]" if what == "array data" else given)
+    is_array = kind.endswith("[]")
+    return given == ("array" if is_array else kind if kind in ("string", "dictionary") else "scalar")
+
+
+def _numpy_type(dtype: str) -> str:
+    """What NumPy calls one of XLA's types: np.int32 for s32."""
+    kind, bits = dtype[:1], dtype[1:]
+    known = f"np.{_NUMPY_KINDS[kind]}{bits}" if kind in _NUMPY_KINDS and bits.isdecimal() else f"the type {dtype}"
+    return _NUMPY.get(dtype, known)

@@ -111,7 +111,8 @@ class FfiUse:
     """A target that is called on a line of source, or that has a handler whose source is there.
 
     `runs` are those of all captures that count, `recent` the latest of them; `shapes` are a few ways in which those
-    were run, most often first. `sites` are all from which it was run, or may have been.
+    were run, most often first. `sites` are all from which it was run, or may have been. `error` is the message of the
+    latest of these runs that failed, empty without any.
     """
 
     target: str
@@ -120,6 +121,7 @@ class FfiUse:
     runs: int
     recent: RunTotals
     shapes: tuple[str, ...]
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ _SCALARS = {
     "float": "f32",
     "double": "f64",
 }
+_TYPED = re.compile(r"([a-z]\w*)([(\[])")
+_TYPES_BY_START = {'"': "string", "{": DICTIONARY}
 _SHAPE = re.compile(r"(?<!\w)([a-z]\w*)\[([\d,]*)\]")
 
 
@@ -85,12 +87,30 @@ def mismatches(signature: Signature, arguments: Mapping[str, object]) -> list[st
 
 
 def attribute_names(attributes: object) -> list[str] | None:
-    """The names in a text such as `eps=1e-05, how="x"`; none for an absent one, None where the text was cut off."""
+    """The names in a text such as `eps=f32(1e-05), how="x"`: none of an absent text, None of one that was cut off."""
     if attributes is None:
         return []
     if not isinstance(attributes, str) or attributes.endswith("..."):
         return None
-    return list(_top_level_names(attributes))
+    return [name for name, _ in _top_level_attributes(attributes)]
+
+
+def attribute_types(attributes: object) -> dict[str, str]:
+    """The types in such a text by name: `f32`, `s64[]`, `string`, `dictionary`; empty where the text has none.
+
+    Recordings of earlier versions have numbers without their types.
+    """
+    return (
+        {name: _type_of(value) for name, value in _top_level_attributes(attributes)}
+        if isinstance(attributes, str)
+        else {}
+    )
+
+
+def _type_of(value: str) -> str:
+    if match := _TYPED.match(value):
+        return match[1] if match[2] == "(" else f"{match[1]}[]"
+    return _TYPES_BY_START.get(value[:1], "pred" if value in ("true", "false") else "")
 
 
 def _buffer_mismatches(noun: str, taken: Sequence[str], given: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -128,10 +148,11 @@ def _attribute(text: str) -> str:
     return DICTIONARY if text == "xla::ffi::Dictionary" else text.rpartition("::")[2]
 
 
-def _top_level_names(attributes: str) -> Iterator[str]:
-    """The names before `=` outside of strings, dictionaries and arrays."""
+def _top_level_attributes(attributes: str) -> Iterator[tuple[str, str]]:
+    """The names before `=` outside of strings, dictionaries and arrays, with their values."""
     depth, is_text, start = 0, False, 0
     position = 0
+    name: str | None = None
     while position < len(attributes):
         character = attributes[position]
         if is_text:
@@ -144,10 +165,15 @@ def _top_level_names(attributes: str) -> Iterator[str]:
         elif character in "}]":
             depth -= 1
         elif character == "=" and depth == 0:
-            yield attributes[start:position].strip()
+            if name is None:
+                name, start = attributes[start:position].strip(), position + 1
         elif character == "," and depth == 0:
-            start = position + 1
+            if name is not None:
+                yield name, attributes[start:position].strip()
+            name, start = None, position + 1
         position += 1
+    if name is not None:
+        yield name, attributes[start:].strip()
 
 
 @cache

@@ -21,6 +21,7 @@ def read_note(data: bytes) -> Noted | None:
             defined=place,
             arguments=tuple(_argument(*each) for each in told["arguments"]),
             statics=tuple((str(name), str(value)) for name, value in told["statics"]),
+            donated=tuple(place for place in told.get("donated", ()) if type(place) is int),
         )
     except (ValueError, LookupError, TypeError, RecursionError):
         return None

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .cells import note_cells
 from .importing import after_import
 from .library import Library
 from .notes import note_compilations, note_traces
@@ -51,7 +52,11 @@ def install_notes() -> None:
     Static arguments are those of what is traced from now on. Does nothing the second time, or with FRAMEDEX_FFI=0.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
-        noting = {"jax._src.compiler": _note_compilations, "jax._src.pjit": note_traces}
+        noting = {
+            "jax._src.compiler": _note_compilations,
+            "jax._src.pjit": note_traces,
+            "IPython.core.compilerop": note_cells,
+        }
         after_import({name: _silently(action) for name, action in noting.items()})
 
 

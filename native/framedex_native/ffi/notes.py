@@ -1,5 +1,5 @@
-"""What JAX knows of a program that it has compiled and the program does not say: weak types, static arguments, and the
-arguments that the function does not use.
+"""What JAX knows of a program that it has compiled and the program does not say: weak types, static arguments, the
+arguments that the function does not use, and those that were donated, whether or not a result can have their memory.
 
 It is read where JAX makes the options of a compilation, right before that, and travels with the thread to the call that
 is recorded. What is done here leaves no frame on the stack of what follows. Where JAX has it in another form than here
@@ -107,8 +107,21 @@ def _note(frame: FrameType | None) -> str | None:
             for place, each in enumerate(types)
         ],
         "statics": getattr(debug_info.traced_for, "statics", ()),
+        "donated": _donated(frame.f_back),
     }
     return json.dumps(told)
+
+
+def _donated(frame: FrameType | None) -> list[int]:
+    """The places of donated arguments in the program that is compiled below a frame, the first of them."""
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        donated = getattr(frame.f_locals.get("self"), "_donated_invars", None)
+        if donated is not None:
+            return [place for place, is_donated in enumerate(donated) if is_donated][:MOST_ARGUMENTS]
+        frame = frame.f_back
+    return []
 
 
 def _is_of_jaxlib(backend: Any) -> bool:

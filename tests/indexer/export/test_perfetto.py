@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,11 +36,20 @@ class Slice:
     flows: list[int] = field(default_factory=list)
 
 
+def unpacked(written: bytes) -> Any:
+    """The message of a trace, its packets unpacked."""
+    together = perfetto_trace_pb2.Trace.FromString(written)
+    assert all(packet.HasField("compressed_packets") for packet in together.packet)
+    return perfetto_trace_pb2.Trace.FromString(
+        b"".join(zlib.decompress(packet.compressed_packets) for packet in together.packet)
+    )
+
+
 class Trace:
     """What a viewer makes of packets, in their order of time."""
 
     def __init__(self, written: bytes) -> None:
-        message = perfetto_trace_pb2.Trace.FromString(written)
+        message = unpacked(written)
         self.slices: list[Slice] = []
         self.instants: list[Slice] = []
         self.counters: dict[str, list[int]] = {}
@@ -143,6 +153,18 @@ def test_slices_are_named_by_the_line_of_the_program(tmp_path: Path) -> None:
     assert len(steps) == 30
     assert {each.told["line"] for each in steps} == {f"{PROGRAM}:{line}"}
     assert all(f"main ({PROGRAM}:{line})" in each.told["stack"].split("\n") for each in steps)
+
+
+def test_texts_are_written_once_and_packets_compressed(tmp_path: Path) -> None:
+    """Uncompressed, a call took 940 bytes on average: texts of stacks, most of whose lines they have in common."""
+    written = export(index_of_training(), "perfetto", tmp_path / "train.pftrace")
+    assert len(written) < 200 * len(calls_of(index_of_training()))
+    texts = [
+        text.str for packet in unpacked(written).packet for text in packet.interned_data.debug_annotation_string_values
+    ]
+    assert len(texts) == len(set(texts)) > 100
+    events = [packet.track_event for packet in unpacked(written).packet if packet.HasField("track_event")]
+    assert not any(told.HasField("string_value") for event in events for told in event.debug_annotations)
 
 
 def test_memory_of_devices_are_counters(tmp_path: Path) -> None:

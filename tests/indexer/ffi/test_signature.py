@@ -7,7 +7,7 @@ import pytest
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
 from framedex.ffi.model import Signature
-from framedex.ffi.signature import attribute_names, mismatches, signature_of, signature_text
+from framedex.ffi.signature import attribute_names, attribute_types, mismatches, signature_of, signature_text
 from tests.timing import seconds_of
 
 ANY_RANK = "18446744073709551615ul"
@@ -87,11 +87,61 @@ def test_diagnostics_that_follow_each_other_without_a_gap_are_told_apart() -> No
     assert explained.text == "The handler takes an array of f32 where the call gives s32."
 
 
-def test_an_attribute_of_another_type_has_its_remedy() -> None:
-    message = "Failed to decode all FFI handler operands (bad operands at: 0)\nWrong scalar data type: expected F32"
-    explained = explain_error(message, NORM, {"attributes": "eps=1"})
+@pytest.mark.parametrize(
+    ("diagnostic", "given", "text", "remedy"),
+    [
+        (
+            "scalar data type: expected S32 but got S64",
+            "k=s64(3)",
+            "Attribute k is s64; the handler takes s32.",
+            "k=np.int32(...)",
+        ),
+        ("scalar data type: expected S32 but got F64", "k=f64(3), n=s32(1)", "Attribute k is f64;", "k=np.int32(...)"),
+        ("scalar data type: expected PRED but got S64", "k=s64(1)", "Attribute k is s64;", "k=np.bool_(...)"),
+        (
+            "scalar data type: expected F32 but got F64",
+            "a=f64(1), b=f64(2)",
+            "One of the attributes a, b is f64;",
+            "Pass np.float32(...)",
+        ),
+        (
+            "scalar data type: expected F32 but got F64",
+            "eps=1",
+            "An attribute is f64; the handler takes f32.",
+            "Pass np.float32(...)",
+        ),
+        (
+            "array data type: expected S64 but got S32",
+            "a=s32[1,2]",
+            "Attribute a is s32[]; the handler takes s64[].",
+            "a=np.array([...], np.int64)",
+        ),
+        (
+            "attribute type: expected string but got scalar",
+            'how=f64(1), x="s32(1)"',
+            "Attribute how is a scalar; the handler takes a string.",
+            "Pass a string",
+        ),
+        (
+            "attribute type: it doesn't match any of the variant types",
+            "k=s64(3)",
+            "An attribute has another type",
+            "NumPy",
+        ),
+    ],
+)
+def test_an_attribute_of_another_type_has_its_remedy(diagnostic: str, given: str, text: str, remedy: str) -> None:
+    message = f"Failed to decode all FFI handler operands (bad operands at: 0)\nDiagnostics:\nWrong {diagnostic}"
+    explained = explain_error(message, None, {"attributes": given})
     assert explained is not None
-    assert "np.float32" in explained.remedy
+    assert text in explained.text and remedy in explained.remedy
+
+
+def test_types_of_attributes_are_read_with_their_names() -> None:
+    given = 'a=s32(3), b=f64[1,2], c="x=1, y", d={e=s32(1), f="}"}, g=true, h=4'
+    types = {"a": "s32", "b": "f64[]", "c": "string", "d": "dictionary", "g": "pred", "h": ""}
+    assert attribute_types(given) == types
+    assert attribute_names(given) == list(types)
 
 
 def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:

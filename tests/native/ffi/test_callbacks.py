@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
+from framedex.errortext import split_headline
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import CallFilter
 from tests.ffi_running import FfiRun, mock_tpu, run_ffi
+from tests.indexed_ffi import IndexedRun, indexed, line_of
 from tests.running import PROGRAMS
 
 PROGRAM = PROGRAMS / "host_callbacks.py"
+DEEP = "descends_ein_größerer_weg_ändert_nichts"
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +38,12 @@ def index(recorded: FfiRun, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield opened
 
 
+@pytest.fixture(scope="module")
+def errors() -> IndexedRun:
+    """Callbacks that raise."""
+    return indexed("callback_errors.py", "tpu")
+
+
 def test_a_callback_is_one_call_each_time_that_python_is_called(recorded: FfiRun, index: Index) -> None:
     calls = index.calls.find(CallFilter(function="*callback"))
 
@@ -50,6 +60,36 @@ def test_a_callback_has_the_line_of_the_program_that_asked_for_it(index: Index) 
         assert line.location.path == str(PROGRAM)
         assert function.rpartition(".")[2] in text[line.location.line - 1]
     assert len(index.calls.python_lines(calls)) == len(calls)
+
+
+def test_the_error_of_a_callback_keeps_the_innermost_frames_and_the_exception(errors: IndexedRun) -> None:
+    program = PROGRAMS / "callback_errors.py"
+    raised = f'  File "{program}", line {line_of(program, "raise ValueError")}, in raises\nValueError: bad value'
+    failed = f"  File \"{program}\", line {line_of(program, 'raise KeyError')}, in {DEEP}\nKeyError: '{'ä' * 40}'"
+    first, second = (call.arguments["error_message"] for call in errors.run.calls() if call.error > 0)
+    assert first.rstrip().endswith(raised)
+    assert second.startswith("CpuCallback error: Traceback (most recent call last):\n")
+    assert second.rstrip().endswith(failed)
+    beginning, left_out, end = re.split(r"\n\[(\d+) bytes left out\]\n", second)
+    assert len(beginning.encode()) <= 1024 and len(end.encode()) <= 3072 and int(left_out) > 1000
+    assert all(line.startswith("  File ") for line in [*beginning.splitlines()[1:], *end.splitlines()[:-1]])
+
+
+def test_every_view_of_an_error_has_the_exception_and_its_line(errors: IndexedRun) -> None:
+    program = PROGRAMS / "callback_errors.py"
+    place = f"{program}:{line_of(program, 'raise ValueError')} in raises"
+    check = errors.invoke("check", "--only", "error").stdout
+    assert check.startswith("Capture 1") and "\nerror: error  2\n" in check
+    assert "ValueError: bad value" in check and f"KeyError: '{'ä' * 40}'" in check
+    assert f"INTERNAL: CpuCallback error: ValueError: bad value ({place})" in errors.invoke("calls", "--errors").stdout
+    assert "ValueError: bad value" in errors.invoke("ffi", "jax.pure_callback").stdout
+    with errors.open() as index:
+        line = line_of(program, "jax.jit(lambda x")
+        (use,) = index.line(str(program), line).ffi_uses()
+    assert split_headline(use.error) == (
+        f"INTERNAL: CpuCallback error: KeyError: '{'ä' * 40}'",
+        f"{program}:16 in {DEEP}",
+    )
 
 
 def test_a_callback_is_a_target_by_its_name(index: Index) -> None:

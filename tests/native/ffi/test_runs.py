@@ -35,13 +35,13 @@ def test_dtypes_shapes_and_attributes(ended: FfiRun) -> None:
     first = ended.calls("rms_norm")[0]
     assert first.arguments["arguments"] == "f32[4,8]"
     assert first.arguments["results"] == "f32[4,8]"
-    assert first.arguments["attributes"] == "eps=1e-05"
+    assert first.arguments["attributes"] == "eps=f32(1e-05)"
     assert first.arguments["device"] == 0
     backward = only(ended, "rms_norm_backward")
     assert backward.arguments["arguments"] == "f32[4], f32[4,8], f32[4,8]"
     batched, built = ended.calls("lu_pivots_to_permutation")
     assert batched.arguments["arguments"] == built.arguments["arguments"] == "s32[2,3]"
-    assert batched.arguments["attributes"] == "permutation_size=4"
+    assert batched.arguments["attributes"] == "permutation_size=s32(4)"
 
 
 def test_runs_of_one_execution_share_its_id(ended: FfiRun) -> None:
@@ -52,7 +52,7 @@ def test_runs_of_one_execution_share_its_id(ended: FfiRun) -> None:
 def test_stages_of_a_stateful_handler(ended: FfiRun) -> None:
     instantiation = only(ended, "counter.instantiate")
     runs = ended.calls("counter")
-    assert instantiation.arguments["attributes"] == "start=0"
+    assert instantiation.arguments["attributes"] == "start=s32(0)"
     assert {run.arguments["instance"] for run in runs} == {instantiation.arguments["instance"]}
 
 

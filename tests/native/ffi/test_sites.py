@@ -52,7 +52,7 @@ def assert_every_join_is_right(ended: FfiRun) -> None:
 
 def line_of(run: Call) -> int:
     """The line that the run itself says it comes from."""
-    match = re.search(r"eps=(\d+)", run.arguments["attributes"])
+    match = re.search(r"eps=f32\((\d+)\)", run.arguments["attributes"])
     assert match, run.arguments
     return int(match[1])
 

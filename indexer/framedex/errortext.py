@@ -1,0 +1,52 @@
+"""Error messages as people read them: in a line, and without the outer frames of a long traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from framedex.errorcodes import error_name
+
+MOST_LINES = 12
+"""Lines of a message that are shown where it is one of many."""
+
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'\s*File "(?P<path>.+)", line (?P<line>\d+)(?:, in (?P<function>.+))?')
+
+
+def full_message(code: int, message: str) -> str:
+    """The message behind the name of its code, which messages of PJRT plug-ins often begin with."""
+    name = error_name(code)
+    if not message:
+        return name
+    return message if message.startswith(name) else f"{name}: {message}"
+
+
+def headline(message: str) -> str:
+    """The first line of a message; of a Python traceback the exception and its line of Python instead."""
+    text, place = split_headline(message)
+    return f"{text} ({place})" if place else text
+
+
+def split_headline(message: str) -> tuple[str, str]:
+    """The two parts of `headline`: the error, and the innermost line of a traceback as `train.py:5 in loss`.
+
+    The second one is empty without a traceback.
+    """
+    first, *others = message.split("\n")
+    frames = [(number, found) for number, line in enumerate(others) if (found := _FRAME.fullmatch(line))]
+    if not first.endswith(_TRACEBACK) or not frames:
+        return first, ""
+    number, frame = frames[-1]
+    exception = next((line for line in others[number + 1 :] if line.strip() and not line.startswith(" ")), "")
+    function = f" in {frame['function']}" if frame["function"] else ""
+    return first.removesuffix(_TRACEBACK) + exception, f"{frame['path']}:{frame['line']}{function}"
+
+
+def innermost_lines(message: str, most: int = MOST_LINES) -> Sequence[str]:
+    """The lines of a message, at most `most`: the first, and the last ones, which name the exception and its line."""
+    lines = message.rstrip("\n").split("\n")
+    if len(lines) <= most:
+        return lines
+    left_out = len(lines) - most + 1
+    return [lines[0], f"  … {left_out:,} lines left out", *lines[1 + left_out :]]

@@ -1,0 +1,41 @@
+"""Which donated arguments no result can reuse, by the signature of a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from framedex.programs.donations import unused_donations
+
+DONOR = {"jax.buffer_donor": "true"}
+
+
+def signature(arguments: list[tuple[str, dict[str, str]]], results: list[str]) -> dict[str, Any]:
+    return {
+        "arguments": [{"type": kind, "name": "", "attributes": attributes} for kind, attributes in arguments],
+        "results": [{"type": kind, "name": "", "attributes": {}} for kind in results],
+        "partitions": "1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "results", "noted", "unused"),
+    [
+        ([("float32[4]", {"tf.aliasing_output": "0"})], ["float32[4]"], [0], []),
+        ([("float32[4]", DONOR)], ["float32[2,2]"], [0], []),
+        ([("float32[4]", DONOR)], ["bfloat16[8]"], [], []),
+        ([("float32[4]", DONOR)], ["bfloat16[4]"], [], [(0, 16)]),
+        ([("float32[4]", DONOR)], [], [], [(0, 16)]),
+        ([("float32[4]", DONOR), ("float32[4]", DONOR)], ["float32[4]"], [], [(1, 16)]),
+        ([("float32[4]", {"tf.aliasing_output": "0"}), ("float32[4]", DONOR)], ["float32[4]"], [], [(1, 16)]),
+        ([("float32[4]", {})], ["float32[2]"], [0], [(0, 16)]),
+        ([("float32[4]", {})], ["float32[2]"], [], []),
+        ([("int4[4]", DONOR)], ["float32[2]"], [], []),
+        ([("float32[4]", DONOR)], ["int4[4]"], [], []),
+    ],
+)
+def test_a_donor_needs_a_result_of_as_many_bytes(
+    arguments: list[tuple[str, dict[str, str]]], results: list[str], noted: list[int], unused: list[tuple[int, int]]
+) -> None:
+    assert list(unused_donations(signature(arguments, results), noted)) == unused
