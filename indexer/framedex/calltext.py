@@ -1,5 +1,5 @@
 """A call as people read it: `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`, or
-`rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]` where it is the run of an FFI handler; and the same of arguments alone.
+`rms_norm(f32[4,8], eps=f32(1e-05)) -> f32[4,8]` where it is the run of an FFI handler; and the same of arguments alone.
 
 Addresses are left out: what is an object of the runtime has a name, and what is not says nothing to a reader.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from framedex import words
-from framedex.errorcodes import error_name
+from framedex.errortext import full_message, headline
 from framedex.objects import function_named
 from framedex.plaintext import printable
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list
 _FEW = 3  # values of arguments in a few words
-_FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=1e-05, how="x"`
+_FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
 _KEPT = ".kept"  # ends the names of values that name files of the capture
 
@@ -82,7 +82,7 @@ def values_by_name(call: CallRow) -> list[tuple[str, str]]:
 def outcome_text(call: CallRow) -> str:
     """An arrow and what the call returned, or its error; empty where it returned nothing, or never."""
     if call.error > 0:
-        return f" -> {error_lines(call)[0]}"
+        return f" -> {error_headline(call)}"
     if call.boundary == _FFI:
         given = _given(call, "results")
         when = " later" if call.arguments.get("asynchronous") else ""
@@ -96,11 +96,16 @@ def outcome_text(call: CallRow) -> str:
 
 def error_lines(call: CallRow) -> list[str]:
     """The error a call came back with and its message, line by line."""
-    message = str(call.arguments.get("error_message") or "")
-    name = error_name(call.error)
-    # What PJRT plug-ins say often begins with the name of the code.
-    text = message if message.startswith(name) or not message else f"{name}: {message}"
-    return [printable(line) for line in (text or name).split("\n")]
+    return [printable(line) for line in _error(call).split("\n")]
+
+
+def error_headline(call: CallRow) -> str:
+    """The error of a call in a line, as `errortext.headline` has it."""
+    return printable(headline(_error(call)))
+
+
+def _error(call: CallRow) -> str:
+    return full_message(call.error, str(call.arguments.get("error_message") or ""))
 
 
 def _given(call: CallRow, name: str) -> str:

@@ -266,6 +266,7 @@ def waits_details(rows: Sequence[Waits]) -> list[str]:
         f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
         f" the longest {words.duration(row.longest_duration)}"
         + (f"; {row.unsure:,} of them may have ended before the next call" if row.unsure else "")
+        + (f"; {row.unended:,} of them had not ended when the recording ended" if row.unended else "")
         for row in rows
     ]
 
@@ -305,4 +306,5 @@ def _sizes(rows: Sequence[Transfers]) -> str:
 
 
 def _total(rows: Sequence[Waits]) -> str:
-    return words.duration(sum(row.total_duration for row in rows))
+    at_least = "at least " if any(row.unended for row in rows) else ""
+    return f"{at_least}{words.duration(sum(row.total_duration for row in rows))}"

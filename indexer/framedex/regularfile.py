@@ -9,11 +9,22 @@ import stat
 from pathlib import Path
 
 from framedex.portable import NEVER_WAITING, READ_ONLY
+from framedex.systemlimits import raise_if_limit
+
+LARGEST_SOURCE = 16 << 20
+"""Bytes of a source file that is read: a larger one is generated data."""
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """Open a file to read bytes, without ever waiting. Raises OSError for what is no regular file."""
-    descriptor = os.open(path, READ_ONLY | NEVER_WAITING)
+    """Open a file to read bytes, without ever waiting.
+
+    Raises OSError for what is no regular file, and SystemLimitError where the system has no descriptor or memory left.
+    """
+    try:
+        descriptor = os.open(path, READ_ONLY | NEVER_WAITING)
+    except OSError as error:
+        raise_if_limit(error)
+        raise
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
@@ -24,12 +35,27 @@ def open_regular(path: Path) -> io.BufferedReader:
 
 
 def read_regular(path: Path) -> bytes:
-    """The content of a file. Raises OSError as `open_regular` does."""
+    """The content of a file. Raises as `open_regular` does."""
     with open_regular(path) as file:
         return file.read()
 
 
 def read_regular_text(path: Path) -> str:
-    """The content of a file as text, with line breaks as Python has them. Raises OSError as `open_regular` does."""
+    """The content of a file as text, with line breaks as Python has them. Raises as `open_regular` does."""
     with io.TextIOWrapper(open_regular(path), "utf-8", "replace") as file:
+        return file.read()
+
+
+def read_source(path: Path) -> bytes:
+    """The content of a source file. Raises as `open_regular` does, and OSError for more than `LARGEST_SOURCE` bytes."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > LARGEST_SOURCE:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes: more than a source file", os.fspath(path))
+        return file.read(size)
+
+
+def read_source_text(path: Path) -> str:
+    """The content of a source file as text, with line breaks as Python has them. Raises as `read_source` does."""
+    with io.TextIOWrapper(io.BytesIO(read_source(path)), "utf-8", "replace") as file:
         return file.read()

@@ -16,6 +16,8 @@ from pathlib import Path
 from framedex.indexplace import leads_inside, may_be_index
 from framedex.model.scopes import Counted
 from framedex.nearest import nearest
+from framedex.regularfile import read_regular
+from framedex.systemlimits import SystemLimitError
 from framedex.upwards import folders_upwards
 from framedex.whereabouts.rules import PathRule
 
@@ -33,9 +35,10 @@ _MIRRORED = ("xla", "jax", "cpython")
 class Settings:
     """What a project has set; paths are absolute.
 
-    `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
-    has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which a
-    component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
+    `sources` are its source roots. `outside` are those that its file names outside of its folder: they count only once
+    the user has added them to the index. `path_map` says where recorded paths are here (the longest prefix counts),
+    `links` has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which
+    a component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
     `guidebook` is where the guidebook is that hovers lead to: an address of the web, or a folder; empty for the usual.
     `captures` says which count where several have what is asked for. `budgets` are those that `framedex check` holds
     recordings to, unchecked. `editor` is the editors' own table, unchecked.
@@ -43,6 +46,7 @@ class Settings:
     """
 
     sources: tuple[Path, ...] = ()
+    outside: tuple[Path, ...] = ()
     path_map: tuple[PathRule, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     mirrors: Mapping[str, str] = field(default_factory=dict)
@@ -84,7 +88,8 @@ class Settings:
         """Settings from the keys of `[tool.framedex]`, and what is wrong with them, as sentences. Never raises.
 
         Relative paths count from `folder`; `origin` is how the sentences name the source. What is left out, or wrong,
-        is as in `defaults`. Those that are not the user's own, but a folder's, may not lead what is written elsewhere.
+        is as in `defaults`. Those that are not the user's own, but a folder's, may not lead what is written elsewhere,
+        nor have other folders read.
         """
         reading = _Reading(folder, origin, is_users)
         settings = defaults or cls()
@@ -111,7 +116,9 @@ class _Reading:
     def sources(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Sequence) and not isinstance(value, str):
             paths = [self._path("sources", each, 'each source is a folder: ["../xla"]') for each in value]
-            return replace(settings, sources=tuple(dict.fromkeys(path for path in paths if path)))
+            named = tuple(dict.fromkeys(path for path in paths if path))
+            inside = tuple(path for path in named if self._is_users or leads_inside(path, self._folder))
+            return replace(settings, sources=inside, outside=tuple(path for path in named if path not in inside))
         self._wrong("sources", 'write a list of folders: ["../xla"]')
         return settings
 
@@ -273,11 +280,13 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
             return None, []
         if status.st_size > _LARGEST:
             return None, [f"{file} cannot be read: it has {status.st_size:,} bytes; settings have less."]
-        text = file.read_bytes()
+        text = read_regular(file)
     except (FileNotFoundError, NotADirectoryError):
         return None, []
     except OSError as error:
         return None, [f"{file} cannot be read: {error.strerror or error}; check its permissions."]
+    except SystemLimitError as error:
+        return None, [str(error)]
     is_own = file.name == _OWN_FILE
     if not is_own and not _MAY_BE_SET.search(text):
         return None, []

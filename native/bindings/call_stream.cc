@@ -158,6 +158,7 @@ std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, 
 }  // namespace
 
 void define_call_stream(py::module_& module) {
+  translate_unreadable();
   py::class_<call_stream::CallStream>(module, "CallStream")
       .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("table"), py::arg("lacks_calls"),
            py::arg("is_followed") = false)

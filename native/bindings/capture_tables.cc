@@ -1,6 +1,22 @@
 #include "bindings/capture_tables.h"
 
+#include <cerrno>
+#include <exception>
+
+#include "capture_reader/stored_file.h"
+
 namespace framedex::bindings {
+
+void translate_unreadable() {
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const capture::UnreadableError& error) {
+      errno = error.code().value();
+      PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, text(error.path()).ptr());
+    }
+  });
+}
 
 py::dict to_python(const capture::Stops& stops) {
   py::dict result;

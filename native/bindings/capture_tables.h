@@ -27,6 +27,10 @@ inline py::list texts(const std::vector<std::string>& values) {
   return list;
 }
 
+// Makes the module that is being defined raise OSError, with its errno and the path, where the system failed to read a
+// file of a capture.
+void translate_unreadable();
+
 py::dict to_python(const capture::Stops& stops);
 py::list to_python(const std::vector<capture::Module>& modules);
 py::dict to_python(const capture::Capture& capture);

@@ -34,6 +34,7 @@ py::dict count_records(const std::string& folder) {
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
+  framedex::bindings::translate_unreadable();
   module.attr("METADATA_FILE") = capture::kMetadataFile;
   module.attr("PROGRAMS") = capture::kPrograms;
   module.attr("FORMAT") = capture::kFormat;

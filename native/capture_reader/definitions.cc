@@ -6,11 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "capture_reader/stops.h"
+#include "capture_reader/stored_file.h"
 #include "capture_reader/thread_files.h"
 
 namespace framedex::capture {
@@ -40,14 +39,6 @@ ModuleRecord module_record(Body* body, uint32_t version) {
   if (version != version_1::kVersion) return body->read<ModuleRecord>();
   auto old = body->read<version_1::ModuleRecord>();
   return {old.id, old.path_size, old.build_id_size, old.fingerprint_size, old.base, old.size, 0, 0, 0, 0};
-}
-
-// All of a small file; empty if it cannot be read.
-std::string content_of(const std::string& path) {
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // The identity of the capture that capture.json states, 0 if it states none.

@@ -1,12 +1,11 @@
 #include "capture_reader/stream_reader.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <exception>
+#include <new>
 #include <utility>
+
+#include "capture_reader/stored_file.h"
 
 namespace framedex::capture {
 namespace {
@@ -16,45 +15,13 @@ constexpr size_t kMostDamages = 20;
 
 }  // namespace
 
-class File {
- public:
-  explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  // -1: no regular file, or none that can be read.
-  int64_t size() const {
-    struct stat status{};
-    bool is_regular = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-    return is_regular ? status.st_size : -1;
-  }
-  // Reads `size` bytes at `offset` and returns how many of them there are.
-  size_t read(size_t offset, void* target, size_t size) const {
-    size_t done = 0;
-    while (done < size) {
-      ssize_t count =
-          pread(descriptor_, static_cast<char*>(target) + done, size - done, static_cast<off_t>(offset + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      done += static_cast<size_t>(count);
-    }
-    return done;
-  }
-
- private:
-  int descriptor_;
-};
-
 StreamReader::StreamReader(const std::string& path) : path_(path) {
-  File file(path);
+  StoredFile file(path);
   is_stream_ = read_header(file);
   if (is_stream_ && !look(file)) segments_.clear();
 }
 
-bool StreamReader::read_header(const File& file) {
+bool StreamReader::read_header(const StoredFile& file) {
   StreamHeader written{};
   if (file.size() < 0) {
     report("cannot be read.");
@@ -83,7 +50,7 @@ bool StreamReader::read_header(const File& file) {
   return true;
 }
 
-bool StreamReader::read_version_1(const File& file) {
+bool StreamReader::read_version_1(const StoredFile& file) {
   version_1::StreamHeader written{};
   file.read(0, &written, sizeof(written));
   form_.version = version_1::kVersion;
@@ -131,12 +98,13 @@ void StreamReader::check_header(const StreamHeader& written) {
 // Finds the segments and the end of what is written. The writer stores a record's header after its body, but a copy of
 // a segment is not made in that order: it may have a record's header and not yet its body. So this first look finds the
 // end, and a copy taken after it counts no farther.
-bool StreamReader::look(const File& file) {
+bool StreamReader::look(const StoredFile& file) {
   size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
   std::vector<SegmentStart> starts;
   try {
     starts = segment_starts(file, looked_from_);
-  } catch (const std::exception&) {  // a damaged file system, or a sparse file, may name any size
+  } catch (const std::bad_alloc&) {
+    if (!file.is_mostly_holes()) throw;
     report("is too large to be read.");
     return false;
   }
@@ -149,10 +117,11 @@ bool StreamReader::look(const File& file) {
   return !is_ring() || copy_ring(file, starts);
 }
 
-bool StreamReader::copy_ring(const File& file, const std::vector<SegmentStart>& starts) {
+bool StreamReader::copy_ring(const StoredFile& file, const std::vector<SegmentStart>& starts) {
   try {
     bytes_.resize(size_);
   } catch (const std::exception&) {
+    if (!file.is_mostly_holes()) throw;
     report("is too large to be read.");
     return false;
   }
@@ -169,7 +138,7 @@ SegmentPlace StreamReader::place_of(size_t index, uint64_t number) const {
   return {begin, std::max(begin, std::min(begin + kSegmentSize, size_)), number * kSegmentSize};
 }
 
-std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File& file, size_t first) const {
+std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const StoredFile& file, size_t first) const {
   std::vector<SegmentStart> starts;
   for (size_t index = first; index * kSegmentSize < size_; ++index) {
     SegmentStart start{};
@@ -243,7 +212,7 @@ void StreamReader::report_missing_segments() {
 }
 
 // The place in the file up to which the segment is written.
-size_t StreamReader::end_of_records(const File& file, const SegmentPlace& place) const {
+size_t StreamReader::end_of_records(const StoredFile& file, const SegmentPlace& place) const {
   std::string bytes(kSegmentSize, '\0');
   bytes.resize(file.read(place.begin, bytes.data(), bytes.size()));
   SegmentPlace copied = place;
@@ -273,7 +242,7 @@ void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const
 }
 
 // Drops the segments that the ring has gone beyond since the header was read: they are emptied, or about to be.
-void StreamReader::drop_overtaken(const File& file, size_t count) {
+void StreamReader::drop_overtaken(const StoredFile& file, size_t count) {
   StreamHeader now{};
   file.read(0, &now, sizeof(now));
   uint64_t begun = 0;
@@ -312,7 +281,7 @@ bool StreamReader::enter_next_segment() {
     return true;
   }
   bytes_.resize(place.end - place.begin);
-  bytes_.resize(File(path_).read(place.begin, bytes_.data(), bytes_.size()));
+  bytes_.resize(StoredFile(path_).read(place.begin, bytes_.data(), bytes_.size()));
   place.end = place.begin + bytes_.size();
   bool is_last = entered_ == segments_.size();
   if (is_last && end_ < place.end) {
@@ -330,7 +299,7 @@ void StreamReader::rewind() {
 
 bool StreamReader::extend() {
   if (!is_stream_ || is_ring() || form_.version == version_1::kVersion) return false;
-  File file(path_);
+  StoredFile file(path_);
   is_told_ = true;
   is_stream_ = read_header(file);
   if (!is_stream_) return false;

@@ -9,13 +9,14 @@
 
 namespace framedex::capture {
 
-class File;
+class StoredFile;
 
 // A stream as it was at one moment, even if it is still being written. Its segments are read one at a time as they are
 // come to; those of a ring at once, since they are written again.
 class StreamReader {
  public:
-  // Looks how far the file is written. On failure problems() says why and next() gives nothing.
+  // Looks how far the file is written. On failure problems() says why and next() gives nothing. Throws UnreadableError,
+  // as whatever reads on does, where the system fails to read the file.
   explicit StreamReader(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -46,20 +47,20 @@ class StreamReader {
     bool is_empty() const { return header == 0; }
   };
 
-  bool look(const File& file);
-  bool copy_ring(const File& file, const std::vector<SegmentStart>& starts);
+  bool look(const StoredFile& file);
+  bool copy_ring(const StoredFile& file, const std::vector<SegmentStart>& starts);
   bool enter_next_segment();
-  bool read_header(const File& file);
-  bool read_version_1(const File& file);
+  bool read_header(const StoredFile& file);
+  bool read_version_1(const StoredFile& file);
   void check_header(const StreamHeader& written);
   SegmentPlace place_of(size_t index, uint64_t number) const;
-  std::vector<SegmentStart> segment_starts(const File& file, size_t first) const;
+  std::vector<SegmentStart> segment_starts(const StoredFile& file, size_t first) const;
   std::vector<SegmentPlace> written_segments(const std::vector<SegmentStart>& starts, size_t first) const;
   std::vector<SegmentPlace> ring_segments(const std::vector<SegmentStart>& starts) const;
   bool has_number(size_t index, uint64_t count, const SegmentStart& start) const;
-  size_t end_of_records(const File& file, const SegmentPlace& place) const;
+  size_t end_of_records(const StoredFile& file, const SegmentPlace& place) const;
   void drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after);
-  void drop_overtaken(const File& file, size_t count);
+  void drop_overtaken(const StoredFile& file, size_t count);
   void report_missing_segments();
   void report_damage(const Damage& damage);
   void report(const std::string& what) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "capture_reader/stored_file.h"
 #include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
@@ -43,7 +44,10 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
     path += '/';
     path += name;
   }
-  if (opened == nullptr || errno != 0) error->assign(errno, std::generic_category());
+  if (opened == nullptr || errno != 0) {
+    if (!is_about_file(errno)) throw UnreadableError(errno, folder);
+    error->assign(errno, std::generic_category());
+  }
   std::vector<ThreadFiles> files;
   for (auto& [number, thread] : found) files.push_back(std::move(thread));
   return files;

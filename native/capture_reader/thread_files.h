@@ -14,7 +14,8 @@ struct ThreadFiles {
   std::string ring;  // empty where the calls are with the definitions
 };
 
-// In the order in which the threads began.
+// In the order in which the threads began. `error` says why the folder could not be listed. Throws UnreadableError
+// where that is the system's failure.
 std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error);
 
 }  // namespace framedex::capture

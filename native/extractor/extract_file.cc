@@ -52,6 +52,9 @@ bool wait_until_settled(int descriptor, struct stat& status) {
   return false;
 }
 
+// No file has this time of change, so one with it is read again.
+constexpr int64_t kNeverRead = 0;
+
 std::string unreadable(int error) { return std::string("It cannot be read: ") + std::strerror(error) + "."; }
 
 // Reads up to one byte more than the largest file may have; an empty text and a problem where it cannot be read.
@@ -78,6 +81,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       file.problems.push_back(unreadable(errno));
+      file.modified = kNeverRead;
       return {};
     }
     if (count == 0) break;
@@ -88,7 +92,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
   if (!is_settled || fstat(descriptor.number(), &after) != 0 || modified(before) != modified(after) ||
       before.st_size != after.st_size) {
     file.problems.push_back("It changed while it was read; index it again.");
-    file.modified = 0;  // which it never is, so that it will be read again
+    file.modified = kNeverRead;
   }
   return text;
 }

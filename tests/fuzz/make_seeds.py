@@ -393,7 +393,7 @@ a::operator<< <int>(std::basic_string<char, std::char_traits<char>, std::allocat
 ns::$_4::operator()(char) const
 xla::ffi::internal::ArgTag<xla::ffi::Buffer<(xla::ffi::DataType)11, 2ul> >
 xla::ffi::internal::AttrTag<xla::ffi::Span<float const> >
-f32[4,8], s32[] eps=1e-05, mode="fast"
+f32[4,8], s32[] eps=f32(1e-05), mode="fast"
 x::y::operator std::vector<int>() const
 _M_invoke.isra.0.cold.5"""
     for name in names.splitlines():

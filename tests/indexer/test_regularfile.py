@@ -11,7 +11,14 @@ import pytest
 from framedex.binaries import Contents
 from framedex.captures.contents import CONTENTS_FILE, read_contents
 from framedex.commands.reading.files import Place, noted_if_short
+from framedex.errors import FramedexError
+from framedex.guidebook.keeping import read_kept
+from framedex.index.file.database import connect_reading
+from framedex.projects import cmakelists, compile_commands
 from framedex.releases.stated import FileReleases
+from framedex.settings import Settings
+from framedex.shared.keeping import EXCERPTS, kept_excerpts
+from framedex.sourcemap import SourceMapError, read_map
 from framedex.sources.outline import outline_of
 
 
@@ -24,6 +31,8 @@ from framedex.sources.outline import outline_of
         ("version.py", lambda pipe: FileReleases().of(str(pipe.with_name("array.py"))), None),
         ("source.py", lambda pipe: outline_of(str(pipe)), None),
         ("source.cc", lambda pipe: noted_if_short(Place(pipe, 12, None)).line, 12),
+        (EXCERPTS, lambda pipe: kept_excerpts(pipe.parent), {}),
+        ("framedex.toml", lambda pipe: Settings.load(pipe.parent)[0].file, None),
     ],
 )
 def test_a_pipe_is_read_as_nothing(tmp_path: Path, name: str, read: Callable[[Path], object], nothing: object) -> None:
@@ -31,3 +40,21 @@ def test_a_pipe_is_read_as_nothing(tmp_path: Path, name: str, read: Callable[[Pa
     folder.mkdir()
     os.mkfifo(folder / name)
     assert read(folder / name) == nothing
+
+
+@pytest.mark.parametrize(
+    ("read", "refused"),
+    [
+        (cmakelists.is_own, OSError),
+        (compile_commands.is_own, OSError),
+        (lambda pipe: read_map(pipe).__enter__(), SourceMapError),
+        (lambda pipe: connect_reading(pipe, 0.0), FramedexError),
+        (read_kept, FramedexError),
+    ],
+)
+def test_a_pipe_is_refused_where_a_file_is_needed(
+    tmp_path: Path, read: Callable[[Path], object], refused: type[Exception]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(refused, match="regular file"):
+        read(tmp_path / "pipe")

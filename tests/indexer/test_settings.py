@@ -21,6 +21,18 @@ def _load(folder: Path) -> Settings:
     return settings
 
 
+def test_source_folders_outside_count_where_the_user_names_them_himself(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/usr")
+    named = {"sources": ["inside", "../outside", "link"]}
+    inside, *outside = tmp_path / "inside", tmp_path.parent / "outside", tmp_path / "link"
+
+    of_folder, _ = Settings.from_mapping(named, tmp_path, "framedex.toml", is_users=False)
+    of_user, _ = Settings.from_mapping(named, tmp_path, "The editor's settings", of_folder)
+
+    assert (of_folder.sources, of_folder.outside) == ((inside,), tuple(outside))
+    assert (of_user.sources, of_user.outside) == ((inside, *outside), ())
+
+
 def test_without_a_file_everything_is_at_its_default(tmp_path: Path) -> None:
     assert _load(tmp_path) == Settings()
 
@@ -47,7 +59,7 @@ def test_every_key_is_read_and_paths_count_from_the_file(tmp_path: Path) -> None
     settings = _load(inner)
     xla = tmp_path / "xla"
     assert settings == Settings(
-        sources=(xla, Path("/opt/jax")),
+        outside=(xla, Path("/opt/jax")),
         path_map=(PathRule("/proc/self/cwd", xla),),
         links={
             "xla": "https://example.org/{commit}/{path}#L{line}",

@@ -15,6 +15,7 @@ import pytest
 from framedex.index import Index, Store
 from framedex.index.file import seal
 from framedex.index.file.seal import seal_path, was_changed
+from framedex.index.opening import open_index
 from framedex.ingest import Silence, find_sources, rebuild_index
 from tests.indexer.recorded import Project
 from tests.robustness.mounts import on_read_only_disk
@@ -79,6 +80,51 @@ def test_a_seal_that_is_none_says_nothing(project: Project, text: str) -> None:
     seal_path(project.index).write_text(text)
 
     assert not was_changed(project.index)
+
+
+def test_rows_that_an_unsealed_index_lost_are_noticed(project: Project) -> None:
+    """Given an index whose last writer was killed, when a page lost a row, then its readers are told."""
+    project.ingest().close()
+    with closing(sqlite3.connect(project.index)) as connection:
+        (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'idx_frames_file_line'"
+        ).fetchone()
+    content = bytearray(project.index.read_bytes())
+    rows = (page - 1) * page_size + 3  # https://sqlite.org/fileformat2.html#b_tree_pages
+    content[rows : rows + 2] = (int.from_bytes(content[rows : rows + 2], "big") - 1).to_bytes(2, "big")
+    project.index.write_bytes(content)
+    seal_path(project.index).write_text("")
+
+    with Index.open(project.index, may_write=False) as index:
+        assert index.was_changed
+    assert seal_path(project.index).read_text() == "", "the question was to write nothing"
+    with Index.open(project.index) as index:
+        assert index.was_changed
+    assert was_changed(project.index), "and again, without another look at all of it"
+
+
+def test_an_unsealed_index_that_is_whole_is_sealed_by_its_first_reader(project: Project) -> None:
+    project.ingest().close()
+    sealed = seal_path(project.index).read_text()
+    seal_path(project.index).write_text("")
+    with Index.open(project.index) as index:
+        assert not index.was_changed
+    assert seal_path(project.index).read_text() == sealed
+
+
+def test_an_index_that_is_being_written_is_left_to_its_writer(project: Project) -> None:
+    project.ingest().close()
+    with Store(project.index), Index.open(project.index) as index:
+        assert not index.was_changed
+        assert seal_path(project.index).read_text() == ""
+
+
+def test_a_program_that_opens_a_changed_index_is_warned(project: Project) -> None:
+    project.ingest().close()
+    project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
+    with pytest.warns(UserWarning, match="was changed since framedex wrote it"), open_index(project.index) as index:
+        assert index.was_changed
 
 
 def test_every_part_of_a_seal_that_a_kill_may_leave_says_nothing(project: Project) -> None:

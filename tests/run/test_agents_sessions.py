@@ -118,6 +118,13 @@ def test_bad_questions_get_a_sentence(asking: Agent, tool: str, arguments: dict[
     assert "Traceback" not in told.text
 
 
+def test_ids_and_numbers_come_as_json_has_them(asking: Agent) -> None:
+    assert asking.ask("trace", call=1).lines == asking.ask("trace", call="1").lines != []
+    assert asking.ask("calls", capture=1, limit=3.0).lines == asking.ask("calls", capture="1", limit=3).lines != []
+    assert asking.ask("captures", from_line=1.0).lines == asking.ask("captures").lines != []
+    assert asking.ask("trace", call=True).is_error
+
+
 def test_texts_of_captures_come_as_data(asking: Agent) -> None:
     told = asking.ask("sql", query="SELECT 'a' || char(27, 10, 8238) || 'b' AS text, x'00ff' AS bytes, NULL, 9e999")
 

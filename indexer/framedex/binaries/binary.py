@@ -18,6 +18,7 @@ from framedex.binaries.linkage import Linkage
 from framedex.binaries.names import readable
 from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
 from framedex.model import NativeSymbol
+from framedex.systemlimits import SystemLimitError
 
 if TYPE_CHECKING:
     from framedex.binaries.code import FunctionCode
@@ -41,11 +42,16 @@ class Binary:
 
     @classmethod
     def open(cls, path: Path) -> Binary:
-        """Read the structure and the symbol table of an ELF file; what is wrong with it ends up in `problems`."""
+        """Read the structure and the symbol table of an ELF file; what is wrong with it ends up in `problems`.
+
+        Raises SystemLimitError.
+        """
         try:
             return cls(path, Elf.open(path))
         except OSError as error:
             return cls(path, None, [f"It cannot be read: {error.strerror or error}."])
+        except (SystemLimitError, MemoryError):
+            raise
         except Exception:  # pyelftools raises whatever its parsing runs into; an empty file cannot be mapped
             return cls(path, None, ["It is not an ELF file, or its header is damaged."])
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from framedex.binaries.elf import Elf
 from framedex.regularfile import open_regular
+from framedex.systemlimits import SystemLimitError
 from framedex.userfolders import user_folder
 
 _SYSTEM = Path("/usr/lib/debug")
@@ -46,6 +47,8 @@ def has_build_id(path: Path, build_id: str) -> bool:
     """Whether a file is an ELF file with this build-id."""
     try:
         return Elf.open(path).build_id == build_id
+    except (SystemLimitError, MemoryError):
+        raise
     except Exception:  # not there, or pyelftools on what is no ELF file
         return False
 

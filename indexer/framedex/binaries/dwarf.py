@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.binaries.line_tables import KeptLineTables
+from framedex.systemlimits import raise_if_no_descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Lines:
         except StopIteration:
             self.problem = "Its debug information cannot be read."
         except Exception as error:  # as above
+            raise_if_no_descriptor()
             self.problem = f"Its debug information cannot be read: {error}."
         return None
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from framedex.binaries.contents import state_of
 from framedex.regularfile import open_regular
+from framedex.systemlimits import SystemLimitError
 from framedex.userfolders import user_folder
 from framedex.whereabouts.files import is_of_a_process
 
@@ -146,6 +147,8 @@ def _linked_debug_file(path: Path) -> tuple[str, Path] | None:
     try:
         elf = Elf.open(path)
         link, found = elf.debug_link, find_debug_file(path, elf)
+    except (SystemLimitError, MemoryError):
+        raise
     except Exception:  # pyelftools raises whatever its parsing runs into
         return None
     return (link[0], found) if link and found else None

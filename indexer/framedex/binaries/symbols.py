@@ -100,12 +100,19 @@ class SymbolTable:
         return [*whole, *parts][:_MOST_PARTS]
 
     def named(self, mangled: str) -> list[ElfSymbol]:
-        """The functions of this very name; where several share an address, under the name that the table gives it.
+        """The functions of this very name, of any version (`f@@LIB_2.1`).
+
+        Where several share an address, under the name that the table gives it.
 
         None where there are more than 1,024.
         """
-        text = mangled.encode("utf-8", "surrogateescape")
-        return self._where(re.compile(b"\0(?=" + re.escape(text) + b"\0)"), _MOST_NAMED)
+        text = re.compile(re.escape(mangled.encode("utf-8", "surrogateescape")) + rb"(?:@@?[\w.]+)?\0")
+        rows: dict[int, None] = {}
+        for table, begin in zip(self._tables, self._begin, strict=False):
+            for match in text.finditer(table.strings):  # perhaps the end of a longer name, which linkers let it share
+                at = slice(*np.searchsorted(self._by_name.names, (begin + match.start(), begin + match.start() + 1)))
+                rows |= dict.fromkeys(self._by_name.rows[at].tolist())
+        return [self[i] for i in rows] if len(rows) <= _MOST_NAMED else []
 
     def containing(self, part: str, most: int) -> list[ElfSymbol]:
         """The functions whose mangled names have a part, none if there are more than `most`."""
@@ -130,11 +137,11 @@ class SymbolTable:
         return [self[i] for i in rows] if len(rows) <= most else []
 
     def _rows_where(self, text: re.Pattern[bytes]) -> Iterator[int]:
-        """The functions in whose names a text is found, each once; one of a zero byte is before the name."""
+        """The functions in whose names a text is found, each once."""
         seen: set[int] = set()
         for table, begin in zip(self._tables, self._begin, strict=False):
             for match in text.finditer(table.strings):
-                at = match.end() if match.group() == b"\0" else match.start()
+                at = match.start()
                 before = bytes(table.strings[max(at - _LONGEST_NAME, 0) : at])
                 first = at - len(before) + before.rfind(b"\0") + 1  # linkers let names share their ends
                 rows = slice(*np.searchsorted(self._by_name.names, (begin + first, begin + at + 1)))

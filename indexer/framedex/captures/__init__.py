@@ -2,6 +2,7 @@
 
 from framedex.captures.cells import Cell, read_cells, write_cells
 from framedex.captures.contents import write_contents
+from framedex.captures.end import write_end
 from framedex.captures.folders import (
     capture_folders,
     captures_below,
@@ -21,12 +22,14 @@ from framedex.captures.reader import (
     recorded_modules,
 )
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
+from framedex.captures.unreadable import UnreadableCaptureError
 
 __all__ = [
     "CaptureState",
     "CaptureStream",
     "Cell",
     "RecordCounts",
+    "UnreadableCaptureError",
     "capture_folders",
     "capture_identity",
     "capture_state",
@@ -46,6 +49,7 @@ __all__ = [
     "recorded_modules",
     "write_cells",
     "write_contents",
+    "write_end",
     "write_foreign",
     "write_foreign_metadata",
 ]

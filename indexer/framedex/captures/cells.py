@@ -1,6 +1,7 @@
 """The cells of a notebook that a capture keeps as files: what its code objects call a file was never one.
 
-`cells/` of a capture has a file for each cell, `In[3].py`, and `names.json`, which leads from recorded names to these.
+`cells/` of a capture has a file for each cell, `In[3].py` or, where the notebook is known, `train.ipynb.In[3].py`, and
+`names.json`, which leads from recorded names to these.
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ from framedex.regularfile import read_regular_text
 
 _FOLDER = "cells"
 _NAMES = "names.json"
-_FILE = re.compile(r"In\[\d{1,9}\](?:-\d{1,9})?\.py")
+_FILE = re.compile(r"(?:[^/\0]{1,100}\.)?In\[\d{1,9}\](?:-\d{1,9})?\.py")
+_NOT_IN_NAMES = re.compile(r"[^\w. +@-]")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as it ran: what its code objects call its file, its name in the notebook (`In[3]`), and its text."""
+    """A cell as it ran: what its code objects call its file, its name in the notebook (`In[3]`), and its text.
+
+    `notebook` is the file name of the notebook, empty where it is not known.
+    """
 
     recorded: str
     name: str
     text: str
+    notebook: str = ""
 
 
 def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
@@ -39,9 +45,11 @@ def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
     folder.mkdir(exist_ok=True)
     names: dict[str, str] = {}
     for cell in cells:
-        file = f"{cell.name}.py"
+        notebook = _NOT_IN_NAMES.sub("_", cell.notebook)[-100:]
+        name = f"{notebook}.{cell.name}" if notebook else cell.name
+        file = f"{name}.py"
         if file in names.values():  # what runs beside the notebook's own cells gets the number of the next one
-            file = f"{cell.name}-{len(names)}.py"
+            file = f"{name}-{len(names)}.py"
         names[cell.recorded] = file
         (folder / file).write_text(cell.text, "utf-8", errors="surrogateescape")
         os.utime(folder / file, ns=(began, began))

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from framedex.captures.unreadable import raise_if_failing
 from framedex.model import BinaryState
 from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
@@ -37,11 +38,17 @@ def write_contents(capture: Path, digest_of: Callable[[Path, BinaryState], str])
 
 
 def read_contents(capture: Path) -> Mapping[str, str]:
-    """The digests that were written, for `content_of`; none where there is nothing that can be read."""
+    """The digests that were written, for `content_of`; none where there is nothing that can be read.
+
+    Raises SystemLimitError or UnreadableCaptureError where the system fails to read them.
+    """
     try:
         document = json.loads(read_regular_text(capture / CONTENTS_FILE))
         entries: Iterable[tuple[object, object]] = document["sha256"].items()
-    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+    except OSError as error:
+        raise_if_failing(capture / CONTENTS_FILE, error)
+        return {}
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return {}
     return {key: value for key, value in entries if isinstance(key, str) and isinstance(value, str)}
 

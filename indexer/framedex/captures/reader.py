@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from framedex.captures.contents import content_of, read_contents
+from framedex.captures.end import read_end, with_end
 from framedex.captures.metadata import read_metadata
 from framedex.captures.object_table import object_table
+from framedex.captures.unreadable import refusing_unreadable
 from framedex.model import (
     BinaryState,
     CallBatch,
@@ -35,6 +37,7 @@ from framedex.model import (
     Thread,
 )
 from framedex.nativepart import _call_stream, _native
+from framedex.systemlimits import raise_if_no_descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,18 @@ class CaptureStream:
 
         With `is_followed`, what is written meanwhile can be asked for with `extend`.
 
-        Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+        Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read, and as
+        `next` and `extend` do where the system fails to read a file: SystemLimitError or UnreadableCaptureError.
         """
-        metadata = read_metadata(path)
-        self._native = _call_stream.CallStream(
-            os.fsencode(path), metadata.started_clock_ns or 0, object_table(), bool(metadata.selected_by), is_followed
-        )
+        metadata = with_end(read_metadata(path), read_end(path))
+        with refusing_unreadable():
+            self._native = _call_stream.CallStream(
+                os.fsencode(path),
+                metadata.started_clock_ns or 0,
+                object_table(),
+                bool(metadata.selected_by),
+                is_followed,
+            )
         self.row = 0  # how many calls have come
         self.object_types = tuple(self._native.object_types)
         self._size = self._native.size_of_definitions
@@ -91,8 +100,9 @@ class CaptureStream:
 
         False where that cannot be (the calls are kept in a ring, or files are gone): the capture is to be read anew.
         """
-        if not self._native.extend():
-            return False
+        with refusing_unreadable():
+            if not self._native.extend():
+                return False
         if self._native.size_of_definitions != self._size:
             self._size = self._native.size_of_definitions
             self.capture = _definitions(self.capture.path, self.capture.metadata, self._native.definitions())
@@ -104,7 +114,8 @@ class CaptureStream:
         While a capture is written, a call may be written a little later than another that began after it: so its last
         moments are better left for the next time.
         """
-        native = self._native.next(most, until_ns)
+        with refusing_unreadable():
+            native = self._native.next(most, until_ns)
         self.row = native["first"] + len(native["kind"])
         return CallBatch(
             first=native["first"],
@@ -162,9 +173,10 @@ def read_capture(path: Path) -> Capture:
 
 
 def recorded_modules(path: Path) -> Sequence[Module]:
-    """The binaries in the capture in folder `path`; none where it cannot be read."""
+    """The binaries in the capture in folder `path`; none where its files are not there. Raises as `CaptureStream`."""
     contents = read_contents(path)
-    return [_module(contents, *entry) for entry in _native.read_modules(os.fsencode(path))]
+    with refusing_unreadable():
+        return [_module(contents, *entry) for entry in _native.read_modules(os.fsencode(path))]
 
 
 def _definitions(path: Path, metadata: Metadata, decoded: _call_stream.Definitions) -> Capture:
@@ -186,14 +198,24 @@ def _definitions(path: Path, metadata: Metadata, decoded: _call_stream.Definitio
 
 
 def count_records(path: Path) -> RecordCounts:
-    """Count the records of the capture in folder `path` without decoding them; what is damaged does not count."""
-    counts = _native.count_records(os.fsencode(path))
+    """Count the records of the capture in folder `path` without decoding them; what is damaged does not count.
+
+    Raises as `CaptureStream` does where the system fails to read a file.
+    """
+    with refusing_unreadable():
+        counts = _native.count_records(os.fsencode(path))
     return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], _stops(counts["stops"]))
 
 
 def fingerprint_of(path: Path) -> str:
-    """What the recorder writes as `Module.fingerprint` of a file; empty if it cannot be read."""
-    return _native.fingerprint(os.fsencode(path))
+    """What the recorder writes as `Module.fingerprint` of a file; empty if it cannot be read.
+
+    Raises SystemLimitError where this process has too many open files.
+    """
+    fingerprint = _native.fingerprint(os.fsencode(path))
+    if not fingerprint:
+        raise_if_no_descriptor()
+    return fingerprint
 
 
 def _stops(native: _native.Stops) -> Stops:

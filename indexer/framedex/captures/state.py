@@ -7,10 +7,13 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.captures.end import read_end
 from framedex.captures.metadata import read_metadata
+from framedex.captures.unreadable import refusing_unreadable
 from framedex.model import Metadata
 from framedex.nativepart import _native
 from framedex.regularfile import open_regular
+from framedex.systemlimits import raise_if_limit
 
 # A stream grows by whole segments, the next of which is made ready early. So its size does not tell that something was
 # added, but its last two segments do.
@@ -33,7 +36,7 @@ def capture_state(path: Path) -> CaptureState:
     """
     metadata = read_metadata(path)
     foreign = metadata.foreign
-    signature = _signature(path) if foreign is None else f"{foreign.content} {foreign.value or ''}"
+    signature = _signature(path, read_end(path)) if foreign is None else f"{foreign.content} {foreign.value or ''}"
     return CaptureState(path, capture_identity(path, metadata), signature)
 
 
@@ -54,8 +57,14 @@ def identity_of_import(origin: str) -> str:
 
 
 def is_being_written(path: Path, metadata: Metadata) -> bool:
-    """Whether the recording goes on: nobody stopped it, and a process of this user on this machine has it mapped."""
-    return _is_mapped(path, metadata) and not _native.was_stopped(os.fsencode(path))
+    """Whether the recording goes on: nobody stopped it, and a process of this user on this machine has it mapped.
+
+    Raises FramedexError where the system fails to read the capture.
+    """
+    if not _is_mapped(path, metadata):
+        return False
+    with refusing_unreadable():
+        return not _native.was_stopped(os.fsencode(path))
 
 
 def is_over(path: Path) -> bool:
@@ -71,16 +80,19 @@ def _is_mapped(path: Path, metadata: Metadata) -> bool:
     folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
     try:
         return folder in Path(f"/proc/{metadata.pid}/maps").read_bytes()
-    except OSError:
+    except OSError as error:
+        raise_if_limit(error)
         return False
 
 
-def _signature(path: Path) -> str:
+def _signature(path: Path, ended_by: str | None) -> str:
     try:
-        streams = sorted(path.glob(f"*{_native.STREAM_SUFFIX}"))
-    except OSError:
+        streams = sorted(file for file in path.iterdir() if file.name.endswith(_native.STREAM_SUFFIX))
+    except OSError as error:
+        raise_if_limit(error)
         return ""
-    return " ".join(f"{stream.name}:{_ending(stream)}" for stream in streams)
+    endings = [f"{stream.name}:{_ending(stream)}" for stream in streams]
+    return " ".join([*endings, *([ended_by] if ended_by else [])])
 
 
 def _ending(stream: Path) -> str:

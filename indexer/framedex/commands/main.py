@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -234,9 +236,7 @@ class Verbs(click.Group):
         try:
             return self._invoke_with_plain_errors(ctx)
         except FramedexError as error:
-            from framedex.commands.output.console import print_error
-
-            print_error(error)
+            _print_error(error)
             ctx.exit(1)
         except click.UsageError as error:
             if type(error) is click.UsageError:  # the other kinds have no words of ours
@@ -244,6 +244,12 @@ class Verbs(click.Group):
             raise
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
+        except (OSError, MemoryError, ImportError) as error:
+            failure = _system_failure(error)
+            if failure is None or getattr(sys.stdout, "failure", None) is not None:  # `told_if_unwritable` reports it
+                raise
+            _print_error(failure)
+            ctx.exit(1)
 
     def _invoke_with_plain_errors(self, ctx: click.Context) -> object:
         try:
@@ -253,7 +259,7 @@ class Verbs(click.Group):
 
             working_folder()  # raises FramedexError where a relative path had none to begin at
             raise
-        except (FramedexError, OSError, click.ClickException, click.Abort, click.exceptions.Exit):
+        except (FramedexError, OSError, MemoryError, click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:
             _blame_damage(ctx, error)
@@ -265,6 +271,22 @@ def _imported(verb: str) -> click.Command:
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     return command
+
+
+def _system_failure(error: Exception) -> FramedexError | None:
+    from framedex.systemlimits import system_failure
+
+    return system_failure(error)
+
+
+def _print_error(error: FramedexError) -> None:
+    try:
+        from framedex.commands.output.console import print_error
+
+        print_error(error)
+    except (OSError, MemoryError, ImportError):  # a process that reached a limit can import nothing more
+        with suppress(OSError):
+            click.echo(f"framedex: {error.message}\n  {error.remedy}", err=True)
 
 
 def _blame_damage(ctx: click.Context, error: Exception) -> None:

@@ -17,6 +17,7 @@ from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
 from framedex.fleet.marks import names_going
 from framedex.fleet.tables import calls_in
+from framedex.systemlimits import raise_if_no_descriptor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -183,7 +184,8 @@ class Asking:
             connection.execute(f"DROP TABLE files.{table}")
         with self._told(f"{place.address} does not have what a store has", _AGAIN):
             try:
-                self._open_calls()
+                if not (self._has_irregular_parts() and self._set_apart()):
+                    self._open_calls()
             except duckdb.Error:  # one of the files is at fault
                 if not self._set_apart():
                     raise
@@ -191,6 +193,10 @@ class Asking:
         connection.execute(f"SET allowed_directories = [{_quoted(place.address)}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
+
+    def _has_irregular_parts(self) -> bool:
+        parts = {row.part for row in self._counted.values()}
+        return any(self._place.is_irregular(f"{table}/{part}") for part in parts for table in _OF_CALLS)
 
     def _open_calls(self) -> None:
         """Make the views of calls and of their kinds, of the captures that count."""
@@ -233,6 +239,8 @@ class Asking:
     def _fault(self, part: str, *, is_read: bool) -> str:
         """What is wrong with the files of a part, in a sentence without its end; empty where nothing is."""
         for table in _OF_CALLS:
+            if self._place.is_irregular(f"{table}/{part}"):
+                return f"{self._place.url(f'{table}/{part}')} is no file of a store's ({_IRREGULAR})"
             columns = _columns(table)
             selected = ", ".join(f'"{name}"' for name, _ in columns)
             text = f"SELECT {selected} FROM {self._files([f'{table}/{part}'])}"
@@ -243,7 +251,10 @@ class Asking:
                     said = "it has columns of other types"
                 elif is_read:
                     self._connection.execute(f"SELECT bit_xor(hash(f)) FROM ({text}) f").fetchall()
+            except duckdb.OutOfMemoryException as error:
+                raise MemoryError(str(error)) from error
             except duckdb.Error as error:
+                raise_if_no_descriptor()
                 said = str(error).splitlines()[0]
             if said:
                 return f"{self._place.url(f'{table}/{part}')} is no file of a store's ({said})"
@@ -281,9 +292,13 @@ class Asking:
         """Read the rows of these files, but of those that are none of a store's, with the addresses of the files."""
         definition = ", ".join(f'"{name}" {kind}' for name, kind in _columns(table))
         self._connection.execute(f"CREATE TABLE files.{table} ({definition}, filename VARCHAR)")
+        irregular = {name for name in names if self._place.is_irregular(name)}  # DuckDB would wait for a pipe
+        self.left_out += [f"{self._place.url(name)} is left out: {_IRREGULAR}." for name in sorted(irregular)]
+        names = [name for name in names if name not in irregular]
         try:
             self._insert(table, names)
         except duckdb.Error:  # one of them is at fault: each for itself
+            raise_if_no_descriptor()
             for name in names:
                 try:
                     self._insert(table, [name])
@@ -296,9 +311,11 @@ class Asking:
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
             columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
-            self._connection.execute(
-                f"INSERT INTO files.{table} SELECT {columns}, filename FROM {self._files(names, 'filename = true')}"
-            )
+            files = self._files(names, "filename = true")
+            try:
+                self._connection.execute(f"INSERT INTO files.{table} SELECT {columns}, filename FROM {files}")
+            except duckdb.OutOfMemoryException as error:
+                raise MemoryError(str(error)) from error
 
     def _selected(self, table: str, rows: Sequence[Committed]) -> str:
         """SQL for all that some parts have, and for what others have of the captures whose rows count there."""
@@ -355,8 +372,12 @@ _AGAIN = (
 
 
 _OF_CALLS = ("calls", "call_kinds")
+_IRREGULAR = "it is not a regular file"
 # Whatever the files are, a query that raises these is at fault.
-_OF_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException)
+_OF_QUERY = (
+    *(duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException),
+    duckdb.OutOfMemoryException,
+)
 
 
 def _columns(table: str) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.libraries import fsspec
 from framedex.fleet.schema import MARKER, VERSION
 from framedex.plaintext import printable
+from framedex.regularfile import open_regular, read_regular
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"
@@ -142,20 +144,35 @@ class Place:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[Any]:
-        """A file that is there, open for reading: a context manager."""
+        """A file that is there, open for reading: a context manager. Never waits for a pipe that has this name."""
         with self._told("read"):
-            file = self.files.open(self.path(name), "rb")
+            file = open_regular(Path(self.path(name))) if self.is_local else self.files.open(self.path(name), "rb")
         with file:
             yield file
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file, None where there is none."""
+        """The content of a file, None where there is none. A pipe or a device has no content."""
+        if self.is_irregular(name):
+            return b""
         with self._told("read"):
             try:
-                content: bytes = self.files.cat_file(self.path(name))
+                content: bytes = (
+                    read_regular(Path(self.path(name))) if self.is_local else self.files.cat_file(self.path(name))
+                )
             except FileNotFoundError:
                 return None
         return content
+
+    def is_irregular(self, name: str) -> bool:
+        """Whether a pipe or a device has this name, whose reading may never end."""
+        if not self.is_local:
+            return False
+        with self._told("read"):
+            try:
+                mode = os.stat(self.path(name)).st_mode  # noqa: PTH116 - a path as text
+            except FileNotFoundError:
+                return False
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
     def put(self, name: str, file: Path) -> None:
         """Have a file there with the content of a local one, in place of one with this name."""

@@ -26,7 +26,10 @@ def table_of(content: bytes, columns: Sequence[str]) -> Any:
 
     All is read in this thread: one of Arrow's that lets go of the bytes while Python ends would abort the process.
     """
-    return parquet.ParquetFile(pa.BufferReader(content)).read(columns=list(columns), use_threads=False)
+    try:
+        return parquet.ParquetFile(pa.BufferReader(content)).read(columns=list(columns), use_threads=False)
+    except pa.ArrowMemoryError as error:  # an ArrowException, but nothing is wrong with the file
+        raise MemoryError(str(error)) from error
 
 
 def column_of(place: Place, name: str, key: str) -> list[str]:

@@ -21,6 +21,7 @@ from framedex.model import Foreign
 from framedex.model.metadata import SHARED
 from framedex.regularfile import open_regular
 from framedex.shared.keeping import keep_shared
+from framedex.systemlimits import SystemLimitError
 
 _AT_ONCE = 1 << 20  # bytes
 _COPYING = ".importing-"  # what folders of copies begin with
@@ -128,6 +129,8 @@ def _imported_from(origin: str, captures: Path) -> Kept | None:
     for folder in capture_folders(captures):
         try:
             foreign = read_metadata(folder).foreign
+        except SystemLimitError:
+            raise
         except FramedexError:
             continue
         if foreign is not None and foreign.origin == origin:

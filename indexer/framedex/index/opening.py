@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from framedex.errors import FramedexError
-from framedex.index.file.database import find_index
+from framedex.index.file.database import changed_by_others, find_index
 from framedex.index.reader import Index
 
 if TYPE_CHECKING:
@@ -27,13 +28,16 @@ def open_index(
             for row in index.compiles():
                 print(row.compiles, row.function, row.line)
 
-    Raises FramedexError (with a remedy) where there is no index or no such capture, and as `Index.open` does.
+    Warns where something else than framedex changed the file: answers may be wrong. Raises FramedexError (with a
+    remedy) where there is no index or no such capture, and as `Index.open` does.
     """
     if isinstance(captures, int):
         captures = [captures]
     if not captures or (isinstance(captures, str) and captures not in ("latest", "all")):
         raise FramedexError(f"{captures!r} names no captures.", 'Give "latest", "all", or ids: [3, 5].')
     index = Index.open(_index_of(Path(path)))
+    if index.was_changed:
+        warnings.warn(str(changed_by_others(index.path)), stacklevel=2)
     try:
         chosen = [row.id for row in latest_run(index)] if captures == "latest" else captures
         if isinstance(chosen, str) or {*chosen} == {row.id for row in index.captures()}:

@@ -14,7 +14,7 @@ from framedex.errors import FramedexError
 from framedex.index.file.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
 from framedex.index.file.project import has_moved
 from framedex.index.file.seal import was_changed
-from framedex.index.file.soundness import Attention, blaming_damage
+from framedex.index.file.soundness import Attention, blaming_damage, is_unsound
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, frames_by_id
 from framedex.index.read.scope import Scope
 from framedex.index.read.urls import Urls
@@ -67,7 +67,9 @@ class Index:
         self._reader = reader
         self._may_write = may_write
         self._opened = self._identity()
-        self.was_changed = was_changed(reader.path, may_seal=may_write)
+        self.was_changed = was_changed(reader.path, may_seal=may_write) or is_unsound(
+            reader.connection, reader.path, may_seal=may_write
+        )
         """Whether something else than framedex had changed the file when it was opened: answers may be wrong."""
         self._attention = Attention(reader.connection) if self.was_changed else None
 

@@ -12,6 +12,7 @@ from framedex import words
 from framedex.captures import (
     CaptureState,
     CaptureStream,
+    UnreadableCaptureError,
     capture_identity,
     capture_state,
     is_being_written,
@@ -37,6 +38,7 @@ from framedex.model.metadata import SHARED
 from framedex.progress import Advance, Progress
 from framedex.releases import Origins, find_builds
 from framedex.shared.reading import SharedStream
+from framedex.systemlimits import SystemLimitError
 
 CALLS_AT_ONCE = 1 << 18
 """Calls that are committed together: an interrupted run loses no more, in some tenths of a second."""
@@ -46,12 +48,17 @@ AnyStream = CaptureStream | ForeignStream | SharedStream
 
 
 def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
-    """The captures as they are now, each once, and those that cannot be read with the reason."""
+    """The captures as they are now, each once, and those that cannot be read with the reason.
+
+    Raises SystemLimitError, which says nothing about a capture.
+    """
     states: dict[str, CaptureState] = {}
     refused: dict[Path, FramedexError] = {}
     for path in dict.fromkeys(Path(os.path.realpath(path)) for path in captures):
         try:
             state = capture_state(path)
+        except SystemLimitError:
+            raise
         except FramedexError as error:
             refused[path] = error
         else:
@@ -75,7 +82,10 @@ def read_captures(
     progress: Progress,
     binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
-    """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
+    """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`.
+
+    Raises SystemLimitError, after which a capture may be half read: the next time continues.
+    """
     namer = Namer(binaries, store.former_places())
     added: list[CaptureReport] = []
     pending = [state for state in states if is_due(store, state)]
@@ -85,12 +95,14 @@ def read_captures(
             if is_due(store, state):
                 try:
                     stream = stream_of(state.path)
+                except SystemLimitError:
+                    raise
                 except FramedexError as error:
                     refused[state.path] = error
                     continue
                 try:
                     added.append(_read_capture(store, state, stream, namer, advance))
-                except CaptureTakenError as error:
+                except (CaptureTakenError, UnreadableCaptureError) as error:
                     refused[state.path] = error
     return added
 
@@ -225,6 +237,8 @@ def _is_at(known: KnownCapture, path: Path) -> bool:
 def _is_still_there(known: KnownCapture) -> bool:
     try:
         return capture_state(known.path).identity == known.identity
+    except SystemLimitError:
+        raise
     except FramedexError:
         return False
 

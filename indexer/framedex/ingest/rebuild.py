@@ -15,6 +15,7 @@ from framedex.ingest.map_import import import_map
 from framedex.ingest.report import GoneCapture, Report
 from framedex.ingest.run import find_sources, ingest_captures
 from framedex.progress import Progress
+from framedex.systemlimits import SystemLimitError
 from framedex.whereabouts.rules import PathRule
 
 if TYPE_CHECKING:  # few runs need it
@@ -82,6 +83,8 @@ def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Ite
     for path in maps:
         try:
             import_map(store, path, progress)
+        except SystemLimitError:
+            raise
         except FramedexError as error:
             yield f"{error.message} What the index had of this source map is gone."
 

@@ -19,6 +19,7 @@ from framedex.captures import fingerprint_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import NamedBinary, NamesFrom
 from framedex.model import BinaryId, Module
+from framedex.regularfile import open_regular
 from framedex.whereabouts.rules import PathMap
 
 if TYPE_CHECKING:  # few runs need it
@@ -155,7 +156,7 @@ def _why_unreadable(path: Path) -> str | None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return "is not on this machine"
-        path.open("rb").close()
+        open_regular(path).close()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no path at all, such as a zero byte
         return "is not on this machine"
     except OSError as error:

@@ -18,6 +18,7 @@ from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
 from framedex.ingest.marks import is_followed
+from framedex.systemlimits import SystemLimitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ def _is_of(capture: KnownCapture, folder: Path) -> bool:
         return False
     try:
         return capture_state(folder).identity == capture.identity
+    except SystemLimitError:
+        raise
     except FramedexError:
         return False
 

@@ -13,6 +13,7 @@ from framedex.index.file.soundness import blaming_damage
 from framedex.index.write.store import Store
 from framedex.ingest.rebuild import is_missing, refill
 from framedex.progress import Progress
+from framedex.systemlimits import SystemLimitError
 from framedex.whereabouts.rules import PathRule
 
 if TYPE_CHECKING:  # few runs need it
@@ -74,5 +75,7 @@ def _identities(captures: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     for path in captures:
         try:
             yield path, capture_identity(path, read_metadata(path))
+        except SystemLimitError:
+            raise
         except FramedexError:
             continue

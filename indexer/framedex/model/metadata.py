@@ -57,7 +57,8 @@ class Metadata:
     says in a sentence why no Python frames were recorded; `selected_by` has the variables by which calls were selected,
     and is empty where all are there. `launch` is None for a program that was started without `framedex run`, `foreign`
     for what framedex recorded itself. `job` has what the environment said of the job that the process was part of, by
-    the names of its variables.
+    the names of its variables. `ended_by` is the name of the signal that ended the program (`SIGSEGV`), None where it
+    ended by itself, or where nothing tells.
     """
 
     format: str | None = None
@@ -75,6 +76,7 @@ class Metadata:
     selected_by: tuple[str, ...] = ()
     foreign: Foreign | None = None
     job: Mapping[str, str] = field(default_factory=dict)
+    ended_by: str | None = None
     text: str = field(default="{}", repr=False)
 
     @classmethod
@@ -97,6 +99,7 @@ class Metadata:
             selected_by=_texts(told.get("selected_by")),
             foreign=_foreign(told.get("foreign")),
             job=_by_name(told.get("job")),
+            ended_by=_text(told.get("ended_by")),
             text=text,
         )
 

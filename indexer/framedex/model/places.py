@@ -25,7 +25,7 @@ class How(StrEnum):
     DEFINITION = "definition"  # the line where the function is defined, not the line of the call
     CLASS = "class"  # an implicit member: the line of its class
     FOLLOWED = "followed"  # a text's line, found in another version of the file it names
-    DOUBTFUL = "doubtful"  # a text's line, which the file here does not bear out, and no other version was found
+    DOUBTFUL = "doubtful"  # a text's line or offset in a file here that may be another version
     CANDIDATES = "candidates"  # several definitions, or files, fit; all are listed
 
 

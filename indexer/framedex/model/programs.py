@@ -72,7 +72,7 @@ class Noted:
 
     `name` is that of its module, such as `jit_f`, `function` the jitted function (`f`), and `defined` where that is
     (`train.py:3`); both empty where not known. `statics` are the static arguments that were given, with their values as
-    text.
+    text. `donated` are the places of the program's arguments that were donated.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Noted:
     defined: str
     arguments: tuple[NotedArgument, ...]
     statics: tuple[tuple[str, str], ...]
+    donated: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

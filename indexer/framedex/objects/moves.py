@@ -41,3 +41,11 @@ MOVES = {
     "TpuStream_EnqueueTransferDeviceToHost": Move(Direction.DEVICE_TO_HOST, "size"),
 }
 """What receives from another host is left out: the host that sends has the same copy."""
+
+HOST_CALLBACKS = frozenset(
+    {"jax.pure_callback", "jax.experimental.io_callback", "jax.debug.callback", "jax.debug.print"}
+)
+"""Runs of host callbacks, as the mock records them: their operands go to the host."""
+
+CALLBACK_RESULT = "PJRT_CopyToDeviceStream_AddChunk"
+"""Sends a result of a host callback to its device. Its thread ran the callback just before."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from framedex.projects.macros import is_dropped_by_cmake
 from framedex.projects.model import Project, is_c, is_compiled
 from framedex.projects.targets import Target, targets
+from framedex.regularfile import open_regular
 
 _MARK = "# Written by `framedex cmake`"
 
@@ -58,7 +59,7 @@ def is_unspeakable(path: str) -> bool:
 
 def is_own(path: Path) -> bool:
     """Whether this is a file that `cmakelists_text` made. Raises OSError where it cannot be read."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(len(_MARK)) == _MARK.encode()
 
 

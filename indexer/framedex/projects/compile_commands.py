@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 from framedex.projects.model import Project, is_c, is_compiled
+from framedex.regularfile import open_regular
 
 # Clang refuses keys that it does not know, so ours is told from others by where its objects would be.
 _OUTPUT = "framedex-cmake/"
@@ -28,7 +29,7 @@ def compile_commands_text(project: Project) -> str:
 
 def is_own(path: Path) -> bool:
     """Whether this is a file that `compile_commands_text` made. Raises OSError where it cannot be read."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return f'{{"output": "{_OUTPUT}'.encode() in file.read(_BEGINNING)
 
 

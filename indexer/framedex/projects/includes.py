@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from framedex.projects.model import IncludeRoots, SourceTree
+from framedex.regularfile import read_regular
 
 _INCLUDE = re.compile(rb'#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+/[^>\n]+)>)')
 
@@ -62,7 +63,7 @@ def _included_names(tree: SourceTree) -> dict[str, Counter[str]]:
     included: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path in tree.files:
         try:
-            text = (tree.root / path).read_bytes()
+            text = read_regular(tree.root / path)
         except OSError:
             continue
         folder = path.rpartition("/")[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from framedex.captures import foreign_file, write_foreign_metadata
 from framedex.model import Foreign, Metadata
+from framedex.regularfile import read_regular_text
 from framedex.shared.archive import Archive, DamagedError
 from framedex.shared.reading import read_definitions, refusing
 
@@ -43,8 +44,8 @@ def keep_shared(folder: Path, foreign: Foreign) -> None:
 def kept_excerpts(folder: Path) -> dict[str, str]:
     """The files here that hold the texts of recorded files, by their paths; none where it is no shared capture."""
     try:
-        told = json.loads((folder / EXCERPTS).read_text("utf-8"))
-    except (OSError, ValueError):
+        told = json.loads(read_regular_text(folder / EXCERPTS))
+    except (OSError, ValueError, RecursionError):
         return {}
     return {path: str(folder / file) for path, file in told.items()} if isinstance(told, dict) else {}
 

@@ -14,6 +14,7 @@ from typing import IO, Any, NoReturn
 
 from framedex.errors import FramedexError
 from framedex.model import ExtractedFile, SourceMapInfo
+from framedex.regularfile import open_regular
 from framedex.sourcemap.records import MalformedError, decode_file, decode_header, encode_file, encode_header
 
 ENDING = ".fdmap"
@@ -54,7 +55,7 @@ def read_map(path: Path) -> Iterator[tuple[SourceMapInfo, Iterator[ExtractedFile
     Raises SourceMapError when something turns out not to be as described, so what came before must not be kept.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             lines = _lines(path, stream)
             yield _header(path, next(lines, b"")), _files(path, lines)
     except OSError as error:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from framedex.systemlimits import raise_if_limit
 from framedex.whereabouts.files import FoundFile, found_file, is_of_a_process
 
 LANGUAGES = {
@@ -72,7 +73,8 @@ def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str]
         seen.add(identity)
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
+    except OSError as error:
+        raise_if_limit(error)
         unreadable(folder)
         return []
 

@@ -19,7 +19,7 @@ from framedex.model import Definition, Language
 from framedex.nativepart import NoNativePartError
 from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
-from framedex.regularfile import read_regular
+from framedex.regularfile import read_source
 from framedex.sources.files import language_of
 from framedex.sources.names import short_name
 from framedex.whereabouts.files import FoundFile, found_file
@@ -30,7 +30,6 @@ Named = tuple[str, Definition]
 Known = tuple[int, int, bool, Sequence[Named]]
 """What an index has of a file: mtime (ns) and size when it was read, whether all of it could be, its definitions."""
 
-_LARGEST = 16 << 20  # bytes; of a larger file nothing is checked
 _OF_A_DEFINITION, _OF_A_LINE = 400, 60  # bytes
 _MOST_ABOVE = 200  # lines of decorators
 _ABOVE_NAME = 2  # lines of a template's head, attributes and a return type, which compilers count to a function
@@ -159,10 +158,10 @@ class Outline:
 def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
     """The outline of a file; None where it cannot be read, or is too large. `known` is asked for its definitions."""
     file = found_file(path)
-    if file is None or file.size > _LARGEST:
+    if file is None:
         return None
     try:
-        content = read_regular(Path(path))
+        content = read_source(Path(path))
     except OSError:
         return None
     language = language_of(path)

@@ -65,6 +65,20 @@ def test_an_address_outside_every_function_has_no_symbol(plain_binary: Path) -> 
     assert binary.resolve([end - 1])[0][0].name == "plain_c"
 
 
+def test_a_function_is_found_by_its_name_alone(tmp_path: Path) -> None:
+    """Linkers store a name that is the end of another one once, and append the version of a library to names."""
+    library = tmp_path / "libnames.so"
+    (tmp_path / "names.c").write_text("int print_and_stop(int x) { return x; }\nint stop(int x) { return x + 1; }\n")
+    (tmp_path / "names.map").write_text("NAMES_1.0 { global: print_and_stop; stop; };\n")
+    version = f"-Wl,--version-script={tmp_path / 'names.map'}"
+    subprocess.run(["gcc", "-shared", "-fPIC", version, tmp_path / "names.c", "-o", library], check=True)
+    table = Binary.open(library).symbols
+    assert table is not None
+    start, _ = address_of(library, "stop")
+    assert {symbol.start for symbol in table.named("stop")} == {start}
+    assert table.named("top") == []
+
+
 def test_a_stripped_library_still_names_what_it_exports(stripped_library: Path) -> None:
     start, _ = address_of(stripped_library, "plain_c", "-D")
     assert Binary.open(stripped_library).resolve([start])[0][0].name == "plain_c"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from framedex.captures import Cell, read_cells, write_cells
-from framedex.placetext import cell_name
+from framedex.commands.launching.recorder_report import RecorderReport
+from framedex.commands.output.terminal import Terminal, paint, place_line
+from framedex.model import How, Location
+from framedex.placetext import cell_name, place_text
 
 
 @pytest.fixture
@@ -64,3 +68,48 @@ def test_what_is_no_name_of_a_cell_is_left_out(capture: Path) -> None:
 def test_a_capture_without_cells_has_none(capture: Path) -> None:
     assert read_cells(capture) == {}
     assert cell_name("/home/me/In[1].py") == ""
+
+
+@pytest.mark.parametrize(
+    ("notebook", "file", "name"),
+    [
+        ("", "In[3].py", "cell In[3]"),
+        ("train.ipynb", "train.ipynb.In[3].py", "train.ipynb cell In[3]"),
+        ("größe 2.ipynb", "größe 2.ipynb.In[3].py", "größe 2.ipynb cell In[3]"),
+        ("../a\0b:\n.ipynb", ".._a_b__.ipynb.In[3].py", ".._a_b__.ipynb cell In[3]"),
+        ("n" * 300, "n" * 100 + ".In[3].py", "n" * 100 + " cell In[3]"),
+    ],
+)
+def test_files_are_named_after_the_notebook_and_the_cell(capture: Path, notebook: str, file: str, name: str) -> None:
+    write_cells(capture, [Cell("/tmp/ipykernel_1/2.py", "In[3]", "x = 1\n", notebook)])
+    path = Path(read_cells(capture)["/tmp/ipykernel_1/2.py"])
+    assert path == capture / "cells" / file
+    assert path.read_text() == "x = 1\n"
+    assert cell_name(str(path)) == name
+    assert place_text(str(path), 4) == f"{name} line 4"
+
+
+def test_other_files_are_not_cells() -> None:
+    assert place_text("/x/train.py", 4) == "/x/train.py:4"
+    assert cell_name("/x/In[3].py") == ""
+
+
+def test_a_terminal_with_links_shows_the_cell_and_another_one_the_file(capture: Path) -> None:
+    write_cells(capture, [Cell("<ipython-input-3>", "In[3]", "x = 1\n", "train.ipynb")])
+    path = read_cells(capture)["<ipython-input-3>"]
+    line = place_line(Location(path, 1, How.EXACT))
+    with_links = paint(line, Terminal(colors=False, links=True))
+    assert "train.ipynb cell In[3] line 1" in with_links and "In%5B3%5D.py#1" in with_links
+    assert paint(line, Terminal(colors=False, links=False)) == f"{path}:1"
+
+
+def test_malformed_cells_in_a_report_are_left_out() -> None:
+    cell = {"pid": 7, "file": "f", "number": 1, "notebook": "", "text": "old"}
+    entries = [cell, cell | {"text": "new"}, cell | {"pid": "x"}, {"pid": 7}, [], cell | {"pid": 8, "number": 2}]
+    with RecorderReport() as report:
+        file = os.open(report.variables()["FRAMEDEX_REPORT"], os.O_WRONLY | os.O_APPEND)
+        for entry in (*(json.dumps(each).encode() for each in entries), b"{", b"\xff"):
+            os.write(file, b"cell " + entry + b"\0")
+        os.close(file)
+        cells = report.read().cells
+    assert cells == {7: [Cell("f", "In[1]", "new")], 8: [Cell("f", "In[2]", "old")]}

@@ -115,6 +115,16 @@ def test_ranges_leave_what_is_kept_and_what_lies_elsewhere(recorded: Recorded, m
     assert recorded.run("captures", "rm", "1").exit_code == 0 and not elsewhere.exists()
 
 
+def test_all_captures_are_removed_by_the_word_all_and_yes(recorded: Recorded) -> None:
+    shown = recorded.run("captures", "rm", "all")
+    assert shown.exit_code == 0 and "2 captures with " in shown.stderr and "--yes removes them" in shown.stderr
+    for contradictory in (["all", "1"], ["all", "--all-but", "1"], ["all", "--older-than", "1d"]):
+        assert recorded.run("captures", "rm", *contradictory).exit_code == 2
+    assert recorded.ids() == [1, 2]
+    assert recorded.run("captures", "rm", "all", "--yes").exit_code == 0
+    assert recorded.ids() == [] and not recorded.captures
+
+
 def test_ages_and_numbers_choose_runs(recorded: Recorded) -> None:
     assert "nothing to remove" in recorded.run("captures", "rm", "--older-than", "1d", "--yes").stderr
     assert "nothing to remove" in recorded.run("captures", "rm", "--all-but", "2", "--yes").stderr

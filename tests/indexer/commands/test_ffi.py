@@ -95,18 +95,29 @@ def test_calls_that_do_not_fit_the_handler_are_explained(missing: IndexedRun) ->
     for name, said in (
         ("too many", "It takes 1 argument; the call gives 2. The handler takes (f32) -> (f32), attributes (f32)."),
         ("wrong attribute", "The handler has no attribute 'epsilon'; where it stands it takes 'eps'"),
+        ("wrong attribute type", "Attribute eps is f64; the handler takes f32."),
+        ("wrong attribute type", "Pass eps=np.float32(...)."),
+        ("wrong attribute kind", "Attribute eps is an array; the handler takes a scalar."),
+        ("wrong attribute kind", "Pass a scalar"),
         ("wrong dtype", "Argument 0 is s32[2,4]; the handler takes f32."),
     ):
         after = text.partition(f"called at {missing.program}:{lines[name]}")[2]
         assert said in after.split("\n  ! ")[0], name
 
 
+def test_runs_with_attributes_of_different_types_are_told_apart(missing: IndexedRun) -> None:
+    """1 as f32, which the handler takes, prints as 1 of f64 and of an array do; the type is what was wrong."""
+    lines = [line.split() for line in missing.invoke("ffi", "rms_norm").stdout.splitlines()]
+    given = {line[4]: line[0] for line in lines if line[1:4] == ["(f32[2,4])", "->", "(f32[2,4])"]}
+    assert given == {"eps=f64(1)": "1", "eps=s64[1,2]": "1", "epsilon=f32(1)": "1"}
+
+
 def test_calls_are_readable_and_lead_to_their_line(calls: IndexedRun) -> None:
     text = calls.invoke("calls", "--function", "rms_norm,rms_norm_forward", "--stack", "line").stdout
-    assert "rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]" in text
-    assert "rms_norm_forward(f32[4,8], eps=1e-05) -> f32[4,8], f32[4]" in text
+    assert "rms_norm(f32[4,8], eps=f32(1e-05)) -> f32[4,8]" in text
+    assert "rms_norm_forward(f32[4,8], eps=f32(1e-05)) -> f32[4,8], f32[4]" in text
     assert f"{EXAMPLE}:{CALL} in rms_norm" in text
-    assert "scale_later(f32[4,8], factor=2) -> f32[4,8] later" in calls.invoke("calls").stdout
+    assert "scale_later(f32[4,8], factor=f32(2)) -> f32[4,8] later" in calls.invoke("calls").stdout
 
 
 def test_the_trace_of_a_run_ends_with_its_ffi_call(calls: IndexedRun) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.captures import captures_below
 from framedex.commands.main import cli
 from framedex.guidebook.keeping import kept, read_kept
 from tests.indexer.commands.small_captures import unpack_capture
@@ -46,6 +47,18 @@ def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tm
 
     assert result.exit_code == 0, result.output
     assert read_kept(tmp_path / "kept.json") == program.observations
+
+
+def test_all_captures_of_an_index_count_and_not_the_latest_run_alone(run: Run, tmp_path: Path) -> None:
+    for number in (1, 2):
+        unpack_capture(captures_below(tmp_path) / str(number), started_unix_ns=number * 10**18, pid=number)
+    assert CliRunner().invoke(cli, ["index"]).exit_code == 0
+
+    calls = {}
+    for chosen in ((), ("--capture", "all"), ("--capture", "latest")):
+        assert run("--observations", "kept.json", *chosen).exit_code == 0
+        calls[chosen] = sum(each.calls for each in read_kept(tmp_path / "kept.json").runs)
+    assert calls[()] == calls["--capture", "all"] == 2 * calls["--capture", "latest"] > 0
 
 
 @pytest.mark.exhaustive

@@ -53,7 +53,7 @@ def checkout(folder: Path) -> str:
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     (tmp_path / "desk").mkdir()
-    (tmp_path / "desk" / "framedex.toml").write_text('sources = ["../checkout"]\n')
+    (tmp_path / "framedex.toml").write_text('sources = ["checkout"]\n')
     return Desk(tmp_path / "desk", monkeypatch)
 
 
@@ -199,7 +199,7 @@ def test_a_frame_of_a_source_map_is_opened_in_public_and_then_in_the_checkout(
     assert desk.told("browser") == [f"{ADDRESS}/blob/{commit}/glue/glue.cc#L2"]
 
     shutil.move(hidden, source)
-    (desk.folder / "framedex.toml").write_text('sources = ["../checkout"]\n')
+    (desk.folder.parent / "framedex.toml").write_text('sources = ["checkout"]\n')
     (desk.folder / "browser.log").unlink()
     result = CliRunner().invoke(cli, ["--index", str(project.index), "open", f"glue@{commit[:12]}:glue/glue.cc:2"])
     assert desk.told("vim") == ["+call cursor(2,1)", str(source / "glue" / "glue.cc")]

@@ -142,6 +142,30 @@ def test_sources_and_path_rules_of_the_settings_are_used_by_index(elsewhere: Pro
     assert "take it out there" in result.stderr
 
 
+def test_a_folder_outside_of_the_settings_is_read_once_the_user_has_added_it(
+    elsewhere: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Given settings of a stranger that name another folder, as a home, then it stays unread until the user agrees."""
+    elsewhere.ingest().close()
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.py").write_text("def secret():\n    return 1\n")
+    (tmp_path / "linked").symlink_to(outside)
+    (tmp_path / "framedex.toml").write_text(f'sources = ["{outside}", "linked"]\n')
+
+    result = run("index")
+    assert result.exit_code == 0, result.stderr
+    assert f"`framedex sources add {outside}`" in result.stderr
+    assert str(outside) not in run("sources").stdout
+    with Index.open(elsewhere.index) as index:
+        assert not index.names.files_named("secret.py")
+
+    assert run("sources", "add", str(outside)).exit_code == 0
+    result = run("index")
+    assert result.exit_code == 0 and "sources add" not in result.stderr
+    with Index.open(elsewhere.index) as index:
+        assert index.names.files_named("secret.py") == [str(outside / "secret.py")]
+
+
 def test_the_index_of_the_settings_is_the_one_that_is_asked(elsewhere: Project, tmp_path: Path) -> None:
     elsewhere.ingest().close()
     elsewhere.index.rename(tmp_path / "other.db")

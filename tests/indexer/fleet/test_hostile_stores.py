@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -284,3 +285,34 @@ def test_days_of_which_nothing_is_removed_are_told(store: Path) -> None:
         done = CliRunner().invoke(cli, ["fleet", verb, "--store", str(store), *choice])
         assert done.exit_code == 0, done.output
         assert f"What is not needed of {day.name} stays" in " ".join(done.stderr.split())
+
+
+@pytest.mark.exhaustive(keep=["captures-pipe", "calls-pipe"])
+@pytest.mark.parametrize("put_in_place", [os.mkfifo, lambda file: file.symlink_to("/dev/zero")], ids=["pipe", "device"])
+@pytest.mark.parametrize("table", ["captures", "calls", "call_kinds", "stacks", "frames"])
+def test_a_pipe_or_a_device_in_a_store_is_left_out_and_never_waited_for(
+    store: Path, table: str, put_in_place: Callable[[Path], None]
+) -> None:
+    before = content(store)
+    file = next((store / table).rglob("*.parquet"))
+    file.rename(file.with_suffix(".away"))
+    put_in_place(file)
+
+    with Asking(Place(str(store))) as asking:
+        rows = asking.query("SELECT capture FROM captures").rows
+        asking.query("SELECT count(*) FROM calls")
+        (said,) = {line for line in asking.left_out if "regular file" in line}
+    assert str(file) in said and (len(rows) < len(before["captures"]) or table in ("stacks", "frames"))
+    assert all(isinstance(done, (Added, FramedexError)) for done in added(store, *job()))
+    with suppress(FramedexError):
+        compact(Place(str(store)), Silence())
+
+
+@pytest.mark.parametrize("name", [MARKER, "drops/pipe.json"])
+def test_a_pipe_in_place_of_a_small_file_of_a_store_is_refused_with_its_name(store: Path, name: str) -> None:
+    (store / name).parent.mkdir(exist_ok=True)
+    (store / name).unlink(missing_ok=True)
+    os.mkfifo(store / name)
+    with pytest.raises(FramedexError) as raised:
+        Asking(Place(str(store)))
+    assert str(store) in raised.value.message and raised.value.remedy

@@ -28,6 +28,7 @@ def _settings() -> Iterator[Finding]:
         return
     named = {
         "sources": list(map(str, settings.sources)),
+        "sources outside of its folder, read once they are added": list(map(str, settings.outside)),
         "path-map": [f"{rule.before} -> {rule.after}" for rule in settings.path_map],
         "links": list(settings.links),
         "mirrors": list(settings.mirrors),

@@ -19,6 +19,7 @@ from framedex.commands.completing.shells import SHELLS, script
 from framedex.commands.output.whole_files import written_whole
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
+from framedex.regularfile import read_regular
 from framedex.userfolders import user_folder
 
 _MARK = "# completion of framedex"
@@ -123,7 +124,7 @@ def _without_mark(text: bytes) -> bytes:
 def _content(path: Path) -> bytes | None:
     """What is in a file; None where there is none. Raises FramedexError where it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         return None
     except OSError as error:

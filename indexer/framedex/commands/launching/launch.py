@@ -7,17 +7,26 @@ import importlib.metadata
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from framedex.binaries import Contents, KeptBinaries, state_of
-from framedex.captures import captures_below, captures_of_run, write_contents
+from framedex.captures import (
+    Cell,
+    captures_below,
+    captures_of_run,
+    read_metadata,
+    write_cells,
+    write_contents,
+    write_end,
+)
 from framedex.commands.launching.mock_settings import check_mock
 from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.plugins import Plugin
@@ -119,9 +128,30 @@ def launch(what: Launch) -> Outcome:
             raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
         told = report.read()
     made = tuple(captures_of_run(captures, run_id))
+    _keep_cells(made, told.cells, what.arguments)
+    if status < 0:
+        _note_end(made, process.pid, signal.Signals(-status).name)
     with suppress(KeyboardInterrupt):  # whoever is in a hurry does without
         _keep_binaries(made)
     return Outcome(status, made, what.plugin, what.captures, told)
+
+
+def _keep_cells(captures: Iterable[Path], cells: Mapping[int, Sequence[Cell]], arguments: Sequence[str]) -> None:
+    """Keep the texts of the cells that a process ran in its captures, before the captures are indexed."""
+    named = [Path(each).name for each in arguments if each.endswith(".ipynb")]
+    notebook = named[0] if len(named) == 1 else ""
+    for capture in captures if cells else ():
+        with suppress(OSError, FramedexError):  # on a full disk the cell is named by what Python calls its file
+            if of_process := cells.get(read_metadata(capture).pid or 0):
+                write_cells(capture, [replace(each, notebook=each.notebook or notebook) for each in of_process])
+
+
+def _note_end(captures: Iterable[Path], process: int, name: str) -> None:
+    """Write the signal that ended a process into its captures."""
+    for capture in captures:
+        with suppress(OSError, FramedexError):  # without it `check` only knows which calls had not returned
+            if read_metadata(capture).pid == process:
+                write_end(capture, name)
 
 
 def _keep_binaries(captures: Iterable[Path]) -> None:

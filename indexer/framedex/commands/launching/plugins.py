@@ -11,6 +11,7 @@ from pathlib import Path
 
 from framedex.errors import FramedexError
 from framedex.interpreters import ask, why_not
+from framedex.regularfile import open_regular
 
 # The folders of the installed packages that bring a plug-in, by name. JAX finds the same ones (jax/_src/xla_bridge.py,
 # discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Nothing of a plug-in is imported, nor the packages around it, as
@@ -135,7 +136,7 @@ def _why_no_plugin(path: Path) -> str:
     from elftools.elf.sections import SymbolTableSection
 
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             symbols = ELFFile(file).get_section_by_name(".dynsym")
             if not isinstance(symbols, SymbolTableSection) or not symbols.get_symbol_by_name("GetPjrtApi"):
                 return "it has no function GetPjrtApi"

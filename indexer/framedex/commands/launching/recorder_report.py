@@ -1,4 +1,4 @@
-"""What the recorders of a program tell the launcher: which captures they began, and why there is none.
+"""What the recorders of a program tell the launcher: which captures they began, why there is none, and cells that ran.
 
 It is memory of the launcher that they write to by its path below /proc: nothing of it is on a disk that may be full,
 and the program has no file more than without it.
@@ -6,9 +6,13 @@ and the program has no file more than without it.
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from framedex.captures import Cell
 
 VARIABLE = "FRAMEDEX_REPORT"
 NAME = "framedex-report"
@@ -17,10 +21,11 @@ NAME = "framedex-report"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The folders of the captures that were begun, and why others could not be."""
+    """The folders of the captures that were begun, why others could not be, and the cells that ran, by process."""
 
     began: tuple[Path, ...] = ()
     failures: tuple[str, ...] = ()
+    cells: Mapping[int, Sequence[Cell]] = field(default_factory=dict)
 
 
 class RecorderReport:
@@ -53,4 +58,19 @@ class RecorderReport:
         return Told(
             tuple(Path(os.fsdecode(text)) for what, _, text in told if what == b"began"),
             tuple(text.decode("utf-8", "replace") for what, _, text in told if what == b"failed"),
+            _cells(text for what, _, text in told if what == b"cell"),
         )
+
+
+def _cells(entries: Iterable[bytes]) -> dict[int, list[Cell]]:
+    """The cells by process. One that ran again has one entry; a malformed entry has none."""
+    found: dict[int, dict[str, Cell]] = {}
+    for entry in entries:
+        try:
+            told = json.loads(entry)
+            pid, number = int(told["pid"]), int(told["number"])
+            cell = Cell(str(told["file"]), f"In[{number}]", str(told["text"]), str(told["notebook"]))
+        except (ValueError, LookupError, TypeError):
+            continue
+        found.setdefault(pid, {})[cell.recorded] = cell
+    return {pid: list(cells.values()) for pid, cells in found.items()}

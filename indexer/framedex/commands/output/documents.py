@@ -26,7 +26,8 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
                 "held": [{"line": line | null, "buffers", "size"}]}]}]}
     waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line": line | null, "outward": [line],
                 "how": "result" | "copy to the host" | "run", "thread", "count", "unsure": int, "total_duration",
-                "longest_duration", "longest_call", "first_call", "latest_call"}], "loops": [{"capture", "thread",
+                "longest_duration", "longest_call", "first_call", "latest_call", "unended": int}],
+                "unseen", "unseen_times": int, "unseen_call", "loops": [{"capture", "thread",
                 "line": line | null, "rounds", "start", "duration", "median_duration", "compile", "dispatch",
                 "transfer", "wait", "steps": [{"number", "start", "duration", "compile", "dispatch", "transfer",
                 "wait", "first_call"}]}]}
@@ -44,9 +45,11 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
                 "calls", "ops", "programs": [name]}]} | null}; a program use has "ops" as [{"kind", "ops"}], and the
                 sums "calls" and "total_duration" of its "runs"
     explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
-                "function", "language", "location": location | null, "candidates": [location], "module", "address",
-                "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
-                are 1-based
+                "function", "is_doubtful": the name is of a binary that may be another build, "language",
+                "location": location | null, "candidates": [location], "module", "address",
+                "labels", "outward": [{"path", "line", "column", "function"}]}]}],
+                "releases": {"jax" | "jaxlib": {"version", "basis": "text" | "installation" | "recording"}},
+                "problems": [str]}: lines of the text are 1-based
     find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}; with
                --static also "static": {"callers": [{"name", "location", "end_line", "lines": [int], "one_of": int,
@@ -196,6 +199,7 @@ def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
         **answer_document(answer),
         **{"recorded": found.recorded, "device": found.device, "line_count": len(found.lines)},
         **{"lines": lines, "loops": [asdict(loop) for loop in found.loops]},
+        **{"unseen": found.unseen, "unseen_times": found.unseen_times, "unseen_call": found.unseen_call},
     }
 
 

@@ -10,6 +10,7 @@ from framedex import words
 from framedex.commands.output.proposals import command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Span
+from framedex.errortext import innermost_lines
 from framedex.model import Severity
 from framedex.plaintext import printable
 
@@ -32,7 +33,7 @@ def check_lines(findings: Sequence[Finding]) -> Iterator[Line]:
 
 
 def _finding(finding: Finding) -> Iterator[Line]:
-    message, *more = finding.message.split("\n")
+    message, *more = innermost_lines(finding.message)
     yield (
         Span(f"{finding.count:>8,}  "),
         Span(printable(finding.function), "native"),

@@ -9,6 +9,7 @@ from framedex import words
 from framedex.commands.output.proposals import command, proposing
 from framedex.commands.output.render_trace import folded_frames
 from framedex.commands.output.terminal import Span, place_line, text_line
+from framedex.errortext import innermost_lines
 from framedex.ffi.explain import platform_name
 from framedex.ffi.signature import signature_text
 from framedex.model import Join
@@ -132,7 +133,7 @@ def _rest(target: FfiTarget) -> Iterator[Line]:
 
 
 def _trouble(trouble: FfiTrouble) -> Iterator[Line]:
-    first, *others = trouble.message.split("\n")
+    first, *others = innermost_lines(trouble.message)
     times = f" ({trouble.count:,} times)" if trouble.count > 1 else ""
     yield text_line(f"  ! {first}{times}", "error")
     for other in others:

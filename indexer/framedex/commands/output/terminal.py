@@ -19,7 +19,7 @@ import click
 
 from framedex.errors import FramedexError
 from framedex.model.places import path_in_repository
-from framedex.placetext import location_labels
+from framedex.placetext import location_labels, place_text
 from framedex.plaintext import printable
 from framedex.portable import host_name
 from framedex.whereabouts.files import is_here
@@ -116,6 +116,8 @@ def _columns() -> int:
 def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     """`path:line`, leading there if the file exists, and labels: by default how the line is known unless exactly.
 
+    Where links can be shown, a cell of a notebook is named instead.
+
     Of a file that is not here it is a link to the public URL, if one is known. Where links cannot be shown it is that
     URL itself: every terminal finds those.
     """
@@ -124,7 +126,9 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
     if is_here:
-        place = Span(f"{printable(location.path)}:{location.line}", "place", replace(location, url=None))
+        path = f"{printable(location.path)}:{location.line}"
+        text = printable(place_text(location.path, location.line))
+        place = Span(text, "place", replace(location, url=None), address=path if text != path else "")
     elif location.url is not None:
         text = f"{printable(path_in_repository(location.path))}:{location.line}"
         place = Span(text, "place", location, address=printable(location.url))

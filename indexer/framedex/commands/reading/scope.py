@@ -38,13 +38,18 @@ class CaptureChoice(click.ParamType[Chosen]):
 
 
 class CaptureIds(click.ParamType[tuple[int, ...]]):
-    """Ids with commas between; several such words are the ids of all."""
+    """Ids with commas between; several such words are the ids of all. The word `all` is no ids, where it is allowed."""
 
     name = "ids"
+
+    def __init__(self, *, may_be_all: bool = False) -> None:
+        self._may_be_all = may_be_all
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         """The ids."""
         chosen = captures_named(str(value).strip())
+        if self._may_be_all and chosen is Counted.ALL:
+            return ()
         if not isinstance(chosen, tuple):
             self.fail(f"'{value}' is no id of a capture; write an id, or several: 3,5.", param, ctx)
         return chosen

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from framedex import words
+from framedex.calltext import error_headline
 from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import command
 from framedex.commands.report.charts import (
@@ -34,6 +35,7 @@ from framedex.costtext import (
     transfers_total,
     waits_total,
 )
+from framedex.errortext import innermost_lines
 from framedex.model import PARTS_OF_STEPS, Activity
 from framedex.plaintext import visible
 
@@ -74,6 +76,7 @@ def page_environment(places: Places) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(duration=words.duration, count=words.count, place=places.of, brief=brief)
+    environment.filters.update(error_headline=error_headline, innermost_lines=innermost_lines)
     environment.globals.update(boxes=boxes, command=command)
     return environment
 

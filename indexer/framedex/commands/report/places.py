@@ -11,7 +11,7 @@ from urllib.parse import quote
 from framedex.commands.editor.browser import is_page
 from framedex.commands.output.terminal import source_is_here
 from framedex.model.places import path_in_repository
-from framedex.placetext import cell_name, location_labels
+from framedex.placetext import cell_name, location_labels, place_text
 from framedex.regularfile import read_regular_text
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class Places:
 
     def of(self, location: Location) -> Place:
         """How a place is shown."""
-        if cell := cell_name(location.path):
-            text = f"{cell} line {location.line}"
+        if cell_name(location.path):
+            text = place_text(location.path, location.line)
             return Place(
                 text, location.path, self._link(location), ", ".join(location_labels(location)), _source(location)
             )

@@ -40,10 +40,10 @@ class _Age(click.ParamType[int]):
 
 
 @click.command("rm")
-@click.argument("named", metavar="[ID...]", nargs=-1, type=CaptureIds())
+@click.argument("named", metavar="[ID...|all]", nargs=-1, type=CaptureIds(may_be_all=True))
 @click.option("--older-than", "age", type=_Age(), help="Those that began longer ago than this: 7d, 12h, 30m, 2w.")
 @click.option("--all-but", type=click.IntRange(min=0), metavar="N", help="All but the latest N runs.")
-@click.option("--yes", "is_meant", is_flag=True, help="Remove those that --older-than or --all-but choose.")
+@click.option("--yes", "is_meant", is_flag=True, help="Remove those that all, --older-than or --all-but choose.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed.")
 @click.pass_obj
 def remove_captures(
@@ -56,13 +56,13 @@ def remove_captures(
 ) -> None:
     """Remove captures: their folders, and what the index has of them.
 
-    By their ids; or by age or number with --yes, without which this only shows which ones that would be. These leave
-    what `framedex captures keep` has marked, and what does not lie beside the index.
+    By their ids; or all, or by age or number, with --yes, without which this only shows which ones that would be. These
+    leave what `framedex captures keep` has marked, and what does not lie beside the index.
     """
-    ids = tuple(chain.from_iterable(named))
-    is_range = age is not None or all_but is not None
-    if bool(ids) == is_range:
-        raise click.UsageError("Give the ids of captures, or --older-than or --all-but.")
+    is_all, ids = () in named, tuple(chain.from_iterable(named))
+    is_range = is_all or age is not None or all_but is not None
+    if bool(ids) == is_range or (is_all and (age, all_but) != (None, None)):
+        raise click.UsageError("Give the ids of captures or the word all, or --older-than or --all-but.")
     from framedex.index.opening import known_captures
 
     with open_index(index_path) as index:

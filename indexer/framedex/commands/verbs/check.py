@@ -28,6 +28,8 @@ _KINDS = [
     *(
         "error",
         "behaviour",
+        "crash",
+        "donation",
         "never-returned",
         "unimplemented",
         "leak",
@@ -79,8 +81,9 @@ def check(
 ) -> None:
     """Show what captures tell to be wrong.
 
-    Errors that came back, functions that are not implemented, calls that never returned, objects that were not
-    destroyed or were used wrongly. Findings that are the same are shown once, with a call for `framedex trace`.
+    Errors that came back, crashes, donations that could not be used, functions that are not implemented, calls that
+    never returned, objects that were not destroyed or were used wrongly. Findings that are the same are shown once,
+    with a call for `framedex trace`.
 
     Budgets (--max-compiles and those after it) say what a program may do at most; each process keeps to them by
     itself. The status is 1 where one is broken or fits nothing, or where calls are missing: docs/budgets.md.

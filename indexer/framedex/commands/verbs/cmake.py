@@ -28,6 +28,7 @@ from framedex.projects import (
     is_compiled,
     is_definition,
 )
+from framedex.regularfile import read_regular
 
 _SHOWN = 8
 
@@ -167,7 +168,7 @@ def _make_folder(folder: Path) -> None:
 def _write_if_changed(path: Path, text: str) -> bool:
     """Write the file unless it says the same already. True where it was written."""
     try:
-        if not path.is_symlink() and path.read_bytes() == text.encode():
+        if not path.is_symlink() and read_regular(path) == text.encode():
             return False
     except OSError:
         pass

@@ -14,7 +14,7 @@ from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.files import working_folder
 from framedex.commands.reading.known import INDEX_FOLDER, known_index, load_settings_here
-from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
+from framedex.commands.reading.scope import CaptureChoice, Chosen, index_of_whole_runs
 
 if TYPE_CHECKING:
     from framedex.model.guidebook.observed import Observations
@@ -67,7 +67,15 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
     callback=_of_the_web,
     help="Where the files of that checkout are to be read in public.",
 )
-@capture_option
+@click.option(
+    "--capture",
+    "chosen",
+    type=CaptureChoice(),
+    metavar="ID|latest|all",
+    default="all",
+    show_default=True,
+    help="Of which captures in the index: ids of `framedex captures` (3 or 3,5), the latest run with calls, or all.",
+)
 @click.pass_context
 def guidebook(
     ctx: click.Context,
@@ -78,18 +86,18 @@ def guidebook(
     kept_in: Path | None,
     documentation: Path | None,
     repository: str | None,
-    chosen: Chosen | None,
+    chosen: Chosen,
 ) -> None:
     """Write a site of the API's functions: what captures tell.
 
     Each function of the PJRT C API has a page: who calls it, from which lines, with which arguments, what comes before
     and after it, which errors were seen; and so have objects, and programs that show something in steps. DIR is a
-    capture or a folder that holds captures; FILE holds what --observations wrote. Without either, the captures in the
-    index are told of. The site needs no network and no server.
+    capture or a folder that holds captures; FILE holds what --observations wrote. Without either, the site tells of
+    all captures in the index. The site needs no network and no server.
 
     Needs mkdocs-material: pip install 'framedex[guidebook]'.
     """
-    if places and chosen is not None:
+    if places and ctx.get_parameter_source("chosen") is not click.core.ParameterSource.DEFAULT:
         raise click.UsageError("--capture is of the index: name no captures with it.")
     site = out or (None if kept_in is not None and compared is None else _usual_site(ctx.obj, places))
     if site is not None:
@@ -126,7 +134,7 @@ def _usual_site(index: Path | None, places: tuple[Path, ...]) -> Path:
     return found.with_name(_SITE)
 
 
-def _observed(index: Path | None, places: tuple[Path, ...], chosen: Chosen | None) -> tuple[Observations, bool]:
+def _observed(index: Path | None, places: tuple[Path, ...], chosen: Chosen) -> tuple[Observations, bool]:
     from framedex.commands.reading.observed import observed_in, observed_in_index, with_runs
 
     if places:

@@ -133,7 +133,24 @@ def _update(
                 find = find_needed_sources if lazy else find_sources
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map, debuginfod)
                 store.seal()
+    _note_outside(path, settings)
     return replace(report, refused=(*unusable.items(), *report.refused))
+
+
+def _note_outside(path: Path, settings: Settings) -> None:
+    """Note which source folders the settings of a folder name outside of it, unless the user added them himself."""
+    from framedex.index import Index
+
+    if not settings.outside:
+        return
+    with Index.open(path, may_write=False) as index:
+        known = {root.path for root in index.sources.roots()}
+    for folder in settings.outside:
+        if os.path.realpath(folder) not in known:
+            note(
+                f"{settings.file} names {folder} as a source folder. It is outside of the folder of that file, so it is"
+                f" not read. Add it if you want that: `framedex sources add {shell_word(str(folder))}`."
+            )
 
 
 def _check_that_one_can_be_read(path: Path, captures: Sequence[Path]) -> None:

@@ -13,7 +13,7 @@ from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 
 _NOTHING = (
-    "No thread of Python waited for the runtime in these captures, and none has a loop; or they are still followed."
+    "These captures show no wait of Python for the runtime and no loop; captures that are still followed have none yet."
 )
 
 
@@ -27,8 +27,9 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
     """Show which lines wait for the device, and loops' steps.
 
     A thread waits where it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
-    `np.asarray(x)`), or in a call that runs a program when its queue is full. Loops are found by themselves: of each
-    round it is told how long its thread spent on compiling, dispatching, transfers and waiting, and on its own.
+    `np.asarray(x)`), or in a call that runs a program when its queue is full. A wait without a recorded end has an
+    unknown duration. Loops are `for` and `while` statements of the program: each round shows the time of its thread
+    in compiling, dispatching, transfers, waits, and its own code.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_waits()) as (index, answer):
         found = index.waits(all_lines=all_lines)
@@ -36,8 +37,6 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
         print_json(waits_document(answer, found, limit))
     else:
         note_what_is_missing(*answer.captures)
-        print_lines(
-            [heading(answer), (), *waits_lines(found, limit)] if found.lines or found.loops else [heading(answer)]
-        )
-    if not found.lines and not found.loops:
+        print_lines([heading(answer), (), *waits_lines(found, limit)] if found.recorded else [heading(answer)])
+    if not (found.lines or found.loops or found.unseen):
         nothing_found(_NOTHING)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex.regularfile import read_regular_text
 
 MARK = "framedex-guidebook.json"
 """The file by which a folder is known to be a guidebook, which may be replaced."""
@@ -48,7 +49,7 @@ def refuse_foreign(out: Path) -> None:
 def _added(guidebook: Path) -> list[str]:
     """What lies in a guidebook's folder and was not written there."""
     try:
-        written = {MARK, *json.loads((guidebook / MARK).read_text("utf-8"))["holds"]}
+        written = {MARK, *json.loads(read_regular_text(guidebook / MARK))["holds"]}
         return sorted(path.name for path in guidebook.iterdir() if path.name not in written)
     except (OSError, ValueError, LookupError, TypeError):  # one that does not say
         return []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from framedex.errortext import full_message
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
 from framedex.ffi.model import (
@@ -207,9 +208,12 @@ class _Known:
         by_message: dict[str, list[_Run]] = {}
         for run in runs:
             if run.error > 0:
-                message = str(arguments(self.texts[run.arguments]).get("error_message") or "")
-                by_message.setdefault(message, []).append(run)
+                by_message.setdefault(self.message(run), []).append(run)
         return [self._error(message, failed) for message, failed in by_message.items()]
+
+    def message(self, run: _Run) -> str:
+        """The error message of a run, empty without one."""
+        return str(arguments(self.texts[run.arguments]).get("error_message") or "")
 
     def _error(self, message: str, failed: Sequence[_Run]) -> FfiTrouble:
         latest = max(failed, key=lambda run: run.call)
@@ -253,7 +257,9 @@ def _use(reader: Reader, name: str) -> FfiUse:
         f" AND EXISTS (SELECT 1 FROM ffi_candidates k{of_run} WHERE k.site = s.id)",
         name,
     )
-    shapes = (f"({each.arguments}) -> ({each.results})" for each in _Known.of(reader, recent).shapes(recent))
+    known = _Known.of(reader, recent)
+    shapes = (f"({each.arguments}) -> ({each.results})" for each in known.shapes(recent))
+    failed = next((run for run in recent if run.error > 0), None)
     return FfiUse(
         target=name,
         handlers=_distinct_handlers(
@@ -263,6 +269,7 @@ def _use(reader: Reader, name: str) -> FfiUse:
         runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
         recent=_totals(recent),
         shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MOST_SHAPES],
+        error=full_message(failed.error, known.message(failed)) if failed is not None else "",
     )
 
 

@@ -1,10 +1,14 @@
-"""SQL that others write, on an index: it reads, and is bounded in time, in memory and in what comes back."""
+"""SQL that others write, on an index: it reads, and is bounded in memory and in what comes back.
+
+Its time is bounded by ending the process: SQLite's functions, as `printf`, may compute for minutes without a look at
+its progress handler.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import sys
-import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +17,12 @@ from framedex import words
 from framedex.errors import FramedexError
 from framedex.index.file.database import PATIENCE, connect_reading, translated
 
-LONGEST = 5.0
-"""Seconds that a query may take."""
-
 MOST_MEMORY = 256 << 20
 """Bytes that SQLite may hold, for all queries of this process."""
 
 _LONGEST_VALUE = 1 << 20  # bytes
 _MOST_HELD = 8 << 20  # characters and bytes of all rows that come back
 _LONGEST_QUERY = 100_000  # bytes
-_STEPS = 10_000
 
 _READS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE},
@@ -37,7 +37,7 @@ _TRUSTING = "PRAGMA trusted_schema = 1"
 # These tables only compute, but SQLite declares them when they are first named, which the authorizer would refuse.
 _CONNECT_TABLES_OF_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
 # What a query can do wrong itself; all else is the index's.
-_OF_QUERY = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_INTERRUPT", "SQLITE_NOMEM", "SQLITE_TOOBIG", "SQLITE_MISMATCH")
+_OF_QUERY = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_NOMEM", "SQLITE_TOOBIG", "SQLITE_MISMATCH")
 
 Value = str | int | float | bytes | None
 
@@ -58,14 +58,16 @@ def readable_views(path: Path) -> QueryRows:
         return _rows(connection.execute(_VIEWS), sys.maxsize)
 
 
-def query(path: Path, text: str, most_rows: int) -> QueryRows:
+def query(path: Path, text: str, most_rows: int, when_begun: Callable[[], None] = lambda: None) -> QueryRows:
     """The first rows that one statement of SQL gives on the index at `path`.
 
-    Raises FramedexError where there is no such index, and where the statement is none, does anything but read, or takes
-    more than `LONGEST` seconds or `MOST_MEMORY` bytes.
+    It may never return: `when_begun`, called before the statement runs, has the process end in time. Raises
+    FramedexError where there is no such index, and where the statement is none, does anything but read, or takes more
+    than `MOST_MEMORY` bytes.
     """
     with closing(connect_reading(path, PATIENCE)) as connection, translated(path):
         _bound(connection)
+        when_begun()
         try:
             found = _rows(connection.execute(text), most_rows)
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
@@ -101,8 +103,6 @@ def _bound(connection: sqlite3.Connection) -> None:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_QUERY)
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-    end = time.monotonic() + LONGEST
-    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
     connection.set_authorizer(_authorized)
 
 
@@ -114,11 +114,6 @@ def _authorized(action: int, first: str | None, second: str | None, *_: str | No
 
 
 def _refused(name: str, message: str) -> FramedexError:
-    if name.startswith("SQLITE_INTERRUPT"):
-        return FramedexError(
-            f"The query took more than {words.duration(round(LONGEST * 1e9))} and was stopped.",
-            "Ask of fewer rows; `calls` is many rows, `call_kinds` few.",
-        )
     if name.startswith(("SQLITE_NOMEM", "SQLITE_TOOBIG")):
         return FramedexError(
             f"The query needs more than {words.size(MOST_MEMORY)} of memory, or makes a value of more than"

@@ -15,6 +15,8 @@ from typing import TypeVar
 from framedex.errors import FramedexError
 from framedex.index.file.shape import foreign_part
 from framedex.index.file.version import APPLICATION_ID, VERSION
+from framedex.regularfile import open_regular
+from framedex.systemlimits import raise_if_no_descriptor
 from framedex.upwards import folders_upwards
 
 _MAKE = "Record a program with `framedex run SCRIPT`, unless that is done; `framedex index` makes the index of it."
@@ -24,6 +26,10 @@ PATIENCE = 5.0
 
 _MAGIC = b"SQLite format 3\0"
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_FSYNC")
+_SYSTEM_FAILURES = (
+    *("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_INTERRUPT"),
+    *("SQLITE_IOERR", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_PROTOCOL"),
+)
 _LITTLE = 1 << 20
 """Bytes on a disk that count as full, as the last of them may have been given back."""
 _PAUSE = 0.05
@@ -188,7 +194,7 @@ def _refuse_other_files(path: Path) -> None:
     if path.suffix == ".db" or not _is_file(path):
         return
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(len(_MAGIC))
     except OSError as error:
         raise _unwritable(path, error.strerror or str(error)) from error
@@ -317,11 +323,20 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
         )
     if _is_full(error):
         return full(path)
+    if name.startswith("SQLITE_CANTOPEN"):
+        raise_if_no_descriptor()
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return _unwritable(path, str(error))
+    if name.startswith("SQLITE_IOERR"):
+        return FramedexError(f"The index {path} could not be read: {error}.", "Check the disk, then try again.")
     if "no such" in str(error):
         return DamagedIndexError(f"The index {path} lacks a part ({error}).")
     return RebuildableIndexError(f"The index {path} could not be used: {error}.")
+
+
+def is_system_failure(error: sqlite3.Error) -> bool:
+    """Whether SQLite failed to read a file for a reason that says nothing about its content."""
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(_SYSTEM_FAILURES)
 
 
 def damaged(path: Path, what: str) -> DamagedIndexError:

@@ -421,17 +421,19 @@ CREATE INDEX idx_executions_capture ON executions (capture);
 
 -- What calls moved between host and devices, by their kinds.
 CREATE TABLE transfers(
-    kind INTEGER PRIMARY KEY REFERENCES call_kinds(id),
+    kind INTEGER REFERENCES call_kinds(id),
     capture INTEGER REFERENCES captures(id),
     direction TEXT,  -- host to device, device to host, device to device
     how TEXT,  -- what moved it, as the program has it: device_put, float; empty: not known
-    is_implicit INTEGER,  -- whether JAX's transfer guard stops it, set to "disallow"
+    -- whether JAX's transfer guard stops it, set to "disallow", or a host callback has it moved
+    is_implicit INTEGER,
     calls INTEGER,  -- that moved something
     duration INTEGER,  -- ns
     sized INTEGER,  -- of the calls, those whose size is known
     bytes INTEGER,  -- of those
     first_call INTEGER,
-    latest_call INTEGER
+    latest_call INTEGER,
+    PRIMARY KEY (kind, direction)
 );
 CREATE INDEX idx_transfers_capture ON transfers (capture);
 
@@ -507,7 +509,11 @@ CREATE TABLE memory_held(
 CREATE TABLE wait_totals(
     capture INTEGER PRIMARY KEY REFERENCES captures(id),
     recorded INTEGER,  -- ns
-    device INTEGER  -- ns; NULL where no call tells when a run had ended
+    device INTEGER,  -- ns; NULL where no call tells when a run had ended
+    -- the times in which a thread made no call until its program had ended: nothing tells whether it waited
+    unseen INTEGER,  -- ns
+    unseen_times INTEGER,
+    unseen_call INTEGER  -- the call before the longest of them; 0: there was none
 );
 
 -- The waits of a thread, by the lines of the program that led to them.
@@ -518,6 +524,7 @@ CREATE TABLE waits(
     node INTEGER,  -- the innermost of the program itself, of a stack that led to them
     waits INTEGER,
     unsure INTEGER,  -- of which nothing but the thread's next call tells when they ended
+    unended INTEGER,  -- of which the recording has no end: their duration is at least until its last call
     duration INTEGER,  -- ns
     longest INTEGER,  -- ns
     longest_call INTEGER,
@@ -965,7 +972,7 @@ CREATE VIEW memory_readable AS
 
 -- Where threads of Python waited for the runtime.
 CREATE VIEW waits_readable AS
-    SELECT w.capture, t.label AS thread, w.how, f.path, fr.line, fn.name AS function, w.waits, w.unsure,
+    SELECT w.capture, t.label AS thread, w.how, f.path, fr.line, fn.name AS function, w.waits, w.unsure, w.unended,
            w.duration / 1e6 AS milliseconds, w.longest / 1e6 AS longest_milliseconds, w.longest_call
     FROM waits w JOIN threads t ON t.id = w.thread LEFT JOIN nodes n ON n.id = w.node
     LEFT JOIN nodes u ON u.id = n.user_node LEFT JOIN frames fr ON fr.id = u.frame

@@ -91,6 +91,52 @@ def was_changed(index: Path, *, may_seal: bool = True) -> bool:
     return False
 
 
+def is_unsealed(index: Path) -> bool:
+    """Whether no seal vouches for an index, as after a kill, while nobody writes to it."""
+    text = _text(index)
+    return _Seal.read(text) is None and text != _CHANGED and not _is_being_written(index)
+
+
+def seal_as_found(index: Path, before: os.stat_result, *, is_sound: bool) -> None:
+    """Seal an index that had no seal, or mark it as changed, by what was found since `before` was its state.
+
+    Nothing is done where it was written meanwhile, where a log beside it has more, or where the seal cannot be written.
+    """
+    text = _text(index)
+    try:
+        if not is_sound:
+            _replace(index, text, _CHANGED)
+        elif not _has_log(index):
+            value = _checksum_elsewhere(index)
+            seal = _Seal(before.st_size, before.st_mtime_ns, before.st_ctime_ns, value)
+            if seal.is_of(index.stat()):
+                _replace(index, text, str(seal))
+    except (OSError, ValueError):
+        return
+
+
+def _has_log(index: Path) -> bool:
+    log = Path(f"{os.path.realpath(index)}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _is_being_written(index: Path) -> bool:
+    """Whether a writer holds the lock of the seal."""
+    try:
+        file = _opened(index, READ_ONLY)
+    except OSError:
+        return False
+    try:
+        _lock(file, alone=True)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False
+
+
 def checksum(file: Path) -> int:
     """The CRC-32 of a file: several times as fast as the hashes of `hashlib`, and nobody is to be outwitted."""
     descriptor = _kept_open(os.path.realpath(file))

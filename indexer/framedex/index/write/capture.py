@@ -18,6 +18,8 @@ from framedex.index.write import aggregates
 from framedex.index.write.binaries import note_binaries
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.causal_links import LinkWriter
+from framedex.index.write.costs.activity import Activity
+from framedex.index.write.costs.callback_transfers import write_callback_transfers
 from framedex.index.write.costs.memory import write_memory
 from framedex.index.write.costs.transfers import TransferWriter
 from framedex.index.write.costs.waits import write_waits
@@ -69,6 +71,9 @@ class CaptureWriter:
             forget_calls(connection, known[0])
         self.rows: int = known[2] if is_continued else 0
         self.id = known[0] if is_continued else self._insert(None if known is None else known[0], identity)
+        if is_continued:
+            text = storable(record.capture.metadata.text)
+            connection.execute("UPDATE captures SET metadata = ? WHERE id = ?", (text, self.id))
         self._first, self._reserved = self._reserve(reserve)
         self._add_builds()
         renamed = note_binaries(connection, record.binaries)
@@ -152,8 +157,10 @@ class CaptureWriter:
             self._check_turn()
             if was_followed:
                 self._open_up_unreturned()
-            write_memory(self._connection, self.id)
-            write_waits(self._connection, self.id)
+            activity = Activity.of(self._connection, self.id)
+            write_callback_transfers(self._connection, self.id, activity.kinds)
+            write_memory(self._connection, self.id, activity)
+            write_waits(self._connection, self.id, activity)
             empty = "capture = ? AND calls = 0"
             spans = f"kind IN (SELECT id FROM call_kinds WHERE {empty})"
             self._connection.execute(f"DELETE FROM call_spans WHERE {spans}", (self.id,))

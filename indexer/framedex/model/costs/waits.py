@@ -24,7 +24,8 @@ class Waits:
     """The time in which a thread of Python was blocked on the runtime in a line; durations in ns.
 
     Of `count` waits nothing tells of the `unsure` ones when what was waited for was there: they count to the thread's
-    next call. Calls are those that it was blocked in, or after.
+    next call. The recording has no end of the `unended` ones: they took at least until its last call. Calls are those
+    that it was blocked in, or after.
     """
 
     line: PythonLine | None
@@ -38,6 +39,7 @@ class Waits:
     longest_call: int
     first_call: int
     latest_call: int
+    unended: int = 0
 
 
 PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
@@ -101,9 +103,16 @@ def _own(spent: LoopStep | Loop) -> int:
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """All of it for some captures. `recorded` is from the first call to the end of the last, `device` in how much of
-    that a program is known to have been under way (None: not known), both in ns, the captures' together."""
+    that a program is known to have been under way (None: not known), both in ns, the captures' together.
+
+    In `unseen` ns, `unseen_times` times, a thread made no call until a program of its own had ended: whether it waited
+    is not recorded. `unseen_call` is the call before the longest of these times, or 0.
+    """
 
     lines: Table[Waits]
     loops: Table[Loop]
     recorded: int
     device: int | None
+    unseen: int = 0
+    unseen_times: int = 0
+    unseen_call: int = 0

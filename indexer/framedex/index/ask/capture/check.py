@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from framedex import words
 from framedex.errorcodes import ErrorCode, error_name
+from framedex.errortext import full_message
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import Reader, arguments
@@ -14,6 +17,7 @@ from framedex.index.read.spans import KIND_TABLES
 from framedex.missing import doubts, stopped_early
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
+from framedex.programs.donations import unused_donations
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -29,6 +33,10 @@ _WHAT_IS_WRONG = {
     ViolationKind.USE_AFTER_CLIENT: "was given {a_type} whose client had been destroyed",
 }
 _BEHAVIOUR = "behaviour"
+_CRASHES = {name: name for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP")} | {
+    "SIGKILL": "SIGKILL (kill -9, or the kernel where memory ran out: dmesg tells)",
+}
+"""The signals that end a program against its will, as findings name them."""
 _OUTCOMES = {
     "raised": (Severity.ERROR, "{name} failed on {function}"),
     "hung": (Severity.WARNING, "{name}{place} on {function} did not end for long"),
@@ -42,6 +50,7 @@ def check_capture(asked: AskedCapture) -> Check:
     reader, capture = asked.reader, asked.row()
     unjudged = list(_why_objects_are_not_judged(capture))
     found = [*_errors(reader, capture), *_behaviours(reader, capture), *_unreturned(reader, capture)]
+    found += _donations(reader, capture)
     if not unjudged:
         found += [*_violations(reader, capture), *_undestroyed(reader, capture)]
     lines = python_lines(reader, {group.finding.call: group.stack for group in found})
@@ -100,11 +109,9 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     )
     for function, error, stack, text, count, call in rows:
         message = str(arguments(text).get("error_message") or "")
-        name = error_name(error)
-        told = message if message.startswith(name) else f"{name}: {message}" if message else name
         is_missing = error == ErrorCode.UNIMPLEMENTED
-        kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.WARNING)
-        yield _Group(Finding(kind, severity, f"answered {told}", function, count, call), stack)
+        kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.ERROR)
+        yield _Group(Finding(kind, severity, f"answered {full_message(error, message)}", function, count, call), stack)
 
 
 def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
@@ -122,9 +129,11 @@ def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         outcome = told.get("outcome")
         if outcome not in _OUTCOMES:
             continue
-        severity, words = _OUTCOMES[outcome]
+        severity, sentence = _OUTCOMES[outcome]
         place = f" ({told['place']})" if told.get("place") else ""
-        message = words.format(name=told.get("behaviour") or "a behaviour", place=place, function=told.get("function"))
+        message = sentence.format(
+            name=told.get("behaviour") or "a behaviour", place=place, function=told.get("function")
+        )
         first = str(told.get("error_message") or "").partition("\n")[0]
         yield _Group(Finding("behaviour", severity, f"{message}{first and f': {first}'}", function, count, call), stack)
 
@@ -135,10 +144,50 @@ def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         f" WHERE k.capture = ? AND k.error < 0 GROUP BY k.boundary, k.stack, {_DISPATCHED_FROM}",
         capture.id,
     )
-    for function, stack, count, call in rows:
-        finding = Finding(
-            "never-returned", Severity.WARNING, "had not returned when the recording ended", function, count, call
+    ended_by = Metadata.parse(capture.metadata_text).ended_by
+    is_crash = ended_by in _CRASHES
+    kind, severity = ("crash", Severity.ERROR) if is_crash else ("never-returned", Severity.WARNING)
+    end = f"{_CRASHES.get(ended_by, ended_by)} ended the program" if ended_by else "the recording ended"
+    message = f"had not returned when {end}"
+    if is_crash and not rows:
+        message = f"was the latest call before {end}"
+        rows = reader.rows(
+            f"SELECT b.name, k.stack, 1, c.id FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary"
+            " WHERE k.capture = ? ORDER BY c.id DESC LIMIT 1",
+            capture.id,
         )
+    for function, stack, count, call in rows:
+        yield _Group(Finding(kind, severity, message, function, count, call), stack)
+
+
+def _donations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+    """Programs with donated arguments whose memory no result can have."""
+    rows = reader.rows(
+        "SELECT p.signature, n.text, p.function, k.stack, count(*), max(x.call) FROM compilations x"
+        " JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
+        " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
+        " WHERE x.capture = ? AND k.error <= 0 AND p.signature IS NOT NULL"
+        # Most programs have none, and signatures are long.
+        " AND (instr(p.signature, 'jax.buffer_donor') OR coalesce(json_array_length(n.text, '$.donated'), 0))"
+        " GROUP BY x.program, x.noted, k.stack",
+        capture.id,
+    )
+    for signature_text, noted, function, stack, count, call in rows:
+        signature = json.loads(signature_text)
+        donated = json.loads(noted).get("donated", ()) if noted else ()
+        unused = list(unused_donations(signature, donated))
+        if not unused:
+            continue
+        fits = "no other result has its size" if len(unused) == 1 else "no other results have their sizes"
+        lines = [f"cannot reuse the memory of {words.count(len(unused), 'donated argument')}: {fits}"]
+        for place, size in unused[:_SHOWN]:
+            each = signature["arguments"][place]
+            lines.append(
+                f"argument {each['name'] or place}: {each['type']}" + (f", {words.size(size)}" if size >= 0 else "")
+            )
+        if len(unused) > _SHOWN:
+            lines.append(f"and {words.count(len(unused) - _SHOWN, 'more argument')}")
+        finding = Finding("donation", Severity.WARNING, "\n".join(lines), function or "a program", count, call)
         yield _Group(finding, stack)
 
 

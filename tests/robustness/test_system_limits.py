@@ -1,0 +1,171 @@
+"""Without open files or memory, a command ends with one sentence; nothing of it is taken for damage or stored."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.binaries import Binary, Contents
+from framedex.captures import (
+    CaptureStream,
+    UnreadableCaptureError,
+    capture_state,
+    captures_below,
+    count_records,
+    fingerprint_of,
+    read_kept_program,
+    recorded_modules,
+)
+from framedex.captures.contents import read_contents
+from framedex.commands.main import cli
+from framedex.index import Index
+from framedex.index.file.database import DamagedIndexError
+from framedex.index.file.soundness import blaming_damage
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import Module
+from framedex.systemlimits import SystemLimitError
+from tests.indexer.commands.small_captures import unpack_capture
+from tests.indexer.recorded import Project
+from tests.running import plain_environment
+
+FEW_FILES = range(12, 24)  # from too few to import all of a verb, to enough for all of it
+
+
+@contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """Inside, this process cannot open a file."""
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    """A capture where `framedex run` puts it in the project `tmp_path`."""
+    return unpack_capture(captures_below(tmp_path) / "first")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        CaptureStream,
+        capture_state,
+        count_records,
+        recorded_modules,
+        read_contents,
+        lambda capture: read_kept_program(capture, f"{0:016x}-1"),
+        lambda capture: fingerprint_of(Path(sys.executable)),
+        lambda capture: Binary.open(Path(sys.executable)),
+        lambda capture: Contents(capture / "kept.json").of(Path(sys.executable)),
+        lambda capture: RecordedBinaries().open(Module(sys.executable, 0, 0, None, "")),
+        lambda capture: Index.open(capture / "index.db"),
+    ],
+)
+def test_a_file_that_the_process_cannot_open_is_neither_missing_nor_damaged(
+    capture: Path, read: Callable[[Path], object]
+) -> None:
+    CliRunner().invoke(cli, ["--index", str(capture / "index.db"), "index", str(capture)])
+    with no_descriptor_left(), pytest.raises(SystemLimitError, match="Too many open files") as raised:
+        read(capture)
+    assert "ulimit -n" in raised.value.remedy
+
+
+def test_calls_that_the_process_cannot_open_are_not_cut_off(capture: Path) -> None:
+    stream = CaptureStream(capture)
+    with no_descriptor_left(), pytest.raises(SystemLimitError):
+        stream.next(stream.calls)
+    assert not stream.problems
+
+
+@pytest.mark.exhaustive(keep=["18"])
+@pytest.mark.parametrize("most", FEW_FILES)
+def test_an_index_made_with_few_open_files_lacks_nothing_once_there_are_more(
+    capture: Path, tmp_path: Path, most: int
+) -> None:
+    """Given a limit for open files at the first `index`, when it is run again without, then all calls are there."""
+    limited = subprocess.run(
+        ["sh", "-c", f'ulimit -n {most}; exec "$@"', "sh", sys.executable, "-m", "framedex", "index"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=plain_environment(),
+    )
+    assert limited.returncode == 0 or limited.stderr.startswith("framedex: "), limited.stderr
+    assert limited.returncode == 0 or "Too many open files.\n  Raise the limit" in limited.stderr
+    index = tmp_path / ".framedex" / "index.db"
+    assert CliRunner().invoke(cli, ["--index", str(index), "index", str(capture)]).exit_code == 0
+    with Index.open(index) as opened:
+        (row,) = opened.captures()
+        assert row.calls == CaptureStream(capture).calls > 0
+        assert not any("cut short" in problem or "cannot be read" in problem for problem in row.problems)
+
+
+def test_a_capture_on_a_failing_disk_is_refused_and_read_once_the_disk_is_well(capture: Path, tmp_path: Path) -> None:
+    index = str(tmp_path / "index.db")
+    stream, well = capture / "thread-0.fdx", capture / "thread-0.away"
+    stream.rename(well)
+    stream.symlink_to("/proc/self/mem")  # a regular file whose bytes give EIO
+    with pytest.raises(UnreadableCaptureError, match="Input/output error"):
+        CaptureStream(capture)
+    refused = CliRunner().invoke(cli, ["--index", index, "index", str(capture)])
+    assert refused.exit_code == 1
+    assert f"{stream} cannot be read: Input/output error." in refused.stderr
+    stream.unlink()
+    well.rename(stream)
+    assert CliRunner().invoke(cli, ["--index", index, "index", str(capture)]).exit_code == 0
+    with Index.open(Path(index)) as opened:
+        assert opened.captures()[0].calls == CaptureStream(capture).calls > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("contents.json", read_contents),
+        (f"programs/{0:016x}-1", lambda capture: read_kept_program(capture, f"{0:016x}-1")),
+    ],
+)
+def test_what_lies_beside_the_calls_on_a_failing_disk_is_not_missing(
+    capture: Path, name: str, read: Callable[[Path], object]
+) -> None:
+    (capture / name).parent.mkdir(exist_ok=True)
+    (capture / name).symlink_to("/proc/self/mem")
+    with pytest.raises(UnreadableCaptureError, match=re.escape(f"{capture / name} cannot be read: Input/output error")):
+        read(capture)
+
+
+def test_a_lack_of_memory_ends_a_verb_with_one_sentence(project: Project) -> None:
+    project.ingest().close()
+    code = "import resource as r, sys; from framedex.commands.main import cli; import framedex.index.reader;" + (
+        "size = int(open('/proc/self/statm').read().split()[0]) * r.getpagesize();"
+        "r.setrlimit(r.RLIMIT_AS, (size + (1 << 20),) * 2);"
+        "cli(['--index', sys.argv[1], 'calls'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(project.index)], capture_output=True, text=True, env=plain_environment()
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("framedex: ") and "memory" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_lack_of_memory_is_not_blamed_on_a_damaged_index(project: Project) -> None:
+    project.ingest().close()
+    project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
+    with pytest.raises(MemoryError), blaming_damage(project.index):
+        raise MemoryError
+    with pytest.raises(DamagedIndexError), blaming_damage(project.index):
+        raise KeyError
