@@ -10,8 +10,8 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.foreign import foreign_file, write_foreign, write_foreign_metadata
+from framedex.captures.kept import read_kept_program, read_kept_source
 from framedex.captures.metadata import read_metadata
-from framedex.captures.programs import read_kept_program
 from framedex.captures.reader import (
     CaptureStream,
     RecordCounts,
@@ -42,6 +42,7 @@ __all__ = [
     "read_capture",
     "read_cells",
     "read_kept_program",
+    "read_kept_source",
     "read_metadata",
     "recorded_modules",
     "write_cells",

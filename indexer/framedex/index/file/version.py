@@ -4,4 +4,4 @@ Apart from the schema so that readers, which must start quickly, need nothing of
 """
 
 APPLICATION_ID = int.from_bytes(b"fdex", "big")
-VERSION = 9
+VERSION = 10

@@ -1,0 +1,34 @@
+"""The kept files of a capture: compiled programs and source files. Each is named by its content."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from framedex.nativepart import _native
+from framedex.regularfile import open_regular
+
+_NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
+
+
+def read_kept_program(capture: Path, name: str) -> bytes | None:
+    """The program of this name; None if it is missing or its content has changed."""
+    return _read_kept(capture / _native.PROGRAMS, name)
+
+
+def read_kept_source(capture: Path, name: str) -> bytes | None:
+    """The source file of this name; None if it is missing or its content has changed."""
+    return _read_kept(capture / _native.SOURCES, name)
+
+
+def _read_kept(folder: Path, name: str) -> bytes | None:
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    size = int(match[1], 16)
+    try:
+        with open_regular(folder / name) as file:
+            content = file.read(size + 1)
+    except OSError:
+        return None
+    return content if len(content) == size and _native.content_name(content) == name else None
