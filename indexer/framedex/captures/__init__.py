@@ -10,7 +10,7 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.foreign import foreign_file, write_foreign, write_foreign_metadata
-from framedex.captures.kept import read_kept_program, read_kept_source
+from framedex.captures.kept import SOURCE, read_kept_program, read_kept_source
 from framedex.captures.metadata import read_metadata
 from framedex.captures.reader import (
     CaptureStream,
@@ -23,6 +23,7 @@ from framedex.captures.reader import (
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
 
 __all__ = [
+    "SOURCE",
     "CaptureState",
     "CaptureStream",
     "Cell",

@@ -8,6 +8,9 @@ from pathlib import Path
 from framedex.nativepart import _native
 from framedex.regularfile import open_regular
 
+SOURCE = "source"
+"""The kind of the descriptions of source files."""
+
 _NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from framedex.captures import read_kept_source
+from framedex.captures import SOURCE, read_kept_source
 from framedex.index.write.records import RecordedSource
 from framedex.ingest.paths import Paths
 from framedex.model import Capture
-
-DESCRIPTION = "source"
-"""The kind of the descriptions of source files (docs/capture-format.md)."""
 
 
 def recorded_sources(capture: Capture, paths: Paths) -> Mapping[str, RecordedSource]:
     """The recorded source files of a capture, by their real paths."""
     found = {}
     for description in capture.descriptions:
-        if description.kind != DESCRIPTION:
+        if description.kind != SOURCE:
             continue
         path, content, modified = (description.content.get(key) for key in ("path", "content", "modified_ns"))
         if isinstance(path, str) and isinstance(content, str) and isinstance(modified, int):

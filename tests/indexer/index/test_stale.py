@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from base64 import urlsafe_b64encode
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, Stale
 from tests.gitrepository import commit_all
+from tests.indexer.forgotten import forget_texts
 from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project, build_library, build_project
 
 
@@ -32,13 +31,6 @@ def edit(path: Path, text: str) -> None:
     before = path.stat().st_mtime_ns
     path.write_text(text)
     os.utime(path, ns=(before + 10**9, before + 10**9))
-
-
-def forget_texts(index: Path) -> None:
-    """Remove the stored texts, which indexes of installed packages do not have."""
-    with closing(sqlite3.connect(index)) as connection:
-        connection.execute("UPDATE file_versions SET text = NULL")
-        connection.commit()
 
 
 @pytest.fixture

@@ -89,7 +89,11 @@ def version_of(
 
     `source` is the state that the recording itself knows, None if it knows none.
     """
-    state = _present_state(path, began) if source is None else _recorded_state(source, path)
+    if source is None:
+        state = _present_state(path, began)
+    else:
+        was_imported_before = began is None or source.modified <= began
+        state = _recorded_state(source, path) if was_imported_before else _UNKNOWN
     return _version_id(connection, file, state)
 
 
