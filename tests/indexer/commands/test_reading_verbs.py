@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Store
 from framedex.ingest import Namer
+from tests.indexer.forgotten import forget_states
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_capture, add_whole
@@ -167,7 +168,8 @@ def test_where_takes_paths_as_texts_have_them(own: Project, monkeypatch: pytest.
 
 
 def test_where_says_that_a_file_has_changed(own: Project) -> None:
-    """Given no git that knows the old text, then every answer about the file is marked, also that nothing passes."""
+    """Given a file whose recorded state is not known, then every answer about it is marked, also that nothing passes."""
+    forget_states(own.index)
     before = own.program.read_text()
     try:
         own.program.write_text(f"# new\n{before}")
