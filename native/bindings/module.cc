@@ -4,7 +4,7 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
-#include "recorder/format/content_name.h"
+#include "capture_reader/kept_files.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -61,7 +61,10 @@ PYBIND11_MODULE(_native, module) {
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def(
-      "content_name", [](const py::bytes& content) { return capture::content_name(std::string_view(content)); },
-      py::arg("content"));
+      "is_kept_content",
+      [](const std::string& name, const py::bytes& content) {
+        return capture::is_kept_content(name, std::string_view(content));
+      },
+      py::arg("name"), py::arg("content"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -10,7 +10,7 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.foreign import foreign_file, write_foreign, write_foreign_metadata
-from framedex.captures.kept import SOURCE, read_kept_program, read_kept_source
+from framedex.captures.kept import SOURCE, has_content_name, read_kept_program, read_kept_source
 from framedex.captures.metadata import read_metadata
 from framedex.captures.reader import (
     CaptureStream,
@@ -38,6 +38,7 @@ __all__ = [
     "count_records",
     "fingerprint_of",
     "foreign_file",
+    "has_content_name",
     "is_being_written",
     "is_over",
     "read_capture",

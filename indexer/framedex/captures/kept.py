@@ -34,4 +34,9 @@ def _read_kept(folder: Path, name: str) -> bytes | None:
             content = file.read(size + 1)
     except OSError:
         return None
-    return content if len(content) == size and _native.content_name(content) == name else None
+    return content if len(content) == size and has_content_name(content, name) else None
+
+
+def has_content_name(content: bytes, name: str) -> bool:
+    """Whether a content has this name, by its size and its check."""
+    return _native.is_kept_content(name, content)

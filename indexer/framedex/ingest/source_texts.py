@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from framedex.captures import SOURCE, read_kept_source
+from framedex.captures import SOURCE, has_content_name, read_kept_source
 from framedex.index.write.records import RecordedSource
 from framedex.ingest.paths import Paths
 from framedex.model import Capture
@@ -21,5 +21,6 @@ def recorded_sources(capture: Capture, paths: Paths) -> Mapping[str, RecordedSou
         if isinstance(path, str) and isinstance(content, str) and isinstance(modified, int):
             real = paths.real(path)
             if real is not None:
-                found[real] = RecordedSource(content, modified, partial(read_kept_source, capture.path, content))
+                read = partial(read_kept_source, capture.path, content)
+                found[real] = RecordedSource(modified, read, partial(has_content_name, name=content))
     return found

@@ -122,13 +122,13 @@ class KeptProgram:
 class RecordedSource:
     """A source file as it was when its first frame was recorded.
 
-    `content` is its content name (docs/capture-format.md), `modified` its modification time in ns since 1970. `read`
-    returns its bytes, None if the capture does not keep them.
+    `modified` is its modification time in ns since 1970. `read` returns its bytes, None if the capture does not keep
+    them; `is_content` says whether other bytes equal them.
     """
 
-    content: str
     modified: int
     read: Callable[[], bytes | None]
+    is_content: Callable[[bytes], bool]
 
 
 def _nothing(_name: str) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.records import RecordedSource
 from framedex.model import FileState
-from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
 from framedex.sources.changes import blob_name, file_state, read_stable
 from framedex.sources.installed import installed_together
@@ -114,7 +113,7 @@ def _recorded_state(source: RecordedSource, path: str) -> _State:
     if text is not None:
         return _State(FileState(source.modified, len(text), blob_name(text)), text)
     present = read_stable(path)
-    if present is None or _native.content_name(present.content) != source.content:
+    if present is None or not source.is_content(present.content):
         return _UNKNOWN
     return _State(present.state(), None)
 
