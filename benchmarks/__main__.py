@@ -26,7 +26,7 @@ SUBJECTS = (
         "recording", "Recording", ("device-put-loop", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries")
     ),
     Subject("other_tools", "Recording compared with other tools", ("other-tools",)),
-    Subject("mock_tpu", "Mock TPU", ("dispatch", "behaviours", "device-memory")),
+    Subject("mock_tpu", "Mock TPU", ("dispatch", "behaviours", "device-memory", "real-programs")),
     Subject("jax_suite", "JAX's own tests on the mock TPU", ("jax-suite",)),
     Subject("indexing", "Indexing captures", ("ingest", "large-index", "followed-calls", "seal")),
     Subject("costs", "Queries of large indexes", ("compiles", "costs-by-line", "verb-memory", "time-differences")),

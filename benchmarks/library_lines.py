@@ -13,7 +13,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -389,7 +389,13 @@ def _write_text(built: Build, call: Call, answer: Answer, form: str) -> str:
         return f"    @     0x7f0000000001  16  {call.callee}\n    @     0x7f0000000002  16  {caller}\n"
     at = call.returns_to - 1
     inner = f"    #0 0x7f0000000001 in {call.callee} (/none/lib.so+0x1)\n"
-    return f"{inner}    #1 {0x7F0000000000 + at:#x}  ({built.stripped}+{at:#x})\n"
+    identity = f" (BuildId: {build_id})" if (build_id := _build_id(built.stripped)) else ""
+    return f"{inner}    #1 {0x7F0000000000 + at:#x}  ({built.stripped}+{at:#x}){identity}\n"
+
+
+@cache
+def _build_id(library: Path) -> str | None:
+    return Binary.open(library).build_id
 
 
 def _explain_text(text: str, resolver: Resolver) -> Found:

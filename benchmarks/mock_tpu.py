@@ -1,9 +1,12 @@
-"""Cost of the mock TPU: dispatch, behaviours and the allocator of device memory."""
+"""Cost of the mock TPU: dispatch, behaviours, the allocator of device memory, and real programs of JAX's libraries."""
 
 from __future__ import annotations
 
+import ast
 import json
+import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -12,12 +15,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import click
 
 import framedex_native
 from benchmarks.figures import Figure
-from benchmarks.processes import build_native, median_ratio, neutral_environment, print_header, print_row
+from benchmarks.processes import ROOT, build_native, median_ratio, neutral_environment, print_header, print_row
 from framedex_native.behaviour import Call, active, on
 
 # --- dispatch ---------------------------------------------------------------------------------------------------------
@@ -254,3 +260,215 @@ def device_memory() -> list[Figure]:
         print_row(sizes, own, malloc)
         figures.append(Figure(f"allocation among {sizes} distinct sizes", own, "ns", "malloc", own / malloc))
     return figures
+
+
+# --- real programs ----------------------------------------------------------------------------------------------------
+
+# Each runs in a process of its own, in an environment with the libraries, which the first run creates.
+REAL_PROGRAMS = Path(__file__).with_name("programs")
+# Arguments: a file and the name of its function. Prints seconds of the backend's compiler, the number of compilations,
+# processor seconds of the program, and its numbers.
+REAL_PROGRAM_WORKER = """
+import importlib.util, json, sys, time
+import jax, numpy as np
+
+durations = []
+
+def listen(event, duration_secs, **details):
+    if event == "/jax/core/compile/backend_compile_duration":
+        durations.append(duration_secs)
+
+jax.monitoring.register_event_duration_secs_listener(listen)
+file, name = sys.argv[1:]
+began = time.process_time()
+spec = importlib.util.spec_from_file_location("program", file)
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+numbers = np.asarray(getattr(module, name)(), np.float64).ravel().tolist()
+print(json.dumps({
+    "compile_s": sum(durations), "compilations": len(durations), "processor_s": time.process_time() - began,
+    "numbers": numbers,
+}))
+"""
+LIBRARIES = (
+    *("flax", "dm-haiku", "equinox", "optax", "blackjax", "numpyro", "netket", "jraph", "mujoco", "mujoco-mjx"),
+    *("penzai", "tinygp", "keras"),
+)
+RATIO_LIMIT = 1.5  # of the mock's time of compilation to the CPU backend's
+SMALLEST_S = 1.0  # programs that compile in less vary more than the limit
+TOLERANCE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of one program on one platform. `error` is the exception, or empty. Times are in seconds."""
+
+    error: str = ""
+    compile_s: float = math.nan
+    compilations: int = 0
+    processor_s: float = math.nan  # of the whole program
+    numbers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Outcomes of one program on both platforms."""
+
+    name: str
+    cpu: Outcome
+    mock: Outcome
+
+    @property
+    def ratio(self) -> float:
+        """The mock's time of compilation divided by the CPU backend's."""
+        return self.mock.compile_s / self.cpu.compile_s
+
+    @property
+    def processor_ratio(self) -> float:
+        """The mock's processor time divided by the CPU backend's. Other processes change it less than wall time."""
+        return self.mock.processor_s / self.cpu.processor_s
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether compilation takes longer than the limit, by wall time and by processor time."""
+        return min(self.ratio, self.processor_ratio) > RATIO_LIMIT
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the mock's numbers are those of the CPU backend."""
+        pairs = zip(self.mock.numbers, self.cpu.numbers, strict=False)
+        return len(self.mock.numbers) == len(self.cpu.numbers) and all(
+            math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in pairs
+        )
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[PROGRAM]...")
+@click.option(
+    "--environment",
+    type=click.Path(path_type=Path),
+    default=ROOT / "build" / "real-programs",
+    help="Virtual environment with the libraries; created if missing.",
+)
+@click.option("--library", type=click.Path(path_type=Path), help="Use this libtpu.so in place of the installed mock.")
+@click.option("--rounds", type=int, default=1, show_default=True, help="Number of rounds; the fastest counts.")
+@click.option("--seconds", type=float, default=300, show_default=True, help="Limit the time of one program.")
+def real_programs(
+    names: tuple[str, ...], environment: Path, library: Path | None, rounds: int, seconds: float
+) -> list[Figure]:
+    """Run real programs of JAX's libraries on the mock TPU and on the CPU backend, and compare compilation.
+
+    PROGRAM is a function of benchmarks/programs, or a file without .py. Without one, all programs run: some ten
+    minutes. The first run installs the libraries with pip (1.5 GB).
+    """
+    python = _create_environment(environment)
+    selected = select_programs(names)
+    mock = (library or framedex_native.library_path()).absolute()
+    print_header("program", "CPU, s", "mock, s", "mock / CPU", "processor time", "compilations", "outcome")
+    found = []
+    for file, name in selected:
+        cpu = _fastest([_run_program(python, file, name, None, seconds) for _ in range(rounds)])
+        own = _fastest([_run_program(python, file, name, mock, seconds) for _ in range(rounds)])
+        found.append(Comparison(f"{file.stem}.{name}", cpu, own))
+        _print_comparison(found[-1])
+    return _summarise(found)
+
+
+def select_programs(names: Sequence[str]) -> list[tuple[Path, str]]:
+    """The programs with these names, or of the files with these names; all programs without names.
+
+    Raises UsageError for an unknown name.
+    """
+    programs = [
+        (file, node.name)
+        for file in sorted(REAL_PROGRAMS.glob("*.py"))
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    known = {name for file, program in programs for name in (file.stem, program)}
+    if unknown := [name for name in names if name not in known]:
+        raise click.UsageError(f"No program is named {unknown[0]!r}. Programs and files: {', '.join(sorted(known))}")
+    return [(file, program) for file, program in programs if not names or {file.stem, program} & set(names)]
+
+
+def _create_environment(folder: Path) -> Path:
+    """The Python of a virtual environment with the libraries and this environment's jax."""
+    python = folder / "bin" / "python"
+    complete = folder / "complete"
+    if complete.exists():
+        return python
+    installed = [f"{name}=={version(name)}" for name in ("jax", "jaxlib")]
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *installed, *LIBRARIES], check=True)
+    complete.touch()
+    return python
+
+
+def _run_program(python: Path, file: Path, name: str, mock: Path | None, seconds: float) -> Outcome:
+    platform = (
+        {"JAX_PLATFORMS": "cpu"}
+        if mock is None
+        else {"JAX_PLATFORMS": "tpu,cpu", "TPU_LIBRARY_PATH": str(mock), "FRAMEDEX_RECORD": "0"}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                [python, "-P", "-c", REAL_PROGRAM_WORKER, file, name], cwd=folder, env=neutral_environment() | platform,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Outcome(f"did not end within {seconds:g} s")
+    if done.returncode:
+        return Outcome(_error_line(done.stderr) or f"exit status {done.returncode}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return Outcome("", result["compile_s"], result["compilations"], result["processor_s"], tuple(result["numbers"]))
+
+
+def _error_line(text: str) -> str:
+    """The last line with an exception, or the last line."""
+    lines = [line.strip()[:200] for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Interrupt)\b", line)]
+    return (errors or lines or [""])[-1]
+
+
+def _fastest(outcomes: Sequence[Outcome]) -> Outcome:
+    return min(outcomes, key=lambda outcome: math.inf if outcome.error else outcome.compile_s)
+
+
+def _print_comparison(comparison: Comparison) -> None:
+    cpu, mock = comparison.cpu, comparison.mock
+    outcome = f"CPU: {cpu.error}" if cpu.error else mock.error or ("same" if comparison.agrees else "other numbers")
+    print_row(
+        comparison.name, f"{cpu.compile_s:.2f}", f"{mock.compile_s:.2f}", f"{comparison.ratio:.2f}",
+        f"{comparison.processor_ratio:.2f}", f"{mock.compilations} / {cpu.compilations}", outcome,
+    )  # fmt: skip
+
+
+def _summarise(found: Sequence[Comparison]) -> list[Figure]:
+    on_cpu = [each for each in found if not each.cpu.error]
+    on_both = [each for each in on_cpu if not each.mock.error]
+    figures = [
+        Figure(f"{each.name}: compilation", each.mock.compile_s, "s", "CPU backend", each.ratio) for each in on_both
+    ]
+    same = sum(each.agrees for each in on_both)
+    large = [each for each in on_both if each.cpu.compile_s >= SMALLEST_S]
+    slow = [each.name for each in large if each.is_slow]
+    return [
+        Figure("programs that end", len(on_both), "programs", "CPU backend", len(on_both) / max(1, len(on_cpu))),
+        Figure("programs with the numbers of the CPU backend", same, "programs"),
+        Figure(
+            f"programs that compile for {SMALLEST_S:g} s or more, slower than {RATIO_LIMIT:g} times", len(slow),
+            "programs", note=f"{', '.join(slow) or 'None'} of {len(large)}.",
+        ),
+        _total_seconds("compilation of all programs", [(each.mock.compile_s, each.cpu.compile_s) for each in on_both]),
+        _total_seconds(
+            "processor time of all programs", [(each.mock.processor_s, each.cpu.processor_s) for each in on_both]
+        ),
+        *figures,
+    ]  # fmt: skip
+
+
+def _total_seconds(name: str, seconds: Sequence[tuple[float, float]]) -> Figure:
+    """The sum of the mock's seconds, with its ratio to the sum of the CPU backend's."""
+    mock, cpu = (sum(each) for each in zip(*seconds, strict=True)) if seconds else (0.0, 0.0)
+    return Figure(name, mock, "s", "CPU backend", mock / cpu if cpu else None)

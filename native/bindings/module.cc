@@ -4,7 +4,7 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
-#include "capture_reader/kept_programs.h"
+#include "capture_reader/kept_files.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -37,6 +37,7 @@ PYBIND11_MODULE(_native, module) {
   framedex::bindings::translate_unreadable();
   module.attr("METADATA_FILE") = capture::kMetadataFile;
   module.attr("PROGRAMS") = capture::kPrograms;
+  module.attr("SOURCES") = capture::kSources;
   module.attr("FORMAT") = capture::kFormat;
   module.attr("FORMAT_VERSIONS") =
       py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion, capture::kVersion);
@@ -61,10 +62,10 @@ PYBIND11_MODULE(_native, module) {
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def(
-      "is_kept_program",
-      [](const std::string& name, const py::bytes& program) {
-        return capture::is_kept_program(name, std::string_view(program));
+      "is_kept_content",
+      [](const std::string& name, const py::bytes& content) {
+        return capture::is_kept_content(name, std::string_view(content));
       },
-      py::arg("name"), py::arg("program"));
+      py::arg("name"), py::arg("content"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -77,11 +77,6 @@ std::vector<std::string> command_line() {
   return arguments;
 }
 
-std::string working_folder() {
-  std::array<char, PATH_MAX> path;
-  return getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
-}
-
 std::string executable() {
   std::array<char, PATH_MAX> path;
   return realpath("/proc/self/exe", path.data()) != nullptr ? path.data() : "";
@@ -169,6 +164,17 @@ void Session::describe(const std::string& kind, const std::string& json) {
   }
 }
 
+std::string Session::keep_program(std::string_view program) {
+  std::string name = programs_.keep(program);
+  visit_python_paths(program, [this](std::string_view path) { keep_source(path); });
+  return name;
+}
+
+void Session::keep_source(std::string_view filename) {
+  std::string description = sources_.keep(filename);
+  if (!description.empty()) describe("source", description);
+}
+
 uint32_t Session::module_of(uintptr_t address, uint64_t* base) {
   ModuleInfo module;
   *base = 0;
@@ -249,6 +255,11 @@ void Session::note_stopped() {
 
 // With the anchor of a thread's first call a capture has two from the start: enough to know the speed of the clock.
 void Session::anchor_clock() { write_record(RecordKind::kClock, ClockRecord{clock_.now(), monotonic_nanoseconds()}); }
+
+std::string Session::working_folder() {
+  std::array<char, PATH_MAX> path;
+  return getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
+}
 
 uint64_t Session::random_number() {
   uint64_t number = 0;

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "recorder/function.h"
-#include "recorder/kept_programs.h"
+#include "recorder/kept_files.h"
+#include "recorder/kept_sources.h"
 #include "recorder/process/modules.h"
 #include "recorder/settings.h"
 #include "recorder/streams/clock.h"
@@ -42,8 +43,10 @@ class Session {
   void describe(const std::string& kind, const std::string& json);
   // The number of the module that holds an address (capture::kNoModule: none) and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
-  // Keeps a program that is compiled; see KeptPrograms.
-  std::string keep_program(std::string_view program) { return programs_.keep(program); }
+  // Keeps a program that is compiled, and the source files that it names; see KeptFiles.
+  std::string keep_program(std::string_view program);
+  // Keeps the source file of Python code, by the name that its code objects have for it; see KeptSources.
+  void keep_source(std::string_view filename);
   // The streams of a thread. Where its calls are a ring, `definitions` has everything else; without a ring it has all.
   struct ThreadStreams {
     std::unique_ptr<Stream> definitions;
@@ -65,7 +68,8 @@ class Session {
         identity_(random_number()),
         settings_(std::move(settings)),
         budget_(settings_.limit),
-        programs_(folder_, settings_.most_programs()),
+        programs_(folder_, capture::kPrograms, settings_.program_limits()),
+        sources_(folder_, working_folder(), settings_.source_limits()),
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
         clock_(Clock::find()) {}
@@ -74,6 +78,7 @@ class Session {
     return {kind, identity_, number, clock_, thread, name};
   }
   static uint64_t random_number();
+  static std::string working_folder();
   template <typename Record>
   void write_record(capture::RecordKind kind, const Record& record) {
     if (char* body = process_->begin(sizeof(record))) {
@@ -91,7 +96,8 @@ class Session {
   uint64_t identity_;
   Settings settings_;
   SegmentBudget budget_;
-  KeptPrograms programs_;
+  KeptFiles programs_;
+  KeptSources sources_;
   std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
   PythonRuntime python_;
   Unwinder unwinder_;

@@ -11,7 +11,6 @@
 #include <stdexcept>
 
 #include "recorder/base/json.h"
-#include "recorder/kept_programs.h"
 
 namespace framedex::recorder {
 namespace {
@@ -39,7 +38,12 @@ constexpr std::array kJobVariables = {
     "PMI_RANK",
     "PMI_SIZE",
 };
-constexpr size_t kLongestJobValue = 1024;  // bytes
+// Writing a larger program would hold up its compilation for too long.
+constexpr size_t kLargestProgram = size_t{32} << 20;     // bytes
+constexpr uint64_t kMostPrograms = uint64_t{256} << 20;  // bytes in a capture
+constexpr size_t kLargestSource = size_t{1} << 20;       // bytes: larger source files are generated
+constexpr uint64_t kMostSources = uint64_t{64} << 20;    // bytes in a capture
+constexpr size_t kLongestJobValue = 1024;                // bytes
 
 std::string text(const char* name) {
   const char* value = std::getenv(name);
@@ -82,6 +86,7 @@ Settings Settings::from_environment() {
   settings.limit = number("FRAMEDEX_LIMIT", 0);
   settings.ring = text("FRAMEDEX_RING") == "1";
   settings.programs = text("FRAMEDEX_PROGRAMS") != "0";
+  settings.sources = text("FRAMEDEX_SOURCES") != "0";
   settings.verify = text("FRAMEDEX_VERIFY") == "1";
   if (settings.ring && settings.limit == 0) {
     throw std::runtime_error("FRAMEDEX_RING=1 needs a size: set FRAMEDEX_LIMIT to a number of bytes.");
@@ -93,10 +98,15 @@ bool Settings::records(const char* function) const {
   return (include.empty() || matches(include, function)) && !matches(exclude, function);
 }
 
-uint64_t Settings::most_programs() const {
-  if (!programs) return 0;
-  return limit == 0 ? KeptPrograms::kMost : std::min(limit, KeptPrograms::kMost);
+KeptLimits Settings::program_limits() const {
+  return {kLargestProgram, programs ? limited(kMostPrograms) : 0, "FRAMEDEX_PROGRAMS=0"};
 }
+
+KeptLimits Settings::source_limits() const {
+  return {kLargestSource, sources ? limited(kMostSources) : 0, "FRAMEDEX_SOURCES=0"};
+}
+
+uint64_t Settings::limited(uint64_t bytes) const { return limit == 0 ? bytes : std::min(limit, bytes); }
 
 std::vector<std::string> Settings::selecting() const {
   std::vector<std::string> names;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "recorder/kept_files.h"
+
 namespace framedex::recorder {
 
 struct Settings {
@@ -20,6 +22,8 @@ struct Settings {
   bool ring = false;
   // FRAMEDEX_PROGRAMS=0: the programs that are compiled are not kept.
   bool programs = true;
+  // FRAMEDEX_SOURCES=0: the texts of the program's source files are not kept.
+  bool sources = true;
   // FRAMEDEX_VERIFY=1: every stack is walked a second time by libgcc and compared.
   bool verify = false;
 
@@ -27,10 +31,14 @@ struct Settings {
   static Settings from_environment();
 
   bool records(const char* function) const;
-  // Bytes of programs that may be kept, which come on top of the limit as well.
-  uint64_t most_programs() const;
+  // Kept files come on top of `limit`, and each kind has the same limit.
+  KeptLimits program_limits() const;
+  KeptLimits source_limits() const;
   // The names of the variables in force that leave out calls.
   std::vector<std::string> selecting() const;
+
+ private:
+  uint64_t limited(uint64_t bytes) const;
 };
 
 // The folder that FRAMEDEX_OUT and FRAMEDEX_RECORD ask to record into, empty if they ask for no recording.

@@ -179,6 +179,7 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
     copy_text(body, line_table);
     definitions_.commit(RecordKind::kCode);
   }
+  session_->keep_source(code.filename);
   codes_.insert(key, next_code_);
   return next_code_++;
 }

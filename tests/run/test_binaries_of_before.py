@@ -44,9 +44,14 @@ def everything(project: Passing) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.exhaustive
-def test_python_files_of_another_version_are_marked_whatever_their_time(project: Passing, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sources", "expected"), [("1", "program.py:10 [moved from line 9]"), ("0", "program.py:9 [file changed since]")]
+)
+def test_python_files_of_another_version_are_marked_whatever_their_time(
+    project: Passing, tmp_path: Path, sources: str, expected: str
+) -> None:
     """Given that an installer links a file of another version there, which was written before the recording began."""
-    project.framedex("run", "program.py")
+    project.framedex("run", "program.py", FRAMEDEX_SOURCES=sources)
     other = tmp_path / "other.py"
     other.write_text("# of another version\n" + project.program.read_text())
     os.utime(other, (1_500_000_000, 1_500_000_000))
@@ -54,7 +59,7 @@ def test_python_files_of_another_version_are_marked_whatever_their_time(project:
     project.program.hardlink_to(other)
     project.framedex("index")
 
-    assert "program.py:9 [file changed since]" in project.framedex("trace", "PJRT_Client_BufferFromHostBuffer").stdout
+    assert expected in project.framedex("trace", "PJRT_Client_BufferFromHostBuffer").stdout
 
 
 @pytest.mark.exhaustive(keep=["rebuilt"])

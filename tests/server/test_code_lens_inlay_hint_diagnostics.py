@@ -10,6 +10,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from tests.gitrepository import commit_all
+from tests.indexer.forgotten import forget_states
 from tests.server.asking import ONE_EDITOR, Connect, open_document, settled
 from tests.server.recording import Recording
 
@@ -78,6 +79,7 @@ async def test_hints_and_lenses_of_a_file_that_nobody_can_follow_say_so(recordin
     switch_on(recording.root)
     client = await connect(recording.root)
     await settled(client, recording.root)
+    forget_states(recording.index)
     _edit(recording.demo)
     hint, _ = await hints(client, recording.demo, 4, 8)
     assert hint.label == "5 calls, 10 µs [file changed since]"
@@ -120,7 +122,7 @@ async def test_a_file_changed_after_its_recording_has_a_hint(recording: Recordin
         "stale-source",
         "framedex",
     )
-    assert diagnostic.message.endswith("lines may have moved.")
+    assert diagnostic.message.endswith("lines are shown where they are now.")
 
 
 async def test_a_client_that_does_not_ask_is_sent_them_on_opening(recording: Recording, connect: Connect) -> None:

@@ -20,6 +20,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex_server.answers.costs import ANSWERS, rows_of, ways_to
 from tests.gitrepository import commit_all
+from tests.indexer.forgotten import forget_states
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
 from tests.server.asking import ONE_EDITOR, Connect, ask, open_document, own, plain, settled
 
@@ -304,6 +305,7 @@ async def test_they_follow_lines_that_git_has_followed_while_the_server_runs(
 
 async def test_numbers_of_a_file_that_nobody_can_follow_say_so(project: Project, connect: Connect) -> None:
     project.set(compiles=True)
+    forget_states(project.root / ".framedex" / "index.db")
     project.program.write_text(f"# new\n{PROGRAM.read_text()}")
     client = await connected(project, connect)
     (title,) = (await titles(client, project.program))[project.line("runs")]

@@ -13,6 +13,7 @@ from lsprotocol import types
 from framedex.index import Index
 from framedex.tracetext import format_trace
 from tests.gitrepository import commit_all
+from tests.indexer.forgotten import forget_states
 from tests.server.asking import ONE_EDITOR, Connect, hover, whole_hover
 from tests.server.recording import Recording, write_hostile_index, write_index
 
@@ -152,6 +153,7 @@ async def test_a_line_of_a_file_that_has_changed_is_no_exact_place(recording: Re
     client = await connect(recording.root)
     line = recording.main_calls_make_input
     assert "location: exact; last capture" in (await hover(client, recording.demo, line) or "")
+    forget_states(recording.index)
     _insert_a_line(recording.demo)
 
     assert "location: exact, file changed since; last capture" in (await hover(client, recording.demo, line) or "")

@@ -11,6 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from tests.indexer.forgotten import forget_states
 from tests.server.asking import ONE_EDITOR, Connect, ask, at, own, plain
 from tests.server.recording import Recording
 from tests.server.roads import Roads, record_roads
@@ -149,6 +150,7 @@ async def test_a_stack_that_the_index_no_longer_has_is_not_picked_any_more(
 async def test_a_step_to_a_line_that_may_have_moved_says_so(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert (await own(client, "stepIn", recording.demo, 11))["stale"] is None
+    forget_states(recording.index)
     recording.demo.write_text("# new\n" + recording.demo.read_text())
 
     step = await own(client, "stepIn", recording.demo, 11)

@@ -11,8 +11,8 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.foreign import foreign_file, write_foreign, write_foreign_metadata
+from framedex.captures.kept import SOURCE, has_content_name, read_kept_program, read_kept_source
 from framedex.captures.metadata import read_metadata
-from framedex.captures.programs import read_kept_program
 from framedex.captures.reader import (
     CaptureStream,
     RecordCounts,
@@ -25,6 +25,7 @@ from framedex.captures.state import CaptureState, capture_identity, capture_stat
 from framedex.captures.unreadable import UnreadableCaptureError
 
 __all__ = [
+    "SOURCE",
     "CaptureState",
     "CaptureStream",
     "Cell",
@@ -40,11 +41,13 @@ __all__ = [
     "count_records",
     "fingerprint_of",
     "foreign_file",
+    "has_content_name",
     "is_being_written",
     "is_over",
     "read_capture",
     "read_cells",
     "read_kept_program",
+    "read_kept_source",
     "read_metadata",
     "recorded_modules",
     "write_cells",

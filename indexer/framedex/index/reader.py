@@ -58,7 +58,7 @@ class Index:
     A part is imported when it is first asked for: a verb that asks one thing pays for no other.
 
     Paths are absolute, lines 1-based. Lines are those of files as they are now, both in questions and in answers: where
-    a file has changed since it was recorded or indexed, git tells where its lines have gone (see `Location.stale`).
+    a file has changed since it was recorded or indexed, its lines are followed (see `Location.stale`).
     An index may be used from several threads. Every question may raise FramedexError (with a remedy) when the file
     turns out to be damaged or locked.
     """
@@ -100,7 +100,7 @@ class Index:
             _follow_project(path)
             connection = connect_reading(path, patience)
         scope = Scope(is_latest=counted is Counted.LATEST)
-        return cls(Reader(connection, path, links or {}, scope=scope), may_write=may_write)
+        return cls(Reader.on(connection, path, links or {}, scope), may_write=may_write)
 
     def within(self, captures: Collection[int]) -> Index:
         """The index as it is of these captures alone, by their ids: another one, to be closed by itself.
@@ -110,7 +110,7 @@ class Index:
         """
         from framedex.index.within import narrow  # with the schema, which other questions do without
 
-        reader = Reader(connect_reading(self.path, PATIENCE), self.path, self.links, scope=Scope(is_within=True))
+        reader = Reader.on(connect_reading(self.path, PATIENCE), self.path, self.links, Scope(is_within=True))
         with translated(self.path):
             narrow(reader.connection, captures)
         return Index(reader, may_write=self._may_write)

@@ -45,7 +45,7 @@ class Namer:
 
     def __init__(self, binaries: RecordedBinaries | None = None, former: Moves | None = None) -> None:
         self._binaries = binaries or RecordedBinaries()
-        self._former = former or Moves()
+        self.former = former or Moves()
 
     def name_frames(
         self, capture: Capture, origins: Origins | None = None
@@ -56,7 +56,7 @@ class Namer:
         """
         origins = origins or Origins()
         found, problems = self._resolve(capture)
-        paths = Paths.of(capture, self._former)
+        paths = Paths.of(capture, self.former)
         foreign = capture.metadata.foreign
         told = ToldFrames(paths, foreign.folders if foreign is not None else ())
         records: list[tuple[FrameRecord, ...]] = []
@@ -86,7 +86,7 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             named = _Found(binary.resolve([found.implementation])[0])
-            paths = Paths.of(capture, self._former)
+            paths = Paths.of(capture, self.former)
             implementation = _native_records(capture, at_entry, named, paths, origins or Origins())[0]
         return signature_of(found.type_arguments), implementation
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from framedex import words
+from framedex.captures import SOURCE
 from framedex.ffi import follow_ffi
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.ask.capture.capture import CaptureContents
@@ -142,7 +143,10 @@ class _Gathered:
             calls=stream.row,
             problems=self._problems(),
             stops=capture.stops,
-            descriptions=tuple((each.kind, json.dumps(each.content)) for each in capture.descriptions),
+            # The texts that descriptions of sources name are not shared.
+            descriptions=tuple(
+                (each.kind, json.dumps(each.content)) for each in capture.descriptions if each.kind != SOURCE
+            ),
             sites=shared_sites,
             builds=builds,
             handlers=tuple(self._handlers.values()),

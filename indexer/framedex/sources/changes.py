@@ -1,13 +1,15 @@
 """Whether a file still is as it was, and where its lines have gone since.
 
-mtime and size decide; where they differ, the content does, by the name that git gives it. Under that name git still has
-the old text if it ever was committed or staged, so the lines can be followed through the difference.
+mtime and size decide; where they differ, the content does, by the name that git gives it. The index stores the old text
+of the program's own files under that name, and git stores what was committed or staged: the lines are followed through
+the difference.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -30,9 +32,13 @@ class Change:
 
 
 class Changes:
-    """The changes of files. Keeps what was found out for as long as a file stays as it is."""
+    """The changes of files. Keeps what was found out for as long as a file stays as it is.
 
-    def __init__(self) -> None:
+    `stored_text` gives the content of a blob that the index stores, None if it stores none.
+    """
+
+    def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
+        self._stored_text = stored_text
         self._known: dict[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = {}
 
     def since(self, path: str, then: FileState) -> Change | None:
@@ -47,14 +53,36 @@ class Changes:
         if known is None or known[0] != now:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            known = self._known[path, then] = now, _change(path, then)
+            known = self._known[path, then] = now, self._change(path, then)
         return known[1]
+
+    def _change(self, path: str, then: FileState) -> Change | None:
+        new = read_stable(path)
+        if new is None or not then.blob:
+            return Change(None)
+        if blob_name(new.content) == then.blob:
+            return None
+        old = self._stored_text(then.blob)
+        if old is None:
+            old = Git(Path(path).parent).content("cat-file", "blob", then.blob)
+        return Change(None if old is None else map_lines(_decoded(old), _decoded(new.content)))
+
+
+@dataclass(frozen=True, slots=True)
+class StableContent:
+    """The content of a file that nobody wrote to while it was read; `modified` is in ns since 1970."""
+
+    modified: int
+    content: bytes
+
+    def state(self) -> FileState:
+        return FileState(self.modified, len(self.content), blob_name(self.content))
 
 
 def file_state(path: str) -> FileState | None:
-    """The state of a file now; None where it cannot be read, is larger than what is compared or is being written."""
-    read = _read(path)
-    return None if read is None else FileState(*read[0], blob_name(read[1]))
+    """The state of a file now; None where `read_stable` reads nothing."""
+    read = read_stable(path)
+    return None if read is None else read.state()
 
 
 def blob_name(content: bytes) -> str:
@@ -62,23 +90,8 @@ def blob_name(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _change(path: str, then: FileState) -> Change | None:
-    new = _content(path)
-    if new is None or not then.blob:
-        return Change(None)
-    if blob_name(new) == then.blob:
-        return None
-    old = Git(Path(path).parent).content("cat-file", "blob", then.blob)
-    return Change(None if old is None else map_lines(old.decode("utf-8", "replace"), new.decode("utf-8", "replace")))
-
-
-def _content(path: str) -> bytes | None:
-    read = _read(path)
-    return None if read is None else read[1]
-
-
-def _read(path: str) -> tuple[tuple[int, int], bytes] | None:
-    """A file's mtime (ns) and size, and its content; None where it cannot be read, is too large or is being written."""
+def read_stable(path: str) -> StableContent | None:
+    """Read a file; None if it cannot be read, is larger than 16 MiB or is being written."""
     try:
         with open_regular(Path(path)) as file:
             before = _times(file)
@@ -86,7 +99,11 @@ def _read(path: str) -> tuple[tuple[int, int], bytes] | None:
             is_whole = len(content) <= _LARGEST and before == _times(file)
     except (OSError, ValueError):
         return None
-    return (before, content) if is_whole else None
+    return StableContent(before[0], content) if is_whole else None
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8-sig", "replace")
 
 
 def _times(file: IO[bytes]) -> tuple[int, int]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
 _SMALL = 1 << 10  # pairs of lines that difflib may compare
+_SHORTEST = 6  # characters: shorter lines (`else:`, `})`) are not followed out of order
 _SPANS = (1, 3, 9)  # lines that stand together, tried in turn where single ones are not unique
 
 
@@ -37,26 +38,60 @@ class Block:
 class LineMap:
     """Which line of a new text each line of an old one is, and back. Lines are 1-based."""
 
-    def __init__(self, blocks: Sequence[Block], old_size: int, new_size: int) -> None:
-        """`blocks` in order; the sizes are numbers of lines."""
+    def __init__(
+        self, blocks: Sequence[Block], old_size: int, new_size: int, moved: Mapping[int, int] | None = None
+    ) -> None:
+        """`blocks` in order; the sizes are numbers of lines. `moved` leads from old to new lines out of that order."""
+        self._moved = moved or {}
+        self._moved_back = {new: old for old, new in self._moved.items()}
         self._old = [block.old for block in blocks]
         self._new = [block.new for block in blocks]
         self._lengths = [block.size for block in blocks]
         self._old_size, self._new_size = old_size, new_size
 
+    def new_line(self, line: int) -> int | None:
+        """The number of an old line in the new text; None if it is not there any more."""
+        moved = self.forward(line)
+        return None if moved.is_gone else moved.line
+
+    def old_line(self, line: int) -> int | None:
+        """The number of a new line in the old text; None if it was not there."""
+        moved = self.backward(line)
+        return None if moved.is_gone else moved.line
+
     def forward(self, line: int) -> MovedLine:
         """Where a line of the old text is in the new one."""
+        if line in self._moved:
+            return MovedLine(self._moved[line], is_gone=False)
         return _moved(line, self._old, self._new, self._lengths, self._new_size)
 
     def backward(self, line: int) -> MovedLine:
         """Where a line of the new text was in the old one; `is_gone`: it was not there."""
+        if line in self._moved_back:
+            return MovedLine(self._moved_back[line], is_gone=False)
         return _moved(line, self._new, self._old, self._lengths, self._old_size)
 
 
+NOTHING_IN_COMMON = LineMap((), 0, 0)
+"""The map between texts of which only one is known: no line of one is in the other."""
+
+
 def map_lines(old: str, new: str) -> LineMap:
-    """Compare two texts line by line; what ends a line does not count."""
+    """Compare two texts line by line, without the blanks around lines: indented code still is the same code."""
     before, after = _lines(old), _lines(new)
-    return LineMap(_joined(_matches(before, after)), len(before), len(after))
+    blocks = _joined(_matches(before, after))
+    return LineMap(blocks, len(before), len(after), _out_of_order(blocks, before, after))
+
+
+def _out_of_order(blocks: Iterable[Block], old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+    """The 1-based lines that both texts have exactly once, but not in the same order: from old to new."""
+    matched = {index for block in blocks for index in range(block.old, block.old + block.size)}
+    old_once, new_once = _unique(old, 1), _unique(new, 1)
+    return {
+        index + 1: new_once[line] + 1
+        for line, index in old_once.items()
+        if index not in matched and line in new_once and len(line[0]) >= _SHORTEST
+    }
 
 
 def _moved(line: int, here: Sequence[int], there: Sequence[int], lengths: Sequence[int], size: int) -> MovedLine:
@@ -80,7 +115,7 @@ def _nearest(offset: int, begin: int, end: int, size: int) -> int:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.removesuffix("\r") for line in text.split("\n")]
+    return [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> list[Block]:

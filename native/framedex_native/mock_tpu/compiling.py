@@ -25,6 +25,7 @@ from .main_function import (
 )
 from .program import DEVICE_MEMORY, Program, Value
 from .rewriting import rewrite
+from .slow_compilation import report_if_slow
 
 if TYPE_CHECKING:
     from framedex_native.ffi.donations import donations
@@ -66,9 +67,8 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     device_ids = _device_ids(given) if given is not None else client.default_ids(shape[0] * shape[1])
     assignment = xla_client.DeviceAssignment.create(np.array(device_ids).reshape(shape))
     settings.device_assignment = xla_client.DeviceAssignment.create(np.array(client.cpu_ids(device_ids)).reshape(shape))
-    with mlir.make_ir_context():
-        # PyTorch/XLA hands over HLO, which jaxlib's client no longer takes.
-        module = _parse(_jax.mlir.hlo_to_stablehlo(code) if code_format == "hlo" else code)
+    with mlir.make_ir_context(), report_if_slow(lambda: parse_program(code, code_format)):
+        module = parse_program(code, code_format)
         signature = signature_of(module)
         has_transfers = rewrite(module, key)
         remove_memory_kinds(module)
@@ -80,13 +80,15 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     return _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
 
 
-def _parse(code: bytes) -> ir.Module:
-    """The module of a portable artifact, or of ordinary bytecode or text."""
+def parse_program(code: bytes, code_format: str) -> ir.Module:
+    """Parse a portable artifact, ordinary bytecode or text, or a serialised HLO module (`hlo`)."""
     context: Any = ir.Context.current  # the caller's
+    # PyTorch/XLA hands over HLO, which jaxlib's client no longer takes.
+    text = _jax.mlir.hlo_to_stablehlo(code) if code_format == "hlo" else code
     try:
-        return stablehlo.deserialize_portable_artifact(context, code)
+        return stablehlo.deserialize_portable_artifact(context, text)
     except Exception:
-        return ir.Module.parse(code)
+        return ir.Module.parse(text)
 
 
 def _with_chosen_layouts(signature: Signature, loaded: Any) -> Signature:

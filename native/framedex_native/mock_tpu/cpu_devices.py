@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import atexit
+import os
 import socket
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 from jax._src import distributed
-from jaxlib import _jax, xla_client
+from jaxlib import _jax, utils, xla_client
 
 _ADDRESS_KEY = "framedex/mock_tpu/coordinator"
 _TIMEOUT_MS = 60_000
+_ERROR = 2  # a level of absl's log: warnings are below
 
 
 def open_cpu_client(processes: Sequence[int], own_process: int) -> tuple[Any, list[Any], bool]:
@@ -26,6 +29,7 @@ def open_cpu_client(processes: Sequence[int], own_process: int) -> tuple[Any, li
     if not is_distributed:
         client: Any = xla_client.make_cpu_client(asynchronous=True, num_devices=len(processes))
         return client, sorted(client.devices(), key=lambda device: device.id), False
+    _silence_warnings_after_shutdown(state)
     connection = _connect(state)
     client = xla_client.make_cpu_client(
         asynchronous=True,
@@ -59,3 +63,20 @@ def _connect(state: Any) -> Any:
     connection.connect()
     atexit.register(connection.shutdown)
     return connection
+
+
+def _silence_warnings_after_shutdown(state: Any) -> None:
+    """Make `jax.distributed.shutdown()` silence the warnings of jaxlib, unless the user has chosen a log level.
+
+    jaxlib's client of a plug-in watches the other processes until it is destroyed. JAX closes the connection earlier,
+    so the watch fails and warns once a second. JAX's CPU client does not watch.
+    """
+    shut_down = state.shutdown
+
+    def shut_down_silently() -> None:
+        is_default = os.environ.get("TF_CPP_MIN_LOG_LEVEL") == "1"  # set by JAX
+        if is_default and jax.config.jax_logging_level in (None, "NOTSET"):
+            utils.absl_set_min_log_level(_ERROR)
+        shut_down()
+
+    state.shutdown = shut_down_silently

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
 import ml_dtypes
 import numpy as np
+from jax._src.lax import linalg
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
@@ -20,6 +21,38 @@ _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "ui": "uint"}
 def lu(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
     """The results of a custom call `LuDecomposition`."""
     return _call(operation, module, jax.lax.linalg.lu)
+
+
+def eigh(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
+    """The eigenvectors and eigenvalues of a custom call `Eigh`, whose configuration is `lower,sorted,...`."""
+    lower, sort, *_ = ir.StringAttr(operation.attributes["backend_config"]).value.split(",")
+    decomposed = functools.partial(
+        jax.lax.linalg.eigh, lower=lower == "1", sort_eigenvalues=sort == "1", symmetrize_input=False
+    )
+    return _call(operation, module, decomposed)
+
+
+def geqrf(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
+    """The packed factors of a custom call `Qr`."""
+    return _call(operation, module, linalg.geqrf)
+
+
+def householder_product(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
+    """The result of a custom call `ProductOfElementaryHouseholderReflectors`."""
+    return _call(operation, module, jax.lax.linalg.householder_product)
+
+
+def triangular_solve(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
+    """The result of a `stablehlo.triangular_solve`."""
+    flags = {name: ir.BoolAttr(operation.attributes[name]).value for name in ("left_side", "lower", "unit_diagonal")}
+    transposition = str(operation.attributes["transpose_a"])
+    solved = functools.partial(
+        jax.lax.linalg.triangular_solve,
+        transpose_a="NO_TRANSPOSE" not in transposition,
+        conjugate_a="ADJOINT" in transposition,
+        **flags,
+    )
+    return _call(operation, module, solved)
 
 
 def ragged_dot(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
@@ -37,24 +70,40 @@ def ragged_dot(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]
     multiplied = functools.partial(
         jax.lax.ragged_dot_general,
         ragged_dot_dimension_numbers=dimension_numbers,
-        preferred_element_type=_shape(operation.results[0]).dtype,
+        preferred_element_type=shape_of(operation.results[0]).dtype,
     )
     return _call(operation, module, multiplied)
 
 
 def _call(operation: ir.Operation, module: ir.Module, function: Callable[..., Any]) -> list[ir.Value[Any]]:
     """Call what JAX makes of the function for the CPU with the operation's operands, ahead of the operation."""
-    with jax.enable_x64(True):
-        traced = jax.jit(function).trace(*map(_shape, operation.operands))
-        lowered = traced.lower(lowering_platforms=("cpu",))
-    name = _import_functions(str(lowered.compiler_ir()), module)
+    name = import_lowered(trace(function, operation.operands), module)
     with operation.context, operation.location, ir.InsertionPoint(operation):
         types = [value.type for value in operation.results]
         return list(func.CallOp(types, ir.FlatSymbolRefAttr.get(name), list(operation.operands)).results)
 
 
-def _shape(value: ir.Value[Any]) -> jax.ShapeDtypeStruct:
-    tensor = ir.RankedTensorType(value.type)
+def trace(function: Callable[..., Any], arguments: Iterable[ir.Value[Any]]) -> Any:
+    """Trace a function of JAX for arguments of these types."""
+    with jax.enable_x64(True):
+        return jax.jit(function, keep_unused=True).trace(*map(shape_of, arguments))
+
+
+def import_lowered(traced: Any, module: ir.Module) -> str:
+    """Lower a traced function for the CPU and copy its functions into the module; return the name of the outermost."""
+    with jax.enable_x64(True):
+        lowered = traced.lower(lowering_platforms=("cpu",))
+    return _import_functions(str(lowered.compiler_ir()), module)
+
+
+def shape_of(value: ir.Value[Any]) -> jax.ShapeDtypeStruct:
+    """The shape and dtype of an array of a program."""
+    return shape_of_type(value.type)
+
+
+def shape_of_type(array: ir.Type) -> jax.ShapeDtypeStruct:
+    """The shape and dtype of a type of arrays."""
+    tensor = ir.RankedTensorType(array)
     element = str(tensor.element_type)
     match = re.fullmatch(r"([a-z]+)(\d+)", element)
     name = _KINDS[match[1]] + match[2] if match and match[1] in _KINDS else _COMPLEX[element]

@@ -3,7 +3,9 @@
 | in the program | becomes |
 |---|---|
 | `stablehlo.send`, `stablehlo.recv` (host callbacks) | a call of the mock's FFI handler, which moves the data |
-| custom call `LuDecomposition`, composite `chlo.ragged_dot` | JAX's own lowering for the CPU (cpu_lowerings.py) |
+| custom calls and operations of linear algebra, composite `chlo.ragged_dot` | JAX's CPU lowering (cpu_lowerings.py) |
+| functions that compute singular values, or eigenvalues of large matrices | calls of LAPACK (decompositions.py) |
+| custom call `ApproxTopK` | the same call with the flag of JAX's lowering for the CPU |
 | a function of 20 unrolled rounds of Threefry (`jax.random`) | a loop (threefry.py) |
 | custom call `annotate_device_placement` | its operand: the CPU has one memory |
 | custom call `AllocateBuffer` (`jax.lax.empty`) | zeros |
@@ -17,12 +19,14 @@ from typing import Any
 
 from jaxlib.mlir import ir
 
-from .cpu_lowerings import lu, ragged_dot
+from . import cpu_lowerings
+from .decompositions import replace_decompositions
 from .threefry import roll_threefry
 
 # The mock's FFI handler. The name is that of JAX's own callback on GPUs, which the partitioner knows to leave alone.
 TRANSFER_TARGET = "xla_ffi_python_gpu_callback"
 _TYPED_FFI = 4  # stablehlo's api_version for it
+_Rewrite = Callable[[ir.Operation, ir.Module], None]
 
 # What the primitives of host callbacks are called in Python; of another one its own name is shown.
 _CALLBACKS = {
@@ -39,10 +43,13 @@ def rewrite(module: ir.Module, key: int) -> bool:
     """Rewrite the module in place; `key` is what its transfers call it. Returns whether it has transfers."""
     has_transfers = False
     roll_threefry(module)
+    replace_decompositions(module)
     for operation in list(_operations(module.body)):
         if operation.name in ("stablehlo.send", "stablehlo.recv"):
             _transfer_by_call(operation, key)
             has_transfers = True
+        elif operation.name in _OPERATIONS:
+            _OPERATIONS[operation.name](operation, module)
         elif (name := _NAMES.get(operation.name)) is not None:
             target = ir.StringAttr(operation.attributes[name]).value
             if target in _CALLS:
@@ -139,8 +146,21 @@ def _empty_by_zeros(operation: ir.Operation, _module: ir.Module) -> None:
     _replace(operation, list(zeros.results))
 
 
-def _lu_by_cpu_lowering(operation: ir.Operation, module: ir.Module) -> None:
-    _replace(operation, lu(operation, module))
+def _by_cpu_lowering(lower: Callable[[ir.Operation, ir.Module], list[ir.Value[Any]]]) -> _Rewrite:
+    """The rewrite that replaces an operation by the values of a function of cpu_lowerings.py."""
+
+    def rewrite_operation(operation: ir.Operation, module: ir.Module) -> None:
+        _replace(operation, lower(operation, module))
+
+    return rewrite_operation
+
+
+def _approximate_by_sorting(operation: ir.Operation, _module: ir.Module) -> None:
+    given = ir.DictAttr(operation.attributes["mhlo.backend_config"])
+    entries = {given[i].name: given[i].attr for i in range(len(given))}
+    with operation.context:
+        fallback = {"is_fallback": ir.BoolAttr.get(True)}
+        operation.attributes["mhlo.backend_config"] = ir.DictAttr.get(entries | fallback)
 
 
 def _replace(operation: ir.Operation, values: Sequence[ir.Value[Any]]) -> None:
@@ -156,16 +176,17 @@ def _refuse_kernel(_operation: ir.Operation, _module: ir.Module) -> None:
     )
 
 
-def _ragged_dot_by_cpu_lowering(operation: ir.Operation, module: ir.Module) -> None:
-    _replace(operation, ragged_dot(operation, module))
-
-
 # The attribute that names what is called.
 _NAMES = {"stablehlo.custom_call": "call_target_name", "stablehlo.composite": "name"}
-_CALLS: dict[str, Callable[[ir.Operation, ir.Module], None]] = {
+_CALLS: dict[str, _Rewrite] = {
     "AllocateBuffer": _empty_by_zeros,
-    "LuDecomposition": _lu_by_cpu_lowering,
+    "ApproxTopK": _approximate_by_sorting,
+    "Eigh": _by_cpu_lowering(cpu_lowerings.eigh),
+    "LuDecomposition": _by_cpu_lowering(cpu_lowerings.lu),
+    "ProductOfElementaryHouseholderReflectors": _by_cpu_lowering(cpu_lowerings.householder_product),
+    "Qr": _by_cpu_lowering(cpu_lowerings.geqrf),
     "annotate_device_placement": _annotation_by_operand,
-    "chlo.ragged_dot": _ragged_dot_by_cpu_lowering,
+    "chlo.ragged_dot": _by_cpu_lowering(cpu_lowerings.ragged_dot),
     "tpu_custom_call": _refuse_kernel,
 }
+_OPERATIONS: dict[str, _Rewrite] = {"stablehlo.triangular_solve": _by_cpu_lowering(cpu_lowerings.triangular_solve)}

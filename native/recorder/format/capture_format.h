@@ -16,8 +16,10 @@ namespace framedex::capture {
 
 // Of capture.json: its name, and its "format".
 inline constexpr char kMetadataFile[] = "capture.json";
-// The folder of the programs that were compiled, and how the reason begins why one is not in it.
+// The folders of kept files: compiled programs, and the source files that Python frames are in.
 inline constexpr char kPrograms[] = "programs";
+inline constexpr char kSources[] = "sources";
+// Begins the reason why a content is in neither folder.
 inline constexpr char kNotKept[] = "not kept: ";
 inline constexpr char kFormat[] = "framedex-capture";
 

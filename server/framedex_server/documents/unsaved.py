@@ -42,8 +42,7 @@ class UnsavedEdits:
         lines = self._lines(path)
         if lines is None:
             return line
-        saved = lines.backward(line)
-        return None if saved.is_gone else saved.line
+        return lines.old_line(line)
 
     def nearest_saved_line(self, path: str, line: int) -> int:
         """The line of the file that a shown line is; of one that was typed since, the nearest that is in the file."""
@@ -58,7 +57,7 @@ class UnsavedEdits:
     def is_shown(self, path: str, line: int) -> bool:
         """Whether a line of the file is still in the document as it was."""
         lines = self._lines(path)
-        return lines is None or not lines.forward(line).is_gone
+        return lines is None or lines.new_line(line) is not None
 
     def forget(self, path: str) -> None:
         """Note that the client has closed the document."""
@@ -88,9 +87,4 @@ def _edits(file: FoundFile, text: str) -> LineMap | None:
         return None
     from framedex.sources.moving import map_lines
 
-    return map_lines(_unindented(saved), _unindented(text))
-
-
-def _unindented(text: str) -> str:
-    """The lines without the blanks around them: code that is only put into another block still is what ran."""
-    return "\n".join(line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    return map_lines(saved, text)

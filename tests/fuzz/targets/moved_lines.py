@@ -8,11 +8,15 @@ from tests.fuzz.inputs import text_of
 LONGEST = 1 << 13
 
 
+def _stripped(text: str) -> list[str]:
+    return [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+
+
 def run(data: bytes) -> None:
     """The old text, a zero byte, the new one."""
     old, _, new = text_of(data).partition("\0")
     lines = map_lines(old, new)
-    before, after = ([line.removesuffix("\r") for line in text.split("\n")] for text in (old, new))
+    before, after = (_stripped(text) for text in (old, new))
     for number in range(len(before)):
         moved = lines.forward(number + 1)
         assert 1 <= moved.line <= len(after)

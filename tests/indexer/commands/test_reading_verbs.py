@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Store
 from framedex.ingest import Namer
+from tests.indexer.forgotten import forget_states
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_capture, add_whole
@@ -108,6 +109,11 @@ def test_a_source_that_changed_since_the_recording_is_pointed_out(own: Project) 
 
     own.program.write_text(f"# new\n{own.program.read_text()}")
     told = run("trace", "1")
+    assert f"{own.program} has changed since the recording: its lines are shown where they are now." in told.stderr
+    assert f"[moved from line {own.line('transfer(1)')}]" in told.stdout
+
+    forget_states(own.index)
+    told = run("trace", "1")
     assert f"{own.program} has changed since the recording: its lines may have moved." in told.stderr
     assert "[file changed since]" in told.stdout
 
@@ -167,7 +173,8 @@ def test_where_takes_paths_as_texts_have_them(own: Project, monkeypatch: pytest.
 
 
 def test_where_says_that_a_file_has_changed(own: Project) -> None:
-    """Given no git that knows the old text, then every answer about the file is marked, also that nothing passes."""
+    """Given a file of an unknown recorded state, then every answer about it is marked, also that nothing passes."""
+    forget_states(own.index)
     before = own.program.read_text()
     try:
         own.program.write_text(f"# new\n{before}")

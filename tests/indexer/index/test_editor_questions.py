@@ -171,7 +171,7 @@ def test_no_question_scans_a_table_that_grows(recording: Recording, *, is_latest
         before = len(asked)
         connection = connect_reading(recording.index, PATIENCE)
         connection.set_trace_callback(asked.add)
-        with Index(Reader(connection, recording.index, scope=Scope(is_latest))) as index:
+        with Index(Reader.on(connection, recording.index, {}, Scope(is_latest))) as index:
             ask(index, recording)
         assert len(asked) > before or question == "of a capture"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from framedex.index import Index
+from tests.indexer.forgotten import forget_texts
 from tests.server.spread import CPP, STACKS, WITH_Y, record_spread
 
 
@@ -31,6 +32,7 @@ def test_a_capture_that_is_picked_is_told_of_alone_there_too(tmp_path: Path) -> 
 
 def test_a_file_that_has_changed_and_nobody_knows_how_is_not_guessed_about(tmp_path: Path) -> None:
     spread = record_spread(tmp_path)
+    forget_texts(spread.index)
     spread.cpp.write_text("// one\n" + CPP)
     with Index.open(spread.index) as index:
         assert index.line(str(spread.cpp), 5).lines == (5,)

@@ -12,6 +12,7 @@ import pytest
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, Stale
 from tests.gitrepository import commit_all
+from tests.indexer.forgotten import forget_texts
 from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project, build_library, build_project
 
 
@@ -63,11 +64,22 @@ def test_a_line_that_was_changed_is_gone(tracked: Project) -> None:
         assert places(index, "put") == [Location(str(tracked.program), 6, How.EXACT)]
 
 
-def test_without_git_nothing_is_moved_but_said(project: Project) -> None:
+def test_lines_move_with_the_text_that_the_index_stores(project: Project) -> None:
     with project.ingest() as index:
         edit(project.program, "import os\n\n" + PROGRAM)
 
+        assert places(index, "transfer") == [Location(str(project.program), 4, How.EXACT, None, Stale.MOVED, 2)]
+
+
+def test_no_line_answers_if_the_recorded_text_is_not_known(project: Project) -> None:
+    with project.ingest() as index:
+        forget_texts(project.index)
+        edit(project.program, "import os\n\n" + PROGRAM)
+
         assert places(index, "transfer") == [Location(str(project.program), 2, How.EXACT, None, Stale.UNKNOWN)]
+        file = index.file(str(project.program))
+        assert (file.marks(1, 100), file.recorded_lines(), file.functions()) == ([], {}, [])
+        assert all(not index.line(str(project.program), line).stacks() for line in range(1, 12))
 
 
 def test_a_file_that_was_changed_before_it_was_indexed_is_unknown(tracked: Project) -> None:
@@ -158,7 +170,7 @@ def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> 
 
         read, recorded = (each.message for each in index.sources.health().problems if each.examples == here)
         assert "`framedex index` reads it again" in read
-        assert "git tells where its lines are now" in recorded
+        assert "its lines are shown where they are now" in recorded
 
 
 def test_marks_of_lines_and_functions_are_where_these_are_now(tracked: Project) -> None:

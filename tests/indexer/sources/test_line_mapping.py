@@ -44,6 +44,17 @@ def test_what_ends_a_line_does_not_count() -> None:
     assert map_lines("a\r\nb\r\n", "new\na\nb\n").forward(2) == MovedLine(3, is_gone=False)
 
 
+def test_indented_lines_are_the_same_lines() -> None:
+    moved = map_lines("for x in y:\n    f(x)\n", "if z:\n    for x in y:\n        f(x)\n")
+    assert [moved.new_line(line) for line in (1, 2)] == [2, 3]
+
+
+def test_a_line_is_followed_out_of_order_if_both_texts_have_it_once() -> None:
+    moved = map_lines("first = f()\nsecond = g()\nthird = h()\n", "third = h()\nfirst = f()\nsecond = g()\n")
+    assert [moved.new_line(line) for line in (1, 2, 3)] == [2, 3, 1]
+    assert [moved.old_line(line) for line in (1, 2, 3)] == [3, 1, 2]
+
+
 @pytest.mark.exhaustive(keep=["0", "1", "2"])
 @pytest.mark.parametrize("seed", range(60))
 def test_a_line_that_is_not_gone_is_the_same_line_and_order_is_kept(seed: int) -> None:

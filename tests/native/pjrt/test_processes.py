@@ -17,14 +17,20 @@ COUNT = 2
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What each of two processes sees of a v5e:4x2."""
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    """Standard output and standard error of two processes on a v5e:4x2."""
     folder = tmp_path_factory.mktemp("processes")
     with socket.create_server(("localhost", 0)) as server:
         port = server.getsockname()[1]
     processes = [start(folder, index, port) for index in range(COUNT)]
     outputs = [process.communicate(timeout=TIMEOUT) for process in processes]
     assert [process.returncode for process in processes] == [0] * COUNT, outputs
+    return outputs
+
+
+@pytest.fixture(scope="module")
+def seen(outputs: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What each process sees of the machine."""
     return [json.loads(stdout.splitlines()[-1]) for stdout, _ in outputs]
 
 
@@ -65,3 +71,7 @@ def test_they_run_programs_together(seen: list[dict[str, Any]]) -> None:
 
 def test_each_is_called_back_by_programs_on_its_own_devices(seen: list[dict[str, Any]]) -> None:
     assert [process["told"] for process in seen] == [process["local"] for process in seen]
+
+
+def test_shutdown_prints_no_warning(outputs: list[tuple[str, str]]) -> None:
+    assert [stderr for _, stderr in outputs] == ["", ""]

@@ -97,7 +97,7 @@ def trace(
         if capture is not None:
             note_what_is_missing(capture)
         for path, is_followed in _stale_files(found).items():
-            now = "its lines are shown where git finds them now" if is_followed else "its lines may have moved"
+            now = "its lines are shown where they are now" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {now}.")
         advise("trace", (*_unnamed(found), *_missing_sources(found), *_public(code)))
 

@@ -130,10 +130,10 @@ def _changes(reader: Reader) -> dict[str, list[str]]:
         "It has changed since it was read; `framedex index` reads it again.": [
             path for path, *state in read if not reader.is_unchanged(path, FileState(*state))
         ],
-        "It has changed since it was recorded, and git tells where its lines are now; recording again is surer.": [
+        "It has changed since it was recorded: its lines are shown where they are now; recording again is surer.": [
             path for path, change in changed if change and change.lines is not None
         ],
-        "It has changed since it was recorded, and git has not its old text: lines may be off. Record again.": [
+        "It has changed since it was recorded, and its recorded text is not known. Record it again.": [
             path for path, change in changed if change and change.lines is None
         ],
     }

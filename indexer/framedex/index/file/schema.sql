@@ -25,7 +25,8 @@ CREATE TABLE file_versions(
     file INTEGER REFERENCES files(id),
     modified INTEGER,  -- ns since 1970
     size INTEGER,  -- bytes
-    blob TEXT  -- its content, as git names it; empty: it had changed before anybody looked
+    blob TEXT,  -- its content, as git names it; empty: it had changed before anybody looked
+    text BLOB  -- its content, compressed by zlib; NULL for files of installed packages and of the system
 );
 CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
 

@@ -63,9 +63,17 @@ class AskedFile:
         return self.reader.places.change_since(self.path, state)
 
     def moved_lines(self) -> LineMap | None:
-        """From the lines when the file was last recorded to those now; None where they are the same, or unknown."""
-        change = self.change()
-        return None if change is None else change.lines
+        """From the lines when the file was last recorded to those now; None if they are the same, or may be.
+
+        No line of a file answers that surely has changed since, if its recorded text is nowhere.
+        """
+        state = self._state_then()
+        change = self.change_from(state)
+        if change is None or change.lines is not None or state is None or not state.blob:
+            return None if change is None else change.lines
+        from framedex.sources.moving import NOTHING_IN_COMMON
+
+        return NOTHING_IN_COMMON
 
     def _state_then(self) -> FileState | None:
         # Frames of older recordings may be about other states of the file: the last one counts.
@@ -130,11 +138,10 @@ class AskedLine(AskedFile):
         return self.reader.memory.recall(("answering", self.path, self.line), self._find_answering)
 
     def _find_answering(self) -> tuple[tuple[int, int], ...]:
-        change = self.change()
-        moved = None if change is None else change.lines
+        moved = self.moved_lines()
         own = ((self.line, _line_before(moved, self.line)),)
         file = self.reader.memory.file(self.path)
-        is_known = change is None or moved is not None
+        is_known = moved is not None or self.change() is None
         if file is None or not is_known or self._with_frames(own) or not self._has_frames():
             return own
         around = self.reader.statements.lines_with(file, self.line, self._macros)
@@ -159,10 +166,7 @@ class AskedLine(AskedFile):
 
 
 def _line_before(moved: LineMap | None, line: int) -> int:
-    if moved is None:
-        return line
-    then = moved.backward(line)
-    return NO_LINE if then.is_gone else then.line
+    return line if moved is None else moved.old_line(line) or NO_LINE
 
 
 @dataclass(frozen=True)

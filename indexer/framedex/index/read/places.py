@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,9 @@ def state_of(modified: int | None, size: int | None, blob: str | None) -> FileSt
 class Places:
     """Moves places to where they are now."""
 
-    def __init__(self) -> None:
+    def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
+        """`stored_text` gives the content of a blob that the index stores, None if it stores none."""
+        self._stored_text = stored_text
         self._changes: Changes | None = None
 
     def now(self, place: Location, then: FileState) -> Location:
@@ -41,5 +44,5 @@ class Places:
         if self._changes is None:
             from framedex.sources.changes import Changes
 
-            self._changes = Changes()
+            self._changes = Changes(self._stored_text)
         return self._changes.since(path, then)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
@@ -79,12 +80,17 @@ class Reader:
 
     connection: sqlite3.Connection
     path: Path
+    places: Places
     links: Mapping[str, str] = field(default_factory=dict)
-    places: Places = field(default_factory=Places)
     statements: StatementLines = field(default_factory=StatementLines)
     memory: Memory = field(default_factory=Memory)
     looking: Looking = field(default_factory=Looking)
     scope: Scope = field(default_factory=Scope)
+
+    @classmethod
+    def on(cls, connection: sqlite3.Connection, path: Path, links: Mapping[str, str], scope: Scope) -> Self:
+        """A reader of a connection, which follows lines by the texts that the index stores."""
+        return cls(connection, path, Places(partial(_stored_text, connection, path)), links, scope=scope)
 
     def totals(self, table: str) -> str:
         """What to ask in place of a table of totals."""
@@ -291,6 +297,16 @@ def arguments(text: str) -> dict[str, Any]:
     except ValueError:
         decoded = None
     return decoded if isinstance(decoded, dict) else {"undecoded": text}
+
+
+def _stored_text(connection: sqlite3.Connection, path: Path, blob: str) -> bytes | None:
+    query = "SELECT text FROM file_versions WHERE blob = ? AND text IS NOT NULL"
+    with translated(path):
+        row = connection.execute(query, (blob,)).fetchone()
+    try:
+        return None if row is None else zlib.decompress(row[0])
+    except (zlib.error, TypeError):  # damaged
+        return None
 
 
 def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:

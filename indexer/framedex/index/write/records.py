@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -118,6 +118,19 @@ class KeptProgram:
     read: Callable[[], Program]
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedSource:
+    """A source file as it was when its first frame was recorded.
+
+    `modified` is its modification time in ns since 1970. `read` returns its bytes, None if the capture does not keep
+    them; `is_content` says whether other bytes equal them.
+    """
+
+    modified: int
+    read: Callable[[], bytes | None]
+    is_content: Callable[[bytes], bool]
+
+
 def _nothing(_name: str) -> None:
     return None
 
@@ -132,6 +145,7 @@ class CaptureRecord:
     `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components,
     `binaries` those that the native frames are in; `program` gives a program by the name that calls have for it,
     `options` those that it was compiled with by theirs, as JSON, and `note` what JAX knew of it (`model.Noted`).
+    `sources` are the recorded source files by their absolute paths.
     """
 
     capture: Capture
@@ -148,6 +162,7 @@ class CaptureRecord:
     program: Callable[[str], KeptProgram | None] = _nothing
     options: Callable[[str], str | None] = _nothing
     note: Callable[[str], str | None] = _nothing
+    sources: Mapping[str, RecordedSource] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,36 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.write.records import RecordedSource
 from framedex.model import FileState
 from framedex.regularfile import read_regular_text
-from framedex.sources.changes import file_state
+from framedex.sources.changes import blob_name, file_state, read_stable
 from framedex.sources.installed import installed_together
 
 # Archives that are to be the same every time give their files a time before this, which means nothing.
 _OLDEST = 400_000_000 * 1_000_000_000  # ns: 1982
 
+_LARGEST_TEXT = 1 << 20  # bytes: larger source files are generated
+_INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib/python3|^/usr/(?!local/src/|src/)")
 
-def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], began: int | None) -> None:
-    """Note the state that the files of these frames are in, for the frames with exact lines and their functions.
 
-    `began` is when the recording did (Unix time in ns, None: unknown). Of a file that was changed after that, or after
-    the build of its binary, the state is unknown, unless one installer wrote both.
+def remember_versions(
+    connection: sqlite3.Connection,
+    frames: Iterable[int],
+    began: int | None,
+    sources: Mapping[str, RecordedSource],
+) -> None:
+    """Note the state that the files of these frames were in, for the frames with exact lines and their functions.
+
+    `began` is when the recording began (Unix time in ns, None: unknown). `sources` are the states of files that the
+    recording itself knows. Of another file that was changed after that, or after the build of its binary, the state is
+    unknown, unless one installer wrote both.
     """
     wanted = json_list(frames)
     rows = connection.execute(
@@ -35,9 +47,15 @@ def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], beg
         (wanted,),
     ).fetchall()
     for file, path, module, binary in rows:
-        until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
-        is_other = module is None and _contradicts(connection, wanted, file, path, began)
-        version = version_of(connection, file, path, until, is_other)
+        source = sources.get(path) if module is None else None
+        if source is not None:
+            known: _State | None = _recorded_state(source, path)
+        else:
+            until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
+            known = _present_state(path, until)
+        if module is None and known is not None and _contradicts(connection, wanted, file, path, known, began):
+            known = _UNKNOWN
+        version = _version_id(connection, file, known)
         connection.execute(
             f"UPDATE frames SET version = ? WHERE id {IN_JSON} AND file = ? AND module IS ? AND how = 'exact'",
             (version, wanted, file, module),
@@ -64,32 +82,80 @@ def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> No
 
 
 def version_of(
-    connection: sqlite3.Connection, file: int, path: str, until: int | None, is_other: bool = False
+    connection: sqlite3.Connection, file: int, path: str, began: int | None, source: RecordedSource | None
 ) -> int | None:
-    """The id of the state that a file is in, or of an unknown one if that is not what it was; None for no file."""
-    state = file_state(path)
+    """The id of the state that a file was in when a recording began; None if the state is unknown and no file is here.
+
+    `source` is the state that the recording itself knows, None if it knows none.
+    """
+    if source is None:
+        state = _present_state(path, began)
+    else:
+        was_imported_before = began is None or source.modified <= began
+        state = _recorded_state(source, path) if was_imported_before else _UNKNOWN
+    return _version_id(connection, file, state)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The state of a file, with its content; None if that is not known, or not to be stored."""
+
+    file: FileState
+    text: bytes | None
+
+
+_UNKNOWN = _State(FileState(0, 0, ""), None)
+
+
+def _recorded_state(source: RecordedSource, path: str) -> _State:
+    """The state that a recording knows: by the text that it keeps, else by the name of its content."""
+    text = source.read()
+    if text is not None:
+        return _State(FileState(source.modified, len(text), blob_name(text)), text)
+    present = read_stable(path)
+    if present is None or not source.is_content(present.content):
+        return _UNKNOWN
+    return _State(present.state(), None)
+
+
+def _present_state(path: str, until: int | None) -> _State | None:
+    """The state that a file is in, unknown if it was modified after `until`; None if there is no such file."""
+    present = read_stable(path)
+    if present is None:
+        return None
+    if until is not None and present.modified > until:
+        return _UNKNOWN
+    is_stored = len(present.content) <= _LARGEST_TEXT and not _INSTALLED.search(path)
+    return _State(present.state(), present.content if is_stored else None)
+
+
+def _version_id(connection: sqlite3.Connection, file: int, state: _State | None) -> int | None:
     if state is None:
         return None
-    if is_other or (until is not None and state.modified > until):
-        state = FileState(0, 0, "")
+    known = state.file
+    text = None if state.text is None else zlib.compress(state.text)
     connection.execute(
-        "INSERT INTO file_versions(file, modified, size, blob) VALUES (?1, ?2, ?3, ?4)"
-        " ON CONFLICT(file, blob) DO UPDATE SET modified = ?2",
-        (file, state.modified, state.size, state.blob),
+        "INSERT INTO file_versions(file, modified, size, blob, text) VALUES (?1, ?2, ?3, ?4, ?5)"
+        " ON CONFLICT(file, blob) DO UPDATE SET modified = ?2, text = coalesce(text, ?5)",
+        (file, known.modified, known.size, known.blob, text),
     )
-    key = file, state.blob
+    key = file, known.blob
     return int(connection.execute("SELECT id FROM file_versions WHERE file = ? AND blob = ?", key).fetchone()[0])
 
 
-def _contradicts(connection: sqlite3.Connection, frames: str, file: int, path: str, began: int | None) -> bool:
+def _contradicts(
+    connection: sqlite3.Connection, frames: str, file: int, path: str, state: _State, began: int | None
+) -> bool:
     """Whether a Python file that was put where it is after a recording began lacks functions of these frames there.
 
-    uv links files of other versions there, whose content was written long before.
+    uv links files of other versions there, whose content was written long before; and a file may be edited after its
+    import and before its first recorded frame.
     """
     try:
-        if began is None or os.stat(path).st_ctime_ns <= began:  # noqa: PTH116
+        if began is None or (state.file.modified <= began and os.stat(path).st_ctime_ns <= began):  # noqa: PTH116
             return False
-        lines = read_regular_text(Path(path)).split("\n")
+        text = read_regular_text(Path(path)) if state.text is None else state.text.decode("utf-8", "replace")
+        lines = text.split("\n")
     except (OSError, ValueError):
         return False
     functions = connection.execute(

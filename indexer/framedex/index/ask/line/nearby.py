@@ -40,6 +40,9 @@ def nearby(line: AskedLine) -> Nearby:
 
 
 def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
+    edited = line.moved_lines()
+    if edited is not None and edited.old_line(line.line) is None:
+        return "the line was typed or changed after the recording: record the program again"
     if not known:
         return "nothing was recorded in this file"
     text = _text(line)

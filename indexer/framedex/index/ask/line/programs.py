@@ -10,7 +10,7 @@ from dataclasses import replace
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.ask.line.stacks import longest_stacks_of_line
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.asked import AskedFile, AskedLine
+from framedex.index.read.asked import NO_LINE, AskedFile, AskedLine
 from framedex.index.read.rows import Reader
 from framedex.model import (
     Compilation,
@@ -69,9 +69,8 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
     moved = file.moved_lines()
     marks = []
     for then, ops, names in rows:
-        now = None if moved is None else moved.forward(then)
-        if now is None or not now.is_gone:
-            line = then if now is None else now.line
+        line = then if moved is None else moved.new_line(then)
+        if line is not None:
             marks.append(ProgramMark(line, ops, tuple(sorted(json.loads(names)))))
     return marks
 
@@ -132,7 +131,7 @@ def _frames(line: AskedLine) -> list[tuple[int, str]]:
         return own
     moved = line.moved_lines()
     around = line.reader.statements.lines_with(file, line.line, lambda: "")
-    return _frames_on(line, around if moved is None else [moved.backward(each).line for each in around])
+    return _frames_on(line, around if moved is None else [moved.old_line(each) or NO_LINE for each in around])
 
 
 def _frames_on(line: AskedLine, lines: Collection[int]) -> list[tuple[int, str]]:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from framedex.index.read.asked import AskedFile
 from framedex.model import LineMark
-
-if TYPE_CHECKING:
-    from framedex.sources.moving import LineMap
 
 
 def recorded_lines(file: AskedFile) -> dict[int, int]:
@@ -21,7 +17,8 @@ def recorded_lines(file: AskedFile) -> dict[int, int]:
         return dict(rows)
     counts: Counter[int] = Counter()
     for line, calls in rows:
-        counts[moved.forward(line).line] += calls
+        if now := moved.new_line(line):
+            counts[now] += calls
     return dict(counts)
 
 
@@ -60,7 +57,7 @@ def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
     )
     of_line: dict[int, list[tuple[int, int, str]]] = {}
     for then, *totals in rows:
-        line = then if moved is None else _now(moved, then)
+        line = then if moved is None else moved.new_line(then)
         if line is None:
             continue
         of_line.setdefault(line, []).append((totals[0], totals[1], totals[2]))
@@ -87,10 +84,5 @@ def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
         file.id,
     )
     moved = file.moved_lines()
-    lines = [(line if moved is None else _now(moved, line), function) for line, function, _ in rows]
+    lines = [(line if moved is None else moved.new_line(line), function) for line, function, _ in rows]
     return [(line, function) for line, function in lines if line is not None]
-
-
-def _now(moved: LineMap, line: int) -> int | None:
-    now = moved.forward(line)
-    return None if now.is_gone else now.line

@@ -16,7 +16,7 @@ def since_recorded(line: AskedLine) -> Location:
         return Location(line.path, line.line, How.EXACT)
     if change.lines is None:
         return Location(line.path, line.line, How.EXACT, stale=Stale.UNKNOWN)
-    then = change.lines.backward(line.line)
-    if then.is_gone or then.line == line.line:
+    then = change.lines.old_line(line.line)
+    if then is None or then == line.line:
         return Location(line.path, line.line, How.EXACT)
-    return Location(line.path, line.line, How.EXACT, stale=Stale.MOVED, moved_from=then.line)
+    return Location(line.path, line.line, How.EXACT, stale=Stale.MOVED, moved_from=then)

@@ -32,7 +32,7 @@ def static_callees(line: AskedLine) -> list[StaticCall]:
         "SELECT c.sites, s.language FROM definitions d JOIN call_sites c ON c.definition = d.id"
         " JOIN source_files s ON s.file = d.file WHERE d.file = ? AND d.line = ? ORDER BY d.end_line LIMIT 1",
         line.id,
-        line.line if moved is None else moved.backward(line.line).line,
+        line.line if moved is None else moved.old_line(line.line),
     )
     if row is None:
         return []

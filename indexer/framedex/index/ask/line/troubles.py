@@ -40,7 +40,11 @@ def _stale(file: AskedFile) -> list[FileTrouble]:
     file_now = file.reader.memory.file(file.path)
     if row is None or row[0] is None or change is None or file_now is None:
         return []
-    now = "lines may have moved" if change.lines is None else "lines are shown where git finds them now"
+    now = (
+        "record it again, its recorded text is not known"
+        if change.lines is None
+        else "lines are shown where they are now"
+    )
     message = f"Changed {clock(file_now.modified / 1e9)}, after the latest recording of it ({clock(row[0])}): {now}."
     return [FileTrouble("stale-source", 1, message)]
 
