@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -18,6 +17,7 @@ from typing import Any, Self
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
+from framedex.index.file.source_texts import stored_text
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.read.memory import Memory
 from framedex.index.read.places import Places, state_of
@@ -300,13 +300,8 @@ def arguments(text: str) -> dict[str, Any]:
 
 
 def _stored_text(connection: sqlite3.Connection, path: Path, blob: str) -> bytes | None:
-    query = "SELECT text FROM file_versions WHERE blob = ? AND text IS NOT NULL"
     with translated(path):
-        row = connection.execute(query, (blob,)).fetchone()
-    try:
-        return None if row is None else zlib.decompress(row[0])
-    except (zlib.error, TypeError):  # damaged
-        return None
+        return stored_text(connection, blob)
 
 
 def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:

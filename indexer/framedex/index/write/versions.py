@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.source_texts import packed_text
 from framedex.index.write.records import RecordedSource
 from framedex.model import FileState
 from framedex.regularfile import read_regular_text
@@ -133,7 +133,7 @@ def _version_id(connection: sqlite3.Connection, file: int, state: _State | None)
     if state is None:
         return None
     known = state.file
-    text = None if state.text is None else zlib.compress(state.text)
+    text = None if state.text is None else packed_text(state.text)
     connection.execute(
         "INSERT INTO file_versions(file, modified, size, blob, text) VALUES (?1, ?2, ?3, ?4, ?5)"
         " ON CONFLICT(file, blob) DO UPDATE SET modified = ?2, text = coalesce(text, ?5)",

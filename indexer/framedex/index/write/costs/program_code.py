@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from framedex.captures.cells import read_cells
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.file.source_texts import stored_text
 from framedex.regularfile import read_regular
 from framedex.sources.changes import blob_name
 from framedex.sources.python_loops import Block, PythonScopes, Scope, SourceLoop
@@ -18,15 +19,22 @@ _LARGEST = 4 << 20  # bytes of a file that is parsed
 
 
 class SourceFile:
-    """A Python file with the git name `blob`; empty: any content. It is read when a scope is asked for."""
+    """A Python file with the git name `blob`; empty: any content. It is read when a scope is asked for.
 
-    def __init__(self, path: str, blob: str) -> None:
+    `stored` gives the content that an index stores of a blob.
+    """
+
+    def __init__(self, path: str, blob: str, stored: Callable[[str], bytes | None]) -> None:
         self._path = path
         self._blob = blob
+        self._stored = stored
 
     @cached_property
     def scopes(self) -> PythonScopes:
-        """The scopes of the file; none if it is not here as recorded."""
+        """The scopes of the file; none if its recorded text is not known."""
+        stored = self._stored(self._blob) if self._blob else None
+        if stored is not None:
+            return PythonScopes(stored)
         try:
             content = read_regular(Path(self._path))
         except (OSError, ValueError):
@@ -136,5 +144,5 @@ class ProgramCode:
             cell = self._cells.get(recorded or "")
             key = (cell, "") if cell else (path, blob)
             if key not in self._files and (cell or (path and blob)):
-                self._files[key] = SourceFile(*key)
+                self._files[key] = SourceFile(*key, partial(stored_text, self._connection))
             self._frames[number] = CodeFrame(number, function, name, offset, line, first_line, self._files.get(key))
