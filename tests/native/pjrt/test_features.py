@@ -88,6 +88,7 @@ COSTLY = {
         "matrix_functions",
         "norms",
         "real_fourier",
+        "solve_inv_det",
     ),
     "out_of_memory": ("again_and_again",),
     "transformations": (

@@ -58,7 +58,7 @@ def qr(kind, tolerance):
 
 @in_types(TYPES)
 def svd(kind, tolerance):
-    for shape, is_full in (((5, 4), False), ((4, 4), True), ((3, 9), True), ((2, 5, 3), False)):
+    for shape, is_full in (((5, 4), False), ((2, 3, 5), True)):
         a = matrix(kind, *shape)
         u, s, vh = jnp.linalg.svd(a, full_matrices=is_full)
         size = min(shape[-2:])

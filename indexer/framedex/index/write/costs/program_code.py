@@ -144,5 +144,5 @@ class ProgramCode:
             cell = self._cells.get(recorded or "")
             key = (cell, "") if cell else (path, blob)
             if key not in self._files and (cell or (path and blob)):
-                self._files[key] = SourceFile(*key, partial(stored_text, self._connection))
+                self._files[key] = SourceFile(key[0], key[1], partial(stored_text, self._connection))
             self._frames[number] = CodeFrame(number, function, name, offset, line, first_line, self._files.get(key))
