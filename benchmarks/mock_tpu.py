@@ -371,7 +371,7 @@ def real_programs(
         own = _fastest([_run_program(python, file, name, mock, seconds) for _ in range(rounds)])
         found.append(Comparison(f"{file.stem}.{name}", cpu, own))
         _print_comparison(found[-1])
-    return _summarise(found)
+    return [*([] if names else _summarise(found)), *_program_figures(found)]
 
 
 def select_programs(names: Sequence[str]) -> list[tuple[Path, str]]:
@@ -444,12 +444,20 @@ def _print_comparison(comparison: Comparison) -> None:
     )  # fmt: skip
 
 
+def _program_figures(found: Sequence[Comparison]) -> list[Figure]:
+    return [
+        Figure(
+            f"{each.name}: compilation", each.mock.compile_s, "s", "CPU backend", each.ratio,
+            note=f"Processor time of the program: {each.processor_ratio:.2f} times.",
+        )
+        for each in found if not each.cpu.error and not each.mock.error
+    ]  # fmt: skip
+
+
 def _summarise(found: Sequence[Comparison]) -> list[Figure]:
+    """The figures of all programs together."""
     on_cpu = [each for each in found if not each.cpu.error]
     on_both = [each for each in on_cpu if not each.mock.error]
-    figures = [
-        Figure(f"{each.name}: compilation", each.mock.compile_s, "s", "CPU backend", each.ratio) for each in on_both
-    ]
     same = sum(each.agrees for each in on_both)
     large = [each for each in on_both if each.cpu.compile_s >= SMALLEST_S]
     slow = [each.name for each in large if each.is_slow]
@@ -464,7 +472,6 @@ def _summarise(found: Sequence[Comparison]) -> list[Figure]:
         _total_seconds(
             "processor time of all programs", [(each.mock.processor_s, each.cpu.processor_s) for each in on_both]
         ),
-        *figures,
     ]  # fmt: skip
 
 
