@@ -42,6 +42,20 @@ def householder_product(operation: ir.Operation, module: ir.Module) -> list[ir.V
     return _call(operation, module, jax.lax.linalg.householder_product)
 
 
+def cholesky(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
+    """The result of a `stablehlo.cholesky`."""
+    is_lower = "lower" in operation.attributes and ir.BoolAttr(operation.attributes["lower"]).value
+    return _call(operation, module, _lower_cholesky if is_lower else _upper_cholesky)
+
+
+def _lower_cholesky(matrix: jax.Array) -> jax.Array:
+    return jax.lax.linalg.cholesky(matrix, symmetrize_input=False)
+
+
+def _upper_cholesky(matrix: jax.Array) -> jax.Array:
+    return _lower_cholesky(matrix.mT.conj()).mT.conj()
+
+
 def triangular_solve(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
     """The result of a `stablehlo.triangular_solve`."""
     flags = {name: ir.BoolAttr(operation.attributes[name]).value for name in ("left_side", "lower", "unit_diagonal")}

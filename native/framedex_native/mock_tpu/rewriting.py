@@ -189,4 +189,7 @@ _CALLS: dict[str, _Rewrite] = {
     "chlo.ragged_dot": _by_cpu_lowering(cpu_lowerings.ragged_dot),
     "tpu_custom_call": _refuse_kernel,
 }
-_OPERATIONS: dict[str, _Rewrite] = {"stablehlo.triangular_solve": _by_cpu_lowering(cpu_lowerings.triangular_solve)}
+_OPERATIONS: dict[str, _Rewrite] = {
+    "stablehlo.cholesky": _by_cpu_lowering(cpu_lowerings.cholesky),
+    "stablehlo.triangular_solve": _by_cpu_lowering(cpu_lowerings.triangular_solve),
+}
