@@ -18,7 +18,7 @@ LARGEST_SOURCE = 16 << 20
 def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read bytes, without ever waiting.
 
-    Raises OSError for what is no regular file, and SystemLimitError where the system has no descriptor or memory left.
+    Raises OSError for what is not a regular file, and SystemLimitError where the system has no descriptor or memory left.
     """
     try:
         descriptor = os.open(path, READ_ONLY | NEVER_WAITING)
@@ -27,7 +27,7 @@ def open_regular(path: Path) -> io.BufferedReader:
         raise
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

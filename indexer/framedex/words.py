@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 import time
 from collections.abc import Sequence
 
@@ -22,6 +23,14 @@ def duration(nanoseconds: int) -> str:
         if value >= 0.9995:  # three digits of the smaller unit would round up to 1000
             return f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
     return f"{nanoseconds} ns"
+
+
+def signal_name(number: int) -> str:
+    """`SIGTERM`; `signal 37` for a real-time signal."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def size(count: int) -> str:

@@ -8,6 +8,8 @@
 namespace framedex::bindings {
 
 void translate_unreadable() {
+  // pybind11 passes it by value.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

@@ -18,8 +18,10 @@ bool continues_character(char byte) { return (static_cast<unsigned char>(byte) &
 size_t last_start(std::string_view text, size_t most) {
   size_t line_end = text.substr(0, most).rfind('\n');
   if (line_end != std::string_view::npos && most - line_end <= kNear) return line_end + 1;
-  while (most > 0 && continues_character(text[most])) --most;
-  return most;
+  constexpr size_t kContinuing = 3;  // bytes of a UTF-8 character after its first
+  size_t start = most;
+  while (most - start < kContinuing && continues_character(text[start])) --start;
+  return continues_character(text[start]) ? most : start;
 }
 
 // The first position from `least` on where a line begins, or a character where no line begins near.

@@ -25,9 +25,7 @@ constexpr size_t kLongestName = 4096;  // bytes: no path of Linux is longer
 bool is_installed(std::string_view path) {
   auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
   if (has("/site-packages/") || has("/dist-packages/")) return true;
-  constexpr std::string_view kLibrary = "/lib/python";
-  size_t at = path.find(kLibrary);
-  return at != std::string_view::npos && at + kLibrary.size() < path.size() && path[at + kLibrary.size()] == '3';
+  return has("/lib/python3.") || has("/lib64/python3.");
 }
 
 SourceText read_source(const std::string& path, size_t largest) {

@@ -22,7 +22,7 @@ MOST_WAITING = 16
 _OF_DESCRIPTORS = 8  # one of so many is for connections that wait
 
 PAUSE_S = 1.0
-"""Seconds to wait for a descriptor where not even one to refuse a connection with is left."""
+"""Seconds to wait where no connection can be accepted, and none refused: without a descriptor, or after an error."""
 
 _OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
@@ -66,7 +66,10 @@ class Acceptor:
         except OSError as error:
             if error.errno in _OUT_OF_DESCRIPTORS:
                 await self._make_room(os.strerror(error.errno))
-            return None  # otherwise the client has gone: accept(2)
+            elif error.errno != errno.ECONNABORTED:  # that client has gone; another error may last
+                self._refusals.add(str(error))
+                await asyncio.sleep(PAUSE_S)
+            return None
         return connection
 
     def _start(self, connection: socket.socket) -> None:

@@ -47,7 +47,7 @@ class StderrHandler(logging.Handler):
             text = self.format(record)
         except Exception:  # arguments that do not fit the message
             text = str(record.msg)
-        lost = f"Nobody read this log: {words.count(self._lost, 'message')} dropped.\n" if self._lost else ""
+        lost = f"{words.count(self._lost, 'log message')} dropped: the reader was too slow.\n" if self._lost else ""
         content = f"{lost}{text}\n".encode("utf-8", "backslashreplace")
         for start in range(0, len(content), _PIPE_ROOM):
             if not _takes_more(_STDERR):

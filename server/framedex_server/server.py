@@ -135,9 +135,9 @@ class FramedexServer(LanguageServer):
     def _register_life_cycle(self) -> None:
         @self.feature(types.INITIALIZED)
         async def initialized(_: types.InitializedParams) -> None:
-            if self.process_id is not None:
-                self.end_watch = parent.call_when_dead(self.process_id, self.abandon)
             try:
+                if self.process_id is not None:
+                    self.end_watch = parent.call_when_dead(self.process_id, self.abandon)
                 for prepare in self.session.before_start:
                     await prepare()
             finally:

@@ -73,3 +73,7 @@ def _is_number(value: ast.FormattedValue) -> bool:
     call = value.value
     is_length = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("len", "sum")
     return is_length or value.format_spec is not None
+
+
+def test_a_real_time_signal_has_a_number_and_no_name() -> None:
+    assert [words.signal_name(number) for number in (15, 37)] == ["SIGTERM", "signal 37"]

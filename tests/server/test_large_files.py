@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import resource
 from pathlib import Path
 
@@ -107,3 +108,15 @@ def test_a_line_has_a_bound_and_lies_in_what_a_source_may_have(tmp_path: Path) -
     assert read_line(str(file), 2) == ""
     with pytest.raises(OSError, match="more than a source file"):
         read_source(file)
+
+
+def test_a_line_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(path: Path) -> None:
+        raise OSError(errno.EIO, "the disk failed", str(path))
+
+    file = tmp_path / "one.py"
+    file.write_text("x = 1\n")
+    with monkeypatch.context() as failure:
+        failure.setattr(unopened, "open_regular", failing)
+        assert read_line(str(file), 1) == ""
+    assert read_line(str(file), 1) == "x = 1"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -11,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types
 
 from framedex.version import VERSION
+from framedex_server import parent
+from framedex_server.server import FramedexServer
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 
@@ -231,3 +237,16 @@ def test_the_log_goes_to_the_named_file_and_never_to_stdout(tmp_path: Path) -> N
         assert client.process.stderr is not None
         assert client.process.stderr.read() == b""
     assert "missing.db" in log.read_text()
+
+
+def test_messages_are_read_even_where_the_clients_process_cannot_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no watches are left")
+
+    monkeypatch.setattr(parent, "call_when_dead", failing)
+    server = FramedexServer()
+    server.process_id = os.getpid()
+    server.protocol.may_read.clear()
+    with pytest.raises(OSError, match="no watches are left"):
+        asyncio.run(server.protocol.fm.features["initialized"](types.InitializedParams()))
+    assert server.protocol.may_read.is_set()

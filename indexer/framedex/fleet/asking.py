@@ -240,7 +240,7 @@ class Asking:
         """What is wrong with the files of a part, in a sentence without its end; empty where nothing is."""
         for table in _OF_CALLS:
             if self._place.is_irregular(f"{table}/{part}"):
-                return f"{self._place.url(f'{table}/{part}')} is no file of a store's ({_IRREGULAR})"
+                return f"{self._place.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
             columns = _columns(table)
             selected = ", ".join(f'"{name}"' for name, _ in columns)
             text = f"SELECT {selected} FROM {self._files([f'{table}/{part}'])}"
@@ -257,7 +257,7 @@ class Asking:
                 raise_if_no_descriptor()
                 said = str(error).splitlines()[0]
             if said:
-                return f"{self._place.url(f'{table}/{part}')} is no file of a store's ({said})"
+                return f"{self._place.url(f'{table}/{part}')} is not a store file: {said}"
         return ""
 
     def _open_captures(self) -> None:
@@ -306,7 +306,7 @@ class Asking:
                     if self._place.modified(name) is None:  # it was dropped, or put together with others
                         continue
                     said = str(error).splitlines()[0]
-                    self.left_out.append(f"{self._place.url(name)} is left out: it is no file of a store's ({said}).")
+                    self.left_out.append(f"{self._place.url(name)} is left out: it is not a store file ({said}).")
 
     def _insert(self, table: str, names: list[str]) -> None:
         if names:

@@ -95,7 +95,7 @@ def read_committed(place: Place, name: str) -> list[Committed]:
         return [Committed.of(name, row) for row in table_of(content, COLUMNS).to_pylist()]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
         had = "the capture" if owner_of(name) else "the captures of its day"
-        raise NoRowsError(f"{place.url(name)} is no file of a store's.", f"Remove it, and add {had} again.") from error
+        raise NoRowsError(f"{place.url(name)} is not a store file.", f"Remove it, and add {had} again.") from error
 
 
 def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, list[Committed]]) -> list[Committed]:

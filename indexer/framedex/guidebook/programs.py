@@ -7,10 +7,10 @@ import io
 import re
 import textwrap
 import tokenize
-import warnings
 from collections.abc import Iterator
 
 from framedex.model.guidebook.programs import Program, ProgramStep
+from framedex.sources.python_trees import parse_python
 
 _STEP = re.compile(r"\s*# step: (?P<title>.*\S)\s*")
 _COMMENT = re.compile(r"\s*#(?: (?P<text>.*))?")
@@ -22,12 +22,12 @@ def read_program(source: str) -> Program | None:
     The docstring's first line is the title, without its full stop. Comments right below that of a step are its text.
     """
     source = io.StringIO(source, newline=None).getvalue()  # every end of a line that Python knows is the same one
+    module = parse_python(source)
+    if module is None:
+        return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the compiler thinks of the user's file is no answer
-            module = ast.parse(source)
         comments = list(_comment_lines(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+    except (SyntaxError, tokenize.TokenError):
         return None
     lines = source.rstrip("\n").split("\n")  # as the tokenizer counts them
     starts = [line - 1 for line in comments if _STEP.fullmatch(lines[line - 1])]

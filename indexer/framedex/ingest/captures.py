@@ -27,12 +27,12 @@ from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer
-from framedex.ingest.paths import Paths, moves_of
+from framedex.ingest.paths import moves_of
 from framedex.ingest.programs import KeptPrograms
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.ingest.shared import shared_record
-from framedex.ingest.source_texts import recorded_sources
+from framedex.ingest.source_texts import RecordedSources
 from framedex.missing import all_problems
 from framedex.model import Capture, Metadata
 from framedex.model.metadata import SHARED
@@ -202,7 +202,7 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         program=kept.program,
         options=kept.options,
         note=kept.note,
-        sources=recorded_sources(capture, Paths.of(capture, namer.former)),
+        source=RecordedSources(capture, namer.former).source,
     )
     return record, tuple(problems)
 

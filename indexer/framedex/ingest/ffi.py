@@ -16,8 +16,8 @@ from framedex.ingest.python_frames import python_record
 from framedex.model import Capture, NativeFrame
 from framedex.regularfile import read_regular
 from framedex.releases import Origins
+from framedex.sources.python_trees import Definition, first_line, parse_python
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = {
     ast.ListComp: "<listcomp>",
     ast.SetComp: "<setcomp>",
@@ -97,19 +97,19 @@ def _first_lines(path: Path) -> Mapping[str, list[int]]:
     """The first lines, as code objects have them, of the functions of a Python file, by qualified name."""
     found: dict[str, list[int]] = {}
     try:
-        tree = ast.parse(read_regular(path))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse_python(read_regular(path))
+    except OSError:
+        return found
+    if tree is None:
         return found
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, prefix = waiting.pop()
         name = _COMPREHENSIONS.get(type(node))
-        if isinstance(node, _SCOPES):
+        if isinstance(node, Definition | ast.Lambda):
             name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
         if name is not None and isinstance(node, ast.expr | ast.stmt):
-            decorators = getattr(node, "decorator_list", ())
-            first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-            found.setdefault(prefix + name, []).append(first)
+            found.setdefault(prefix + name, []).append(first_line(node))
             prefix += f"{name}." if isinstance(node, ast.ClassDef) else f"{name}.<locals>."
         waiting.extend((child, prefix) for child in ast.iter_child_nodes(node))
     return found

@@ -169,7 +169,7 @@ class NotedLog:
     def _noted(self, text: bytes, shown: int) -> Iterator[bytes]:
         """Whole lines from byte `shown` on, with their notes."""
         pieces: list[bytes] = []
-        position = 0
+        position = counted = 0
         if self._knows_names:
             self._learn_names()
         while True:
@@ -181,6 +181,8 @@ class NotedLog:
             shown = max(shown, begin)
             line, before = text[begin:stop], self._memory.situation
             if words is None:
+                self._skip_lines(text, counted, begin)
+                counted = position
                 taken = self._line(line, has_outcome, is_worth_keeping)
             else:
                 taken = _Taken(self._frames_of_words(words))
@@ -204,7 +206,12 @@ class NotedLog:
                 shown = stop
             if not self._knows_names and self._memory.names_met > _MANY_NAMES:
                 self._learn_names()
+        self._skip_lines(text, counted, len(text))
         yield b"".join(pieces)
+
+    def _skip_lines(self, text: bytes, begin: int, end: int) -> None:
+        if self._releases.depends_on_lines_before:
+            self._releases.skip_lines(text.count(b"\n", begin, end))
 
     def _learn_names(self) -> None:
         names = self._unnoted.names() if self._unnoted is not None else None

@@ -23,6 +23,7 @@ from framedex.releases.statements import (
     removed_or_added,
     triggers_in,
 )
+from framedex.systemlimits import raise_if_limit
 
 _SITE = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")
 _LIBRARY = compiled_on_use(r".*/python(?P<version>\d+\.\d+)/")
@@ -57,6 +58,7 @@ class StatedReleases:
     def take(self, line: str) -> None:
         """Read the next line."""
         if len(line) > _LONGEST_LINE or not (self._reader.awaits_answer or _TRIGGERS.search(line)):
+            self.skip_lines(1)
             return
         change = removed_or_added(line) if "==" in line else None
         if change is not None and change[0] == "+":
@@ -64,6 +66,10 @@ class StatedReleases:
         for release in self._reader.read(line):
             if self._keep(release) and change == ("-", release.package):
                 self._replaced[release.package].add(release.version)
+
+    def skip_lines(self, count: int) -> None:
+        """Count lines that are passed over instead of given to `take`."""
+        self._reader.skip_lines(count)
 
     def of(self, package: str) -> frozenset[str]:
         """The versions of a package that the text may be of; none where it does not say."""
@@ -78,7 +84,10 @@ class StatedReleases:
         """The lines that may state something: those with triggers, and the answers to questions."""
         position, triggers = 0, triggers_in(text)
         while triggers is not None and (found := triggers.search(text, position)) is not None:
-            begin, position = text.rfind("\n", 0, found.start()) + 1, _next_line(text, found.start())
+            begin, end = text.rfind("\n", 0, found.start()) + 1, _next_line(text, found.start())
+            if self.depends_on_lines_before:
+                self.skip_lines(text.count("\n", position, begin))
+            position = end
             yield text[begin : position - 1]
             while self._reader.awaits_answer and position < len(text):
                 begin, position = position, _next_line(text, position)
@@ -142,7 +151,8 @@ def _distribution(site: str, package: str) -> str | None:
     """The version of the distribution in a folder of packages that has a package's name."""
     try:
         names = [name for name in os.listdir(site) if name.endswith(".dist-info")]  # noqa: PTH208
-    except OSError:
+    except OSError as error:
+        raise_if_limit(error)
         return None
     wanted = imported_name(package)
     versions = [

@@ -17,13 +17,14 @@ _VERSION = rf"v?(?P<version>{_NUMBER})(?![\w%])(?!\.\d)"
 _PACKAGE = r"(?P<package>[A-Za-z][\w.-]*)"
 _JAX = r"(?P<package>(?:jax(?: ?[/,&+] ?| and |==?))?jaxlib|jax|python)"
 _MARKS = r"[*_`'\"\])]{0,3}"  # Markdown's, and quotation marks
+_VERSION_WORD = r"[ ._]_{0,3}version_{0,3}"
 _FIELD = r"[\"']?\s{0,80}[:=]\s{0,80}[\"']?"
 
 _FREEZE = compiled_on_use(
     rf"(?:^|[\s'\"`(\[+,]){_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?={{2,3}}{_VERSION}(?=[\s;,'\"`)\]\\]|$)"
 )
 _KNOWN = compiled_on_use(
-    rf"(?<![\w./@-]){_JAX}{_MARKS}(?:'s)?(?:[ ._]_*version_*){{0,2}}{_MARKS}"
+    rf"(?<![\w./@-]){_JAX}{_MARKS}(?:'s)?(?:{_VERSION_WORD}){{0,2}}{_MARKS}"
     rf"(?:\s{{0,80}}(?:==?|[:|│┃,(@]|is\s)[*_`]{{0,3}}\s{{0,80}}|\s{{1,80}})[*_`'\"(]{{0,3}}{_VERSION}",
     re.IGNORECASE,
 )
@@ -33,12 +34,12 @@ _FILES = compiled_on_use(
 )
 _RECORD = compiled_on_use(rf"\bname{_FIELD}{_PACKAGE}[\"']?,\s{{0,80}}[\"']?version{_FIELD}{_VERSION}")
 _INSTALLED = compiled_on_use(
-    rf"Requirement already satisfied: (?P<package>[A-Za-z][\w-]*).*\((?P<version>{_NUMBER})\)\s*$"
+    rf"Requirement already satisfied: (?P<package>[A-Za-z][\w-]*+)(?:[^:]|:(?! ))*\((?P<version>{_NUMBER})\)\s*$"
 )
-_IN_TREE = compiled_on_use(rf"(?<![\w.-]){_PACKAGE} \[required: .*installed: {_VERSION}")
+_IN_TREE = compiled_on_use(rf"(?<![\w.-]){_PACKAGE} \[required: [^\[\]]*installed: {_VERSION}")
 _NAME = compiled_on_use(rf"^\W*name{_FIELD}{_PACKAGE}[\"']?,?\s*$", re.IGNORECASE)
 _VERSION_OF_NAME = compiled_on_use(rf"^\W*version{_FIELD}{_VERSION}[\"']?,?\s*$", re.IGNORECASE)
-_QUESTION = compiled_on_use(rf"(?<![\w./-]){_JAX}{_MARKS}[ ._]_*version_*(?: are you using)?\W*$", re.IGNORECASE)
+_QUESTION = compiled_on_use(rf"(?<![\w./-]){_JAX}{_MARKS}{_VERSION_WORD}(?: are you using)?\W*$", re.IGNORECASE)
 _ANSWER = compiled_on_use(rf"^(?:Out\[\d+\]:)?[^\w\n]*{_VERSION}\W*$")
 _OF_JAX = compiled_on_use(r"\d{1,2}(?:\.\d{1,3}){2}(?!\d|\.\d)")
 _CHANGED = compiled_on_use(rf"^\s*(?P<sign>[-+]) {_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?==")
@@ -51,7 +52,7 @@ _WANTED = compiled_on_use(
 )
 # What follows a requirement: where it holds, and who asked for it.
 _ASIDE = compiled_on_use(
-    r"\s*;\s*(?:python_|sys_platform|platform_|implementation_|extra|os_name|\().*|\s+#\s*via\b.*|\s+--hash=.*"
+    r";\s*(?:python_|sys_platform|platform_|implementation_|extra|os_name|\().*|(?<=\s)#\s*via\b.*|(?<=\s)--hash=.*"
 )
 
 _WORDS = ("jax", "Jax", "JAX", "xlib", "XLIB", "xLib", "Xlib")
@@ -97,9 +98,15 @@ class StatementReader:
 
     def read(self, line: str) -> Iterator[Release]:
         """The releases that the next line states."""
-        line = _ASIDE.sub("", line)
+        line = _ASIDE.sub("", line).rstrip()
         found = [*self._over_lines(line), *_within(line)]
         return filter(None, (_release(*each) for each in found))
+
+    def skip_lines(self, count: int) -> None:
+        """Count lines that are not read: a record's name expires if its version does not follow within a few lines."""
+        self._lines_left -= count
+        if self._lines_left <= 0:
+            self._named = ""
 
     def _over_lines(self, line: str) -> list[tuple[str, str]]:
         """The release whose package a line before this one names."""
@@ -114,7 +121,7 @@ class StatementReader:
             return []
         named, version = self._named, _VERSION_OF_NAME.match(line)
         self._lines_left -= 1
-        if version or not self._lines_left:
+        if version or self._lines_left <= 0:
             self._named = ""
         return [(named, version["version"])] if named and version else []
 

@@ -22,7 +22,7 @@ from framedex.shared.contents import (
     SharedSource,
 )
 from framedex.sharing import harmless
-from framedex.sharing.emptying import emptied
+from framedex.sharing.emptying import empty_texts
 from framedex.sharing.names import Names
 from framedex.sharing.paths import PROJECT, PYTHON, PlainPaths, is_interpreter, name_of_file
 from framedex.sharing.replacement import GONE, Replacement
@@ -59,18 +59,19 @@ class DefinitionRules:
         self._paths = paths
         self._plain: tuple[str, ...] = ()  # the paths, before names in them are hidden
         self._targets: list[str] = []
+        self._description_rules = self._rules_by_kind()
 
     def redact(self, definitions: Definitions) -> Definitions:
         """The definitions, with what is harmless."""
         self._plain = tuple(map(self._paths.file, definitions.paths))
-        self._names.learn(definitions, self._plain)
+        self._names.add_definitions(definitions, self._plain)
         self._targets = [
             str(json.loads(text).get("target")) for kind, text in definitions.descriptions if kind == "ffi_target"
         ]
         kept_name = self._replacement.kept_name
         paths = tuple(map(self._file, definitions.paths))
         plain = replace(
-            emptied(definitions),
+            empty_texts(definitions),
             metadata=self._metadata(definitions.metadata, paths),
             paths=paths,
             functions=tuple(map(self._function, definitions.functions)),
@@ -98,7 +99,7 @@ class DefinitionRules:
     def _function(self, function: SharedFunction) -> SharedFunction:
         plain = self._names.function(function, self._plain[function.module])
         return replace(
-            emptied(function),
+            empty_texts(function),
             name=plain.name,
             symbol=plain.symbol,
             mangled=plain.mangled,
@@ -117,7 +118,7 @@ class DefinitionRules:
         return Function(self._names.other("boundary", boundary), self._names.other("function", name))
 
     def _thread(self, thread: Thread) -> Thread:
-        return replace(emptied(thread), name=self._names.thread(thread.name))
+        return replace(empty_texts(thread), name=self._names.thread(thread.name))
 
     # FFI
 
@@ -126,7 +127,7 @@ class DefinitionRules:
         keys = dict(zip(metadata_keys(before.descriptions), metadata_keys(after.descriptions), strict=True))
         sites = (
             replace(
-                emptied(site),
+                empty_texts(site),
                 key=keys.get(site.key) or self._replacement.site(site.key),
                 target=self._names.target(site.target),
             )
@@ -137,9 +138,9 @@ class DefinitionRules:
     def _handler(self, handler: SharedHandler) -> SharedHandler:
         found = handler.signature
         if found is None:
-            return emptied(handler)
+            return empty_texts(handler)
         signature = HandlerSignature(*map(self._types_of_signature, (found.arguments, found.results, found.attributes)))
-        return replace(emptied(handler), signature=signature)
+        return replace(empty_texts(handler), signature=signature)
 
     def _types_of_signature(self, types: Sequence[str]) -> tuple[str, ...]:
         return tuple(
@@ -148,13 +149,13 @@ class DefinitionRules:
 
     def _description(self, kind: str, text: str) -> tuple[str, str]:
         told = json.loads(text)
-        rules = self._description_rules().get(kind)
+        rules = self._description_rules.get(kind)
         if rules is None or not isinstance(told, dict):
             self._replacement.gone("argument")
             return "", "{}"
         return kind, json.dumps({key: rules[key](value) for key, value in told.items() if key in rules})
 
-    def _description_rules(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
+    def _rules_by_kind(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
         """What stays of each kind of description, by the keys of docs/capture-format.md."""
         target, platform = self._text_rule(self._names.target), self._text_rule(self._platform)
         site = self._text_rule(self._replacement.site)
@@ -206,7 +207,7 @@ class DefinitionRules:
 
     def _program(self, program: SharedProgram) -> SharedProgram:
         return replace(
-            emptied(program),
+            empty_texts(program),
             name=self._names.program(program.name),
             lines=tuple(map(self._lines, program.lines)),
             problem=program.problem if _PROBLEMS_OF_PROGRAMS.fullmatch(program.problem) else GONE,
@@ -218,7 +219,7 @@ class DefinitionRules:
         kind = self._names.operation(lines.kind)
         root = self._names.program(root) if root else ""
         return replace(
-            emptied(lines),
+            empty_texts(lines),
             kind=kind,
             name=f"{root}/{kind}" if scoped else root,
             frames=tuple(
@@ -228,7 +229,7 @@ class DefinitionRules:
 
     def _signature(self, signature: Signature) -> Signature:
         return replace(
-            emptied(signature),
+            empty_texts(signature),
             arguments=tuple(map(self._parameter, signature.arguments)),
             results=tuple(map(self._parameter, signature.results)),
             partitions=_digits(signature.partitions),
@@ -277,7 +278,7 @@ class DefinitionRules:
         file, colon, line = note.defined.rpartition(":")
         file = file if colon and line.isdecimal() else note.defined
         return replace(
-            emptied(note),
+            empty_texts(note),
             name=self._names.program(note.name),
             function=self._names.jitted(note.function) if note.function else "",
             defined=f"{self._file(file)}{colon}{line}" if file != note.defined else self._file(file),
@@ -294,11 +295,11 @@ class DefinitionRules:
         if _PROBLEMS.fullmatch(text):
             return text
         self._replacement.gone("problem")
-        return "A problem of the capture, whose text is redacted."
+        return "A capture problem (text redacted)."
 
     def _build(self, build: Build) -> Build:
         return replace(
-            emptied(build),
+            empty_texts(build),
             component=build.component,
             version=harmless.release(build.version),
             revision=harmless.revision(build.revision),
@@ -307,7 +308,7 @@ class DefinitionRules:
 
     def _source(self, source: SharedSource) -> SharedSource:
         self._names.source(self._plain[source.path])
-        return replace(emptied(source), member=source.member)
+        return replace(empty_texts(source), member=source.member)
 
     def _metadata(self, text: str, paths: Sequence[str]) -> str:
         told, metadata = json.loads(text), Metadata.parse(text)

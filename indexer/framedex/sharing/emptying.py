@@ -12,16 +12,16 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 Emptied = TypeVar("Emptied")
 
 
-def emptied(value: Emptied) -> Emptied:
+def empty_texts(value: Emptied) -> Emptied:
     """A dataclass with an empty text for each text in it, however deep. Mappings, whose keys are texts, are empty.
 
     Texts in tuples stay in number. Numbers, flags and members of enumerations stay.
     """
-    found: Emptied = _emptied(type(value), value)
+    found: Emptied = _empty(type(value), value)
     return found
 
 
-def _emptied(kind: Any, value: Any) -> Any:
+def _empty(kind: Any, value: Any) -> Any:
     if value is None or not _holds_text(kind):
         return value
     if isinstance(value, str):
@@ -29,10 +29,10 @@ def _emptied(kind: Any, value: Any) -> Any:
     if isinstance(value, tuple):
         inner = get_args(kind)
         kinds = (inner[0],) * len(value) if inner[-1] is Ellipsis else inner
-        return tuple(map(_emptied, kinds, value))
+        return tuple(map(_empty, kinds, value))
     if _is_of_fields(value):
         hints = _hints(value.__class__)
-        return replace(value, **{name: _emptied(hint, getattr(value, name)) for name, hint in hints.items()})
+        return replace(value, **{name: _empty(hint, getattr(value, name)) for name, hint in hints.items()})
     return {}
 
 

@@ -34,15 +34,18 @@ _OF_NO_FILE = re.compile(
 _FROZEN = re.compile(r"<frozen ([\w.]+)>")
 _MAPPED = re.compile(r"(?:xla|jaxlib|jax|cpython)@[0-9a-f]{7,64}(?:\+(?:nearest|changes))*:[\w./+-]+", re.ASCII)
 _BUILT = re.compile(r"/proc/self/cwd/|/python/(?:external|python)/")
-# Threads that Python, XLA and the system name, without numbers; others have the names that a program gives them. Linux
-# keeps 15 characters.
+# Threads that Python, XLA and the system name, without numbers; others have the names that a program gives them.
 _POOLS = (
-    *("python", "main", "MainThread", "Thread-", "ThreadPoolExecutor-", "framedex-", "py_xla_execute", "tf_XLAEigen"),
+    *("python", "main", "MainThread", "Thread", "ThreadPoolExecutor", "framedex", "py_xla_execute", "tf_XLAEigen"),
     *("tf_XLATfrtCpuClient", "XLATfrtCpuClient", "tf_XLAPjRtCpuClient", "XLAPjRtCpuClient", "tf_xla-cpu-codegen"),
     *("tf_xla-cpu-llvm-codegen", "tf_pjrt_thread_pool", "tf_pjrt_async_work", "tf_Compute"),
 )
-_NUMBERED = re.compile(r"(.*?)[/_-]?[\d._]*")
-_DEVICE = re.compile(r"/(?:host|device):(?:CPU|GPU|TPU)(?::\d+)?(?: python)?")
+_LONGEST_THREAD = 15  # characters that Linux keeps of a thread's name
+_NUMBERED = re.compile(r"(.+?)(?:[/_-]?\d{1,6})?", re.ASCII)  # longer numbers may be those of a phone or a card
+_NUMBERED_OTHERWISE = re.compile(
+    r"python[23]\.\d{1,2}|ThreadPoolExecutor-\d{1,6}_\d{1,6}|/(?:host|device):(?:CPU|GPU|TPU)(?::\d{1,6})?(?: python)?",
+    re.ASCII,
+)
 _OF_FUNCTION = re.compile(r"(Thread-\d+) \(\w+\)")
 _PYTHON_NAME = re.compile(r"(?:[\w.]|<(?:locals|lambda|module|genexpr|listcomp|dictcomp|setcomp)>){1,400}")
 _PLAIN_NAMES = frozenset({"", "<module>", "<lambda>", "main", "_lambda", "_lambda_", "unnamed"})
@@ -67,41 +70,41 @@ class Names:
         self._are_hidden = packages is not None
         self._packages = ALWAYS.union(package.partition(".")[0] for package in packages or ())
         self._numbers: dict[str, dict[str, str]] = defaultdict(dict)
-        self._left: dict[str, dict[str, None]] = defaultdict(dict)
+        self._kept_names: dict[str, dict[str, None]] = defaultdict(dict)
         self._public: set[str] = set()
         self._own: set[str] = set()
-        self._kept: set[str] = set()
+        self._kept_functions: set[str] = set()
 
     @property
     def count(self) -> int:
         """The number of names that were replaced."""
         return sum(map(len, self._numbers.values()))
 
-    def left(self) -> Iterator[tuple[str, str]]:
+    def kept_names(self) -> Iterator[tuple[str, str]]:
         """What each name is of that stayed and is not public, and the name."""
         for kind in (_SOURCE, _FUNCTION, _ARGUMENT, _FILE):
-            for name in self._left[kind]:
+            for name in self._kept_names[kind]:
                 yield kind, name
 
-    def learn(self, definitions: Definitions, paths: tuple[str, ...]) -> None:
+    def add_definitions(self, definitions: Definitions, paths: tuple[str, ...]) -> None:
         """Note which functions there are, by the plain paths of definitions, before other names refer to them."""
         for function in definitions.functions:
-            self._learn(function.name, paths[function.module])
+            self._add_function(function.name, paths[function.module])
         for note in definitions.notes.values():
             if note.function:
                 self._own.add(note.function)
         for program in definitions.programs.values():
             for path, _, name in (frame for line in program.lines for frame in line.frames):
-                self._learn(name, paths[path])
+                self._add_function(name, paths[path])
 
-    def _learn(self, name: str, path: str) -> None:
+    def _add_function(self, name: str, path: str) -> None:
         last = name.rpartition(".")[2]
         if self._is_public(path):
             self._public.add(last)
             return
         self._own.add(last)
         if self._is_kept(path):
-            self._kept.add(last)
+            self._kept_functions.add(last)
 
     def function(self, function: SharedFunction, module: str) -> SharedFunction:
         """A function. `module` is its plain path."""
@@ -111,7 +114,7 @@ class Names:
             name = self.python(function.name, module)
             return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
         if self._is_kept(module):
-            self._leave(_FUNCTION, function.name)
+            self._keep(_FUNCTION, function.name)
             return replace(function, unit="")
         name = self._native(function, module)
         return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
@@ -131,11 +134,11 @@ class Names:
         if not self._is_kept(path):
             ending = re.search(r"\.(?:py|pyx|cc|cpp|cu|c|h|hpp|so)$", path)
             return self._number("file", path, f"/project/file_{{}}{ending[0] if ending else ''}")
-        return self._leave(_FILE, path)
+        return self._keep(_FILE, path)
 
     def source(self, path: str) -> None:
         """List a file whose text is shared. `path` is its plain path."""
-        self._leave(_SOURCE, self.file(path))
+        self._keep(_SOURCE, self.file(path))
 
     def thread(self, name: str) -> str:
         """The name of a thread."""
@@ -167,7 +170,7 @@ class Names:
             return self._number("argument", name) if name else name
         root = match[1]
         if root not in _ROOTS:
-            root = self._number("argument", root) if self._are_hidden else self._leave(_ARGUMENT, root)
+            root = self._number("argument", root) if self._are_hidden else self._keep(_ARGUMENT, root)
         return root + _STEP.sub(self._step, match[2])
 
     def target(self, name: str) -> str:
@@ -198,21 +201,21 @@ class Names:
 
     def _own_name(self, name: str) -> str:
         """The name of a function that a capture has, where its file is not known."""
-        return self._code(name, name in self._kept or not self._are_hidden)
+        return self._code(name, name in self._kept_functions or not self._are_hidden)
 
     def _code(self, name: str, is_kept: bool) -> str:
         if name in _PLAIN_NAMES:
             return name
         if not is_kept or not _PYTHON_NAME.fullmatch(name):
             return self._number("function", name)
-        return self._leave(_FUNCTION, name)
+        return self._keep(_FUNCTION, name)
 
     def _number(self, kind: str, name: str, form: str = "") -> str:
         numbers = self._numbers[kind]
         return numbers.setdefault(name, (form or f"{kind}_{{}}").format(len(numbers)))
 
-    def _leave(self, kind: str, name: str) -> str:
-        self._left[kind][name] = None
+    def _keep(self, kind: str, name: str) -> str:
+        self._kept_names[kind][name] = None
         return name
 
     def _is_kept(self, path: str) -> bool:
@@ -234,6 +237,9 @@ class Names:
 
 
 def _is_system_thread(name: str) -> bool:
+    if not name or _NUMBERED_OTHERWISE.fullmatch(name):
+        return True
     match = _NUMBERED.fullmatch(name)
-    stem = match[1] if match else name
-    return _DEVICE.fullmatch(name) is not None or any(pool.startswith(stem) for pool in _POOLS)
+    if match is not None and match[1] in _POOLS:
+        return True
+    return len(name) == _LONGEST_THREAD and any(pool.startswith(name) for pool in _POOLS)

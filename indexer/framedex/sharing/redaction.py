@@ -94,7 +94,7 @@ class Redactor(Redaction):
 
     def left(self) -> Iterator[tuple[str, str]]:
         """What stayed and may tell something: what each text is or looks like, and the text."""
-        yield from self._names.left()
+        yield from self._names.kept_names()
         yield from ((f"looks like {kind}", text) for kind, text in self._suspects.told())
 
     def text(self, text: str) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
+from framedex.sources.python_trees import Definition, first_line, parse_python
+
 _Loop = ast.For | ast.AsyncFor | ast.While
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _REPEATING_NAMES = frozenset({"map", "filter", "starmap", "reduce", "functools", "itertools"})
 
@@ -76,15 +76,15 @@ class PythonScopes:
     def __init__(self, content: bytes) -> None:
         self._code: dict[tuple[str, int], list[Sequence[ast.stmt] | ast.Lambda]] = {}
         self._known: dict[tuple[str, int], Scope | None] = {}
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            module = ast.parse(content)
-            self._code["<module>", 1] = [module.body]
-            for node in ast.walk(module):
-                if isinstance(node, _Definition):
-                    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                    self._code.setdefault((node.name, first), []).append(node.body)
-                elif isinstance(node, ast.Lambda):
-                    self._code.setdefault(("<lambda>", node.lineno), []).append(node)
+        module = parse_python(content)
+        if module is None:
+            return
+        self._code["<module>", 1] = [module.body]
+        for node in ast.walk(module):
+            if isinstance(node, Definition):
+                self._code.setdefault((node.name, first_line(node)), []).append(node.body)
+            elif isinstance(node, ast.Lambda):
+                self._code.setdefault(("<lambda>", node.lineno), []).append(node)
 
     def scope(self, name: str, first_line: int) -> Scope | None:
         """The scope with the name and first line of a code object; None if there is none."""
@@ -119,32 +119,40 @@ def _nodes_of_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        if not isinstance(node, _Definition | ast.Lambda):
+        if not isinstance(node, Definition | ast.Lambda):
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def _parts(statements: Sequence[ast.stmt], *, is_certain: bool = True) -> Iterator[Part]:
-    for statement in statements:
+def _parts(statements: Sequence[ast.stmt]) -> Iterator[Part]:
+    """The parts of a block. Each `elif` is nested in the one before it: the depth of a file may exceed Python's."""
+    waiting = [*_by_certainty(statements, is_certain=True)][::-1]
+    while waiting:
+        statement, is_certain = waiting.pop()
         last_line = _last_line(statement)
         if isinstance(statement, _Loop):
             yield Part(statement.lineno, last_line, is_loop=True, repeats=False, is_certain=is_certain)
-            yield from _parts(statement.orelse, is_certain=False)
-        else:
-            inner = _inner_blocks(statement)
-            end = min([last_line, *(block[0].lineno - 1 for block in inner)])
-            expressions = [each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt)]
-            first_line = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
-            yield Part(first_line, max(end, statement.lineno), False, _repeats(expressions), is_certain)
-            for block in inner:
-                is_reached = isinstance(statement, ast.With | ast.AsyncWith) or block is getattr(statement, "body", ())
-                is_reached = is_reached and not isinstance(statement, ast.If | ast.Match)
-                yield from _parts(block, is_certain=is_certain and is_reached)
+            waiting += [(each, False) for each in reversed(statement.orelse)]
+            continue
+        inner = _inner_blocks(statement)
+        end = min([last_line, *(block[0].lineno - 1 for block in inner)])
+        expressions = [each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt)]
+        yield Part(first_line(statement), max(end, statement.lineno), False, _repeats(expressions), is_certain)
+        for block in reversed(inner):
+            is_reached = isinstance(statement, ast.With | ast.AsyncWith) or block is getattr(statement, "body", ())
+            is_reached = is_reached and not isinstance(statement, ast.If | ast.Match)
+            waiting += [*_by_certainty(block, is_certain=is_certain and is_reached)][::-1]
+
+
+def _by_certainty(statements: Sequence[ast.stmt], *, is_certain: bool) -> Iterator[tuple[ast.stmt, bool]]:
+    """Each statement of a block, and whether each run of the scope reaches it: no `continue` is before it."""
+    for statement in statements:
+        yield statement, is_certain
         is_certain = is_certain and not any(isinstance(each, ast.Continue) for each in _nodes_of_scope([statement]))
 
 
 def _inner_blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of a compound statement that run in the scope of the statement, in order of their lines."""
-    if isinstance(statement, _Definition):
+    if isinstance(statement, Definition):
         return []
     blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
     for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):

@@ -15,6 +15,7 @@ from jaxlib.mlir import ir
 
 _SETTING = "FRAMEDEX_SLOW_COMPILATION"  # in seconds
 _DEFAULT_S = 20.0
+_REPORT_S = 5.0  # how long the end of a compilation waits for its report
 _MANY_OPERATIONS = 2000
 _LARGE_CONSTANTS = 1 << 20  # bytes
 _FASTER = (
@@ -25,14 +26,16 @@ _FASTER = (
 
 @contextmanager
 def report_if_slow(parse: Callable[[], ir.Module]) -> Iterator[None]:
-    """Report on stderr if the body runs longer than FRAMEDEX_SLOW_COMPILATION seconds (20).
+    """Report on stderr if the body runs longer than FRAMEDEX_SLOW_COMPILATION seconds (20; 0: never report).
 
     `parse` returns a copy of the program in the current context; the thread that reports calls it.
     """
-    timer = threading.Timer(_limit_s(), _report, [parse, _limit_s()])
+    limit_s = _limit_s()
+    timer = threading.Timer(limit_s, _report, [parse, limit_s])
     timer.daemon = True
     try:
-        timer.start()
+        if limit_s > 0:
+            timer.start()
     except RuntimeError:  # no thread can be started, at exit for example
         yield
         return
@@ -40,6 +43,8 @@ def report_if_slow(parse: Callable[[], ir.Module]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        if timer.ident is not None:
+            timer.join(_REPORT_S)
 
 
 def describe(module: ir.Module) -> list[str]:
@@ -77,9 +82,10 @@ def _report(parse: Callable[[], ir.Module], limit_s: float) -> None:
 
 def _limit_s() -> float:
     try:
-        return float(os.environ[_SETTING])
+        limit_s = float(os.environ[_SETTING])
     except (KeyError, ValueError):
         return _DEFAULT_S
+    return limit_s if 0 < limit_s <= threading.TIMEOUT_MAX else 0.0
 
 
 def _operations(operation: ir.Operation) -> Iterator[ir.Operation]:

@@ -48,7 +48,10 @@ def read_text(path: str) -> str:
 def read_line(path: str, line: int) -> str:
     """The text on a 1-based line of a file, without its end; empty if it begins after `LARGEST_SOURCE` bytes."""
     file = found_file(path) if line >= 1 else None
-    return "" if file is None else _line_of_file(file, line)
+    try:
+        return "" if file is None else _line_of_file(file, line)
+    except OSError:
+        return ""
 
 
 def _count_lines(content: BufferedReader, size: int) -> int:
@@ -63,16 +66,13 @@ def _count_lines(content: BufferedReader, size: int) -> int:
 
 @lru_cache(maxsize=8192)
 def _line_of_file(file: FoundFile, line: int) -> str:
-    """A line of a file in a state: answers tell of the same few lines, far inside their files."""
-    try:
-        with open_regular(Path(file.path)) as content:
-            start = _start_of_line(content, line)
-            if start is None:
-                return ""
-            content.seek(start)
-            text = content.readline(_BYTES_OF_LINE)
-    except OSError:
-        return ""
+    """A line of a file in a state: answers tell of the same few lines, far inside their files. Raises OSError."""
+    with open_regular(Path(file.path)) as content:
+        start = _start_of_line(content, line)
+        if start is None:
+            return ""
+        content.seek(start)
+        text = content.readline(_BYTES_OF_LINE)
     return text.decode("utf-8", "replace").rstrip("\r\n")[:LONGEST_LINE]
 
 

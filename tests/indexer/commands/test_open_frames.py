@@ -136,7 +136,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
         ("xla::Nobody::Knows", "No source is known of xla::Nobody::Knows"),
         ("nobody_knows", "There is no file nobody_knows"),
         ('  File "<frozen importlib._bootstrap>", line 241, in f', "is no file: Python made that code"),
-        ("/dev/null", "/dev/null is no regular file"),
+        ("/dev/null", "/dev/null is not a regular file"),
         ("src", "src is a folder"),
         ("https://example.com/a.cc#L1", "an address of the web"),
         (" \n", "nothing to open"),

@@ -115,7 +115,7 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
     assert rows == [row for row in before["captures"] if row[0] == one.name[:32]]
     assert "is left out: it says to be of another capture" in said
     (refused,) = [done for done in added(store, *job()) if isinstance(done, FramedexError)]
-    assert "is no file of a store's" in refused.message and refused.remedy
+    assert "is not a store file" in refused.message and refused.remedy
     other.unlink()
     assert all(isinstance(done, Added) for done in added(store, *job()))
     assert content(store) == before

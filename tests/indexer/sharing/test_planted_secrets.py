@@ -146,7 +146,7 @@ def test_a_field_without_a_rule_is_empty() -> None:
     """Given a class that the rules do not know, then all its texts are emptied, and its numbers stay."""
     from dataclasses import dataclass
 
-    from framedex.sharing.emptying import emptied
+    from framedex.sharing.emptying import empty_texts
 
     @dataclass(frozen=True)
     class _New:
@@ -156,7 +156,7 @@ def test_a_field_without_a_rule_is_empty() -> None:
         told: Mapping[str, str]
 
     _New.__annotations__.update(name=str, number=int, inner=tuple[tuple[str, int], ...], told=Mapping[str, str])
-    assert emptied(_New("a", 3, (("b", 1),), {"c": "d"})) == _New("", 3, (("", 1),), {})
+    assert empty_texts(_New("a", 3, (("b", 1),), {"c": "d"})) == _New("", 3, (("", 1),), {})
 
 
 def test_runs_of_ffi_handlers_keep_their_sites_under_other_names(tmp_path: Path) -> None:

@@ -153,6 +153,30 @@ def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
     assert names.count == 3
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "10.128.0.7",
+        "4929123412341234",
+        "/10",
+        "_",
+        "python-555.1234",
+        "Thread-10.0.0.3",
+        "Thread-1234567",
+        "py",
+        "tf_X/7",
+    ]
+    + ["/host:CPU:4929123412341234", "python-555_1234"],
+)
+def test_a_thread_named_by_a_number_of_somebody_is_hidden(name: str) -> None:
+    assert Names(["jax"]).thread(name) == "thread_0"
+
+
+@pytest.mark.parametrize("name", ["tf_XLAPjRtCpuCl", "tf_XLAEigen/123", "ThreadPoolExecu", "python3", "framedex"])
+def test_a_thread_of_a_pool_keeps_its_name_as_linux_cuts_it(name: str) -> None:
+    assert Names(["jax"]).thread(name) == name
+
+
 @pytest.mark.parametrize("name", ["STRIPE_KEY", "keys", "DB_PASS", "PGPASSWORD", "SIGNING_KEY_FILE", "MY_TOKEN"])
 def test_what_the_environment_calls_a_secret_is_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "orchid and tulip")

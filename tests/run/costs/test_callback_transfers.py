@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +15,10 @@ from click.testing import CliRunner
 import framedex_native
 from framedex.commands.main import cli
 from framedex.index import Index
+from framedex.index.write.costs.callback_transfers import write_callback_transfers
+from framedex.index.write.costs.timeline import Kinds
 from framedex.model import Direction
+from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 from tests.indexer.unplaced import index_without_sources
 from tests.running import run
 
@@ -52,3 +59,22 @@ def test_budgets_count_the_transfers_of_callbacks(index: Path) -> None:
     (budget,) = json.loads(CliRunner().invoke(cli, command).stdout)["budgets"]
 
     assert (budget["found"], budget["is_kept"]) == (6, False)
+
+
+def test_without_recorded_callbacks_each_send_of_a_program_is_a_transfer(index: Path, tmp_path: Path) -> None:
+    recorded = [*HOST_CALLBACKS, CALLBACK_RESULT]
+    names = ", ".join("?" * len(recorded))
+    query = f"SELECT k.id FROM call_kinds k JOIN boundaries b ON b.id = k.boundary WHERE b.name IN ({names})"
+    copy = shutil.copy(index, tmp_path)
+    with closing(sqlite3.connect(copy)) as connection:
+        sent = sum(
+            int(found)
+            for (text,) in connection.execute("SELECT json FROM call_rows c JOIN arguments a ON a.id = c.arguments")
+            for found in re.findall(r'"options.num_send_ops": (\d+)', text)
+        )
+        connection.execute(f"DELETE FROM call_rows WHERE kind IN ({query})", recorded)
+
+        write_callback_transfers(connection, 1, Kinds.of(connection, 1))
+
+        (count,) = connection.execute("SELECT sum(calls) FROM transfers WHERE how = 'callback'").fetchone()
+    assert count == sent > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from framedex import words
 from framedex.commands.agents.model import Answer
-from framedex.commands.agents.query_process import TIMED_OUT
+from framedex.commands.agents.query_process import FEWER, TIMED_OUT
 from framedex.errors import FramedexError
 from framedex.interpreters import own_code, own_module
 
@@ -29,6 +30,7 @@ MOST_READ = 4 << 20
 """Bytes that are read of what a verb prints."""
 
 _AT_ONCE = 3
+_SMALLER = "Ask of one capture (`capture`), or of fewer calls (`since`, `until`, `function`)."
 _CODE = """\
 import sys
 sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -74,15 +76,16 @@ class Verbs:
         assert limit.cancelled_caught
         raise FramedexError(
             f"It took more than {words.duration(round(PATIENCE * 1e9))} and was stopped.",
-            "Ask of one capture (`capture`), or of fewer calls (`since`, `until`, `function`).",
+            _SMALLER,
         )
 
     async def _asked(self, command: Iterable[str], given: str) -> Answer:
         printed = await _run([*own_code(_CODE, ()), *self._before, *command], given)
+        is_failure = printed.status != 0 and not printed.is_cut
         return Answer(
             tuple(line for line in printed.lines if line.strip()),
-            tuple(_notes(printed.said)),
-            is_failure=printed.status != 0 and not printed.is_cut,
+            tuple(_failure(printed, "The command", _SMALLER) if is_failure else _notes(printed.said)),
+            is_failure=is_failure,
             is_cut=printed.is_cut,
         )
 
@@ -96,7 +99,7 @@ async def _queried(index: Path, text: str | None) -> Answer:
             "Ask of fewer rows; `calls` is many rows, `call_kinds` few.",
         )
     if printed.status and not printed.is_cut:
-        return Answer(notes=tuple(_notes(printed.said)), is_failure=True)
+        return Answer(notes=tuple(_failure(printed, "The query", FEWER)), is_failure=True)
     answered = [json.loads(line) for line in printed.lines if line]
     lines = tuple(line for line in answered if isinstance(line, str))
     return Answer(lines, is_cut=True) if printed.is_cut else Answer(lines, **answered[-1])
@@ -132,6 +135,18 @@ async def _read(process: Process, stream: ByteReceiveStream, read: bytearray) ->
             with suppress(ProcessLookupError):
                 process.kill()
             return
+
+
+def _failure(printed: _Printed, asked: str, remedy: str) -> list[str]:
+    """What a process that failed said; of one that was killed, which says nothing, by what."""
+    return _notes(printed.said) or [f"{asked} {_end(printed.status)}: it may have needed too much memory. {remedy}"]
+
+
+def _end(status: int) -> str:
+    try:
+        return f"ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"ended with status {status}"
 
 
 def _notes(said: str) -> list[str]:

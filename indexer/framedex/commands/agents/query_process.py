@@ -24,6 +24,9 @@ from framedex.index.file.soundness import blaming_damage
 TIMED_OUT = 3
 """The exit status of a process whose query took more than its seconds."""
 
+FEWER = "Select fewer rows or columns."
+"""What to do where a query needs too much memory."""
+
 _MOST_OF_PROCESS = 2 * MOST_MEMORY  # bytes: what SQLite may hold, and as much for the rows in Python
 
 
@@ -44,6 +47,8 @@ def _answer(request: dict[str, Any]) -> Answer:
             return rows_of_query(path, request["query"], partial(_end_after, request["seconds"]))
     except FramedexError as error:
         return Answer(notes=(str(error),), is_failure=True)
+    except MemoryError:
+        return Answer(notes=(f"The query needed too much memory. {FEWER}",), is_failure=True)
 
 
 def _end_after(seconds: float) -> None:
@@ -54,11 +59,12 @@ def _end_after(seconds: float) -> None:
 
 
 def _limit_memory() -> None:
-    with suppress(ImportError, OSError, ValueError):  # Windows has no limits; a lower one stays
+    with suppress(ImportError, OSError, ValueError):  # Windows has no limits
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (_MOST_OF_PROCESS, most))
+        current, most = resource.getrlimit(resource.RLIMIT_DATA)
+        lower = _MOST_OF_PROCESS if current == resource.RLIM_INFINITY else min(current, _MOST_OF_PROCESS)
+        resource.setrlimit(resource.RLIMIT_DATA, (lower, most))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import uuid
@@ -41,6 +40,7 @@ from framedex.nativepart import PYTHONS, framedex_native
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable, shell_word
 from framedex.version import VERSION
+from framedex.words import signal_name
 
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
 # An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
@@ -130,7 +130,7 @@ def launch(what: Launch) -> Outcome:
     made = tuple(captures_of_run(captures, run_id))
     _keep_cells(made, told.cells, what.arguments)
     if status < 0:
-        _note_end(made, process.pid, signal.Signals(-status).name)
+        _note_end(made, process.pid, signal_name(-status))
     with suppress(KeyboardInterrupt):  # whoever is in a hurry does without
         _keep_binaries(made)
     return Outcome(status, made, what.plugin, what.captures, told)

@@ -21,7 +21,7 @@ from framedex.errors import FramedexError
 from framedex.missing import stopped_early
 from framedex.model import Stops
 from framedex.plaintext import printable
-from framedex.words import count
+from framedex.words import count, signal_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Outcome:
         os.kill(os.getpid(), -self.status)
 
     def _recorded(self, counts: Sequence[RecordCounts]) -> str:
-        ended = f"the program was ended by {signal.Signals(-self.status).name}; " if self.status < 0 else ""
+        ended = f"the program was ended by {signal_name(-self.status)}; " if self.status < 0 else ""
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
         if not self.captures:

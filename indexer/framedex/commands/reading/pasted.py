@@ -171,7 +171,7 @@ class Finder:
         if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
             raise FramedexError(f"{printable(path)} is a folder.", "Name a file in it.")
         if os.path.exists(path) and not is_of_a_process(path):  # noqa: PTH110 - as above
-            raise FramedexError(f"{printable(path)} is no regular file.")
+            raise FramedexError(f"{printable(path)} is not a regular file.")
         if named.line is None and _SYMBOL.fullmatch(path):
             try:
                 return self._of_symbol(_symbol(path))

@@ -21,6 +21,7 @@ from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 from framedex.settings import Settings
 from framedex.whereabouts.rules import PathMap
+from framedex.words import signal_name
 
 if TYPE_CHECKING:
     from framedex.commands.reading.pasted import Finder
@@ -111,7 +112,7 @@ def _run(command: Sequence[str], patience: float | None) -> None:
     if status == -signal.SIGINT:
         raise KeyboardInterrupt
     if status < 0:
-        raise FramedexError(f"The editor '{command[0]}' was ended by {_signal_name(-status)}.")
+        raise FramedexError(f"The editor '{command[0]}' was ended by {signal_name(-status)}.")
     if status != 0:
         raise FramedexError(f"The editor '{command[0]}' ended with status {status}.")
 
@@ -127,13 +128,6 @@ def _interrupts_left_to_the_editor() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
 
 
 def _looked_for(place: str, around: str | None, index_path: Path | None) -> Place | Page:

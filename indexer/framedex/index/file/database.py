@@ -214,7 +214,7 @@ def _is_file(path: Path) -> bool:
     except (OSError, ValueError) as error:
         raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
     if not is_file:
-        raise _unwritable(path, "it is no regular file")
+        raise _unwritable(path, "it is not a regular file")
     return True
 
 

@@ -6,7 +6,7 @@ import re
 
 # Where installed packages and the standard library are, and what is in no file at all.
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.|^<")
-_SYSTEM = re.compile(r"^/(?:usr/)?(?:bin|lib|lib64)/")  # binaries; `/usr/local` has what its users built
+_SYSTEM = re.compile(r"^/(?:usr/)?(?:bin|include|lib|lib64|share)/")  # binaries; `/usr/local` has what its users built
 
 
 def is_installed(path: str) -> bool:

@@ -29,6 +29,7 @@ CREATE TABLE file_versions(
     text BLOB  -- its content, compressed by zlib; NULL for files of installed packages and of the system
 );
 CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
+CREATE INDEX idx_file_versions_blob ON file_versions (blob);
 
 -- The recordings. A capture that is read again when it has grown keeps its id.
 CREATE TABLE captures(

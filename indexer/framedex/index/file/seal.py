@@ -260,7 +260,7 @@ def _opened(index: Path, how: int) -> int:
     file = os.open(seal_path(index), how | READ_ONLY | NEVER_WAITING, 0o666)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise OSError(errno.EINVAL, "no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     return file
 
 

@@ -5,6 +5,7 @@ An index whose rows contradict each other gives answers that cannot be made into
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -43,24 +44,46 @@ def is_unsound(connection: sqlite3.Connection, index: Path, *, may_seal: bool) -
     """Whether an index that no seal vouches for is damaged: SQLite compares its tables with their indexes.
 
     A page that was lost from either gives fewer rows without an error. That takes 16 ms for a MiB, so it is done up to
-    `CHEAP` bytes, and once: what was found becomes the seal, where `may_seal` allows it.
+    `CHEAP` bytes, and once: what was found becomes the seal, where `may_seal` allows it; else this process remembers it.
     """
     try:
         before = index.stat()
         if before.st_size > CHEAP or not is_unsealed(index):
             return False
-        is_sound = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+        state = (_state_of(index), _state_of(Path(f"{os.path.realpath(index)}-wal")))
+        known = _FOUND.get(index)
+        is_sound = known[1] if known is not None and known[0] == state else _is_sound(connection)
     except OSError:
         return False
-    except UnicodeDecodeError:  # of SQLite's own message, with what it found
-        is_sound = False
-    except sqlite3.DatabaseError as error:
-        if is_system_failure(error):
-            return False
-        is_sound = False
+    if is_sound is None:
+        return False
+    _FOUND[index] = state, is_sound
     if may_seal:
         seal_as_found(index, before, is_sound=is_sound)
     return not is_sound
+
+
+def _is_sound(connection: sqlite3.Connection) -> bool | None:
+    """Whether the tables of an index fit their indexes; None where the system failed."""
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except UnicodeDecodeError:  # of SQLite's own message, with what it found
+        return False
+    except sqlite3.DatabaseError as error:
+        return None if is_system_failure(error) else False
+
+
+_State = tuple[int, ...]
+_FOUND: dict[Path, tuple[tuple[_State, _State], bool]] = {}
+"""Whether an index was sound in the last state in which it was looked at: of its file, and of the log beside it."""
+
+
+def _state_of(file: Path) -> _State:
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Attention:

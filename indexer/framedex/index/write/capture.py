@@ -82,7 +82,7 @@ class CaptureWriter:
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
-        remember_versions(connection, written, record.began, record.sources)
+        remember_versions(connection, written, record.began, record.source)
         if is_late or renamed or (known is not None and not is_continued):
             aggregates.rebuild(connection, tree.nodes)
 
@@ -134,7 +134,7 @@ class CaptureWriter:
             if self._parts is not None:
                 self._parts.extend(self._connection, self.id, record, self._ffi)
             written = {frame for frames in added for frame in frames} | self._ffi.frames
-            remember_versions(self._connection, written, record.began, record.sources)
+            remember_versions(self._connection, written, record.began, record.source)
             self._connection.execute(
                 "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
             )

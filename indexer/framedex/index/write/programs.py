@@ -195,7 +195,7 @@ class ProgramWriter:
             (program,),
         ).fetchall()
         for file, path in files:
-            version = version_of(self._connection, file, path, self._record.began, self._record.sources.get(path))
+            version = version_of(self._connection, file, path, self._record.began, self._record.source(path))
             self._connection.execute(
                 f"UPDATE program_frames SET version = ?2 WHERE file = ?3 AND id IN ({frames})", (program, version, file)
             )

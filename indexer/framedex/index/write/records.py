@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -145,7 +145,7 @@ class CaptureRecord:
     `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components,
     `binaries` those that the native frames are in; `program` gives a program by the name that calls have for it,
     `options` those that it was compiled with by theirs, as JSON, and `note` what JAX knew of it (`model.Noted`).
-    `sources` are the recorded source files by their absolute paths.
+    `source` gives a recorded source file by its absolute path.
     """
 
     capture: Capture
@@ -162,7 +162,7 @@ class CaptureRecord:
     program: Callable[[str], KeptProgram | None] = _nothing
     options: Callable[[str], str | None] = _nothing
     note: Callable[[str], str | None] = _nothing
-    sources: Mapping[str, RecordedSource] = field(default_factory=dict)
+    source: Callable[[str], RecordedSource | None] = _nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.installed import is_own
 from framedex.index.file.source_texts import packed_text
 from framedex.index.write.records import RecordedSource
 from framedex.model import FileState
@@ -25,20 +26,19 @@ from framedex.sources.installed import installed_together
 _OLDEST = 400_000_000 * 1_000_000_000  # ns: 1982
 
 _LARGEST_TEXT = 1 << 20  # bytes: larger source files are generated
-_INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib/python3|^/usr/(?!local/src/|src/)")
 
 
 def remember_versions(
     connection: sqlite3.Connection,
     frames: Iterable[int],
     began: int | None,
-    sources: Mapping[str, RecordedSource],
+    source_of: Callable[[str], RecordedSource | None],
 ) -> None:
     """Note the state that the files of these frames were in, for the frames with exact lines and their functions.
 
-    `began` is when the recording began (Unix time in ns, None: unknown). `sources` are the states of files that the
-    recording itself knows. Of another file that was changed after that, or after the build of its binary, the state is
-    unknown, unless one installer wrote both.
+    `began` is when the recording began (Unix time in ns, None: unknown). `source_of` gives the state of a file that the
+    recording itself knows. The state of another file is unknown if it was changed after that, or after the build of its
+    binary, unless one installer wrote both.
     """
     wanted = json_list(frames)
     rows = connection.execute(
@@ -47,7 +47,7 @@ def remember_versions(
         (wanted,),
     ).fetchall()
     for file, path, module, binary in rows:
-        source = sources.get(path) if module is None else None
+        source = source_of(path) if module is None else None
         if source is not None:
             known: _State | None = _recorded_state(source, path)
         else:
@@ -125,22 +125,24 @@ def _present_state(path: str, until: int | None) -> _State | None:
         return None
     if until is not None and present.modified > until:
         return _UNKNOWN
-    is_stored = len(present.content) <= _LARGEST_TEXT and not _INSTALLED.search(path)
+    is_stored = len(present.content) <= _LARGEST_TEXT and is_own(path)
     return _State(present.state(), present.content if is_stored else None)
 
 
 def _version_id(connection: sqlite3.Connection, file: int, state: _State | None) -> int | None:
     if state is None:
         return None
-    known = state.file
-    text = None if state.text is None else packed_text(state.text)
+    key = file, state.file.blob
     connection.execute(
-        "INSERT INTO file_versions(file, modified, size, blob, text) VALUES (?1, ?2, ?3, ?4, ?5)"
-        " ON CONFLICT(file, blob) DO UPDATE SET modified = ?2, text = coalesce(text, ?5)",
-        (file, known.modified, known.size, known.blob, text),
+        "INSERT INTO file_versions(file, blob, modified, size) VALUES (?1, ?2, ?3, ?4)"
+        " ON CONFLICT(file, blob) DO UPDATE SET modified = ?3",
+        (*key, state.file.modified, state.file.size),
     )
-    key = file, known.blob
-    return int(connection.execute("SELECT id FROM file_versions WHERE file = ? AND blob = ?", key).fetchone()[0])
+    query = "SELECT id, text IS NULL FROM file_versions WHERE file = ? AND blob = ?"
+    version, has_no_text = connection.execute(query, key).fetchone()
+    if has_no_text and state.text is not None:
+        connection.execute("UPDATE file_versions SET text = ? WHERE id = ?", (packed_text(state.text), version))
+    return int(version)
 
 
 def _contradicts(

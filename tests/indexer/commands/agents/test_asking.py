@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
+import sys
+
 import anyio
 import pytest
 
-from framedex.commands.agents import asking
+from framedex.commands.agents import asking, query_process
 from framedex.commands.agents.asking import Verbs
 from framedex.errors import FramedexError
 from framedex.index.ask.sql import MOST_MEMORY
@@ -70,6 +75,50 @@ def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: Verb
 
     assert answer.is_failure
     assert f"needs more than {MOST_MEMORY >> 20} MiB of memory" in answer.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("code", "end"),
+    [
+        (f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})", "ended by SIGKILL"),
+        (f"import os; os.kill(os.getpid(), {int(signal.SIGSEGV)})", "ended by SIGSEGV"),
+        ("raise SystemExit(9)", "ended with status 9"),
+    ],
+)
+def test_a_process_that_ends_without_a_word_is_told(
+    project: Project, verbs: Verbs, monkeypatch: pytest.MonkeyPatch, code: str, end: str
+) -> None:
+    monkeypatch.setattr(asking, "own_module", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(asking, "own_code", lambda *_: [sys.executable, "-c", code])
+    query = anyio.run(verbs.query, project.index, None)
+    verb = anyio.run(verbs.ask, ["captures"], "")
+
+    assert query.is_failure and verb.is_failure
+    said = f"The query {end}: it may have needed too much memory. Select fewer rows or columns."
+    assert query.notes == (said,)
+    assert verb.notes[0].startswith(f"The command {end}: ")
+
+
+def test_a_query_without_memory_is_told_what_to_do(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(query_process, "rows_of_query", exhausted)
+    answer = query_process._answer({"index": os.fspath(project.index), "query": None, "seconds": 1.0})
+
+    assert answer.is_failure
+    assert answer.notes == ("The query needed too much memory. Select fewer rows or columns.",)
+
+
+def test_a_lower_limit_of_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, both: limits.append(both))
+    infinite = resource.RLIM_INFINITY
+    for soft in (100 << 20, 4 << 30, infinite):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, soft=soft: (soft, infinite))
+        query_process._limit_memory()
+
+    assert limits == [(100 << 20, infinite), (2 * MOST_MEMORY, infinite), (2 * MOST_MEMORY, infinite)]
 
 
 def test_rows_of_a_query_come_as_they_are(project: Project, verbs: Verbs) -> None:

@@ -64,7 +64,7 @@ def test_what_is_no_text_is_not_read(project: Project, read: Callable[..., tuple
     (project.folder / "binary.py").write_bytes(b"\x7fELF\0\0")
     (project.folder / "odd.py").write_bytes(b"\xff = '\x1b[31m'\n")
 
-    with pytest.raises(FramedexError, match="it is no regular file"):
+    with pytest.raises(FramedexError, match="it is not a regular file"):
         read(project.folder / "pipe.py")
     with pytest.raises(FramedexError, match="is no text"):
         read(project.folder / "binary.py")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.model import How, Location, Nearby, NearLine
 from framedex.regularfile import read_regular_text
+from framedex.sources.python_trees import parse_python
 
 _NO_CALL = "it made no call, or was not reached"
 _LARGEST = 1 << 20  # bytes of a file that is parsed
@@ -103,11 +103,8 @@ def _text(line: AskedLine) -> str:
 
 def _functions_around(text: str, line: int) -> Iterator[tuple[str, int, int]]:
     """The functions that a line is in with their first and last lines, the innermost first."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the compiler thinks of the user's file is no answer
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(text)
+    if tree is None:
         return
     around = [
         (node.name, node.lineno, node.end_lineno or node.lineno)

@@ -36,11 +36,12 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
     wanted = kinds.of_functions(HOST_CALLBACKS | {CALLBACK_RESULT})
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(wanted.tolist()),))
     calls = Calls.of_kinds(connection, capture, wanted)
+    seen = int(np.isin(calls.kind, kinds.of_functions(HOST_CALLBACKS)).sum())
+    _write_unseen_operands(connection, capture, kinds, seen)
     if not len(calls):
         return
     calls = calls[np.lexsort((calls.id, kinds.thread[calls.kind]))]
     is_result = np.isin(calls.kind, kinds.of_functions({CALLBACK_RESULT}))
-    _write_unseen_operands(connection, capture, kinds, seen=int((~is_result).sum()))
     size = _sizes(connection, calls)
     cause = np.where(is_result, _callbacks_before(is_result, kinds.thread[calls.kind]), np.arange(len(calls)))
     duration = np.where(is_result, np.maximum(calls.end - calls.start, 0), 0)

@@ -31,7 +31,9 @@ class Growth:
         """
         innermost = 0
         for key in self._loops_of(pieces):
-            starts = self._starts.setdefault(key, self._activity.starts(key))
+            if key not in self._starts:
+                self._starts[key] = self._activity.starts(key)
+            starts = self._starts[key]
             if growth := _growth(starts, had_from, had_until, size):
                 return growth, len(starts)
             innermost = innermost or len(starts)

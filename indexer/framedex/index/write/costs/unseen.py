@@ -52,6 +52,7 @@ def unseen(activity: Activity) -> Unseen:
     after = threads.after(before)
     gap = after.start - before.end
     is_unseen = (before.id > 0) & (after.id > 0) & (gap >= LEAST_UNSEEN) & (np.abs(after.start - end) <= tolerance)
+    is_unseen &= before.id >= runs.id[longest]
     is_unseen &= ~np.isin(before.id, activity.waits.call)
     of_call = dict(zip(before.id[is_unseen].tolist(), gap[is_unseen].tolist(), strict=True))
     call = max(of_call, key=lambda each: of_call[each], default=0)

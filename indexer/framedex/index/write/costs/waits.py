@@ -103,16 +103,17 @@ class _LoopWriter:
 
     def write(self) -> None:
         """Write those that took longest, and a part of their thread's time."""
-        thread = self._kinds.thread[self._calls.kind]
-        kept = []
-        for rounds in self._loops:
-            calls = self._calls[np.flatnonzero((thread == rounds.thread) & (self._calls.end < FOREVER))]
-            whole = int(np.max(calls.end) - calls.start[0])
-            if rounds.duration * _LEAST_SHARE >= whole:
-                kept.append(rounds)
+        whole = {thread: self._recorded_time(thread) for thread in {rounds.thread for rounds in self._loops}}
+        kept = [rounds for rounds in self._loops if rounds.duration * _LEAST_SHARE >= whole[rounds.thread]]
         kept.sort(key=lambda rounds: (-rounds.duration, -len(rounds)))
         for number, rounds in enumerate(kept[:MOST_LOOPS], 1):
             self._write(number, rounds)
+
+    def _recorded_time(self, thread: int) -> int:
+        """The time from a thread's first call to the end of its last, ns."""
+        calls = self._calls
+        rows = np.flatnonzero((self._kinds.thread[calls.kind] == thread) & (calls.end < FOREVER))
+        return int(np.max(calls.end[rows]) - calls.start[rows[0]])
 
     def _write(self, number: int, rounds: Rounds) -> None:
         duration = rounds.end - rounds.start

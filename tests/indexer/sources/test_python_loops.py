@@ -1,0 +1,53 @@
+"""The loops and statements of Python files of unusual form."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from framedex.sources.python_loops import PythonScopes
+
+ELIFS = 1_500  # nested in each other in the syntax tree: deeper than Python's limit of recursion
+
+
+def test_a_long_chain_of_elifs_has_a_statement_for_each_line() -> None:
+    chain = "".join(f"    elif n == {number}:\n        f({number})\n" for number in range(ELIFS))
+    source = f"def choose(n):\n    if n < 0:\n        f(n)\n{chain}    g(n)\n"
+
+    scope = PythonScopes(source.encode()).scope("choose", 1)
+
+    assert scope is not None
+    lines = range(2, 5 + 2 * ELIFS)
+    assert [part.first_line for part in scope.block.parts] == [*lines]
+    assert [part.first_line for part in scope.block.parts if part.is_certain] == [lines[0], lines[-1]]
+
+
+def test_statements_behind_a_continue_are_not_certain() -> None:
+    source = "for n in f():\n    with g():\n        h()\n        if n:\n            continue\n        h()\n    h()\n"
+
+    scope = PythonScopes(source.encode()).scope("<module>", 1)
+
+    assert scope is not None
+    ((body,),) = [[loop.body for loop in scope.loops]]
+    assert [(part.first_line, part.is_certain) for part in body.parts] == [
+        (2, True),
+        (3, True),
+        (4, True),
+        (5, False),
+        (6, False),
+        (7, False),
+    ]
+
+
+def test_a_file_that_the_compiler_warns_about_is_parsed_without_a_warning() -> None:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        scope = PythonScopes(b"pattern = '\\d'\n").scope("<module>", 1)
+
+    assert scope is not None and not found
+
+
+@pytest.mark.parametrize("content", [b"def f(:\n", b"\xff\xfe", b"f(" * 1_000], ids=["syntax", "encoding", "depth"])
+def test_a_file_that_cannot_be_parsed_has_no_scopes(content: bytes) -> None:
+    assert PythonScopes(content).scope("<module>", 1) is None

@@ -1,0 +1,38 @@
+"""Connections that cannot be accepted, whatever the reason."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import pytest
+
+from framedex_server import acceptor
+from framedex_server.acceptor import Acceptor
+from framedex_server.logs import RefusalLog
+
+
+class _Counting(socket.socket):
+    attempts = 0
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        self.attempts += 1
+        return super().accept()
+
+
+def test_an_error_that_lasts_is_not_met_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a socket that does not listen (EINVAL), then it is tried once before a pause."""
+    monkeypatch.setattr(acceptor, "PAUSE_S", 3600.0)
+
+    async def converse(*_: object) -> None:
+        raise AssertionError
+
+    async def accept(listener: socket.socket) -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(Acceptor(listener, converse, RefusalLog()).accept(), 0.1)
+
+    with _Counting(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        listener.setblocking(False)
+        asyncio.run(accept(listener))
+        assert listener.attempts == 1
