@@ -18,7 +18,8 @@ LARGEST_SOURCE = 16 << 20
 def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read bytes, without ever waiting.
 
-    Raises OSError for what is not a regular file, and SystemLimitError where the system has no descriptor or memory left.
+    Raises OSError for anything but a regular file, and SystemLimitError where the system has no descriptor or memory
+    left.
     """
     try:
         descriptor = os.open(path, READ_ONLY | NEVER_WAITING)

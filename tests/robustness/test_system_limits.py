@@ -32,6 +32,7 @@ from framedex.index.file.database import DamagedIndexError
 from framedex.index.file.soundness import blaming_damage
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import Module
+from framedex.releases.stated import FileReleases
 from framedex.systemlimits import SystemLimitError
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.recorded import Project
@@ -73,6 +74,7 @@ def capture(tmp_path: Path) -> Path:
         lambda capture: Contents(capture / "kept.json").of(Path(sys.executable)),
         lambda capture: RecordedBinaries().open(Module(sys.executable, 0, 0, None, "")),
         lambda capture: Index.open(capture / "index.db"),
+        lambda capture: FileReleases().of(f"{capture}/site-packages/jax/_src/api.py"),
     ],
 )
 def test_a_file_that_the_process_cannot_open_is_neither_missing_nor_damaged(

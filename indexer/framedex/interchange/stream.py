@@ -249,7 +249,7 @@ class NotedLog:
             return _Taken()
         known, depends_on_before = self._releases.count, self._releases.depends_on_lines_before
         self._releases.take(text)
-        depends_on_before |= self._releases.depends_on_lines_before
+        depends_on_before |= self._releases.depends_on_lines_before or self._releases.depended_on_lines_before
         before, situation = self._situations.present, self._memory.situation
         read = self._read(number + 1, line, text)
         after = self._situations.read(number + 1)

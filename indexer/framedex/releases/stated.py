@@ -55,6 +55,11 @@ class StatedReleases:
         """Whether what the next line states depends on the lines before it."""
         return self._reader.depends_on_lines_before
 
+    @property
+    def depended_on_lines_before(self) -> bool:
+        """Whether the last line would state something else after other lines."""
+        return self._reader.depended_on_lines_before
+
     def take(self, line: str) -> None:
         """Read the next line."""
         if len(line) > _LONGEST_LINE or not (self._reader.awaits_answer or _TRIGGERS.search(line)):

@@ -84,6 +84,7 @@ class StatementReader:
     def __init__(self) -> None:
         self._named = ""  # the package of the record whose version comes next
         self._lines_left = 0
+        self._has_version = False
         self._questions: tuple[str, ...] = ()  # the packages whose version the next line may be
 
     @property
@@ -96,6 +97,11 @@ class StatementReader:
         """Whether the next line may state a release that the same line states nowhere else."""
         return self.awaits_answer or bool(self._named)
 
+    @property
+    def depended_on_lines_before(self) -> bool:
+        """Whether the last line that was read has a version, but names its package nowhere."""
+        return self._has_version
+
     def read(self, line: str) -> Iterator[Release]:
         """The releases that the next line states."""
         line = _ASIDE.sub("", line).rstrip()
@@ -104,6 +110,7 @@ class StatementReader:
 
     def skip_lines(self, count: int) -> None:
         """Count lines that are not read: a record's name expires if its version does not follow within a few lines."""
+        self._has_version = False
         self._lines_left -= count
         if self._lines_left <= 0:
             self._named = ""
@@ -116,10 +123,12 @@ class StatementReader:
                 return [(package, answer["version"]) for package in packages]
         if question := _QUESTION.search(line):
             self._questions = _names(question["package"])
+        self._has_version = False
         if name := _NAME.match(line):
             self._named, self._lines_left = name["package"], _MOST_LINES_TO_VERSION
             return []
         named, version = self._named, _VERSION_OF_NAME.match(line)
+        self._has_version = version is not None
         self._lines_left -= 1
         if version or self._lines_left <= 0:
             self._named = ""

@@ -20,4 +20,5 @@ def parse_python(content: str | bytes) -> ast.Module | None:
 
 def first_line(node: ast.stmt | ast.expr) -> int:
     """The first line of a statement or expression with its decorators, as code objects count it."""
-    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+    decorators = node.decorator_list if isinstance(node, Definition) else ()
+    return min([node.lineno, *(each.lineno for each in decorators)])

@@ -8,6 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from framedex.regularfile import LARGEST_SOURCE, open_regular
+from framedex.systemlimits import SystemLimitError
 from framedex.whereabouts.files import FoundFile, found_file
 
 MOST_READ = 16 << 20
@@ -20,6 +21,7 @@ LONGEST_LINE = 2_000
 """Code points of a line that are looked at; generated sources have lines of megabytes."""
 
 _MOST_LINES = 4_000_000  # lines above the end of a text that are counted
+_UNREADABLE = (OSError, SystemLimitError)  # the next question reads it again
 _PART = 1 << 20  # bytes
 _BYTES_OF_LINE = 4 * LONGEST_LINE  # in UTF-8
 
@@ -36,7 +38,7 @@ def read_text(path: str) -> str:
         with open_regular(Path(path)) as content:
             above = _count_lines(content, max(file.size - MOST_READ, 0))
             text = content.read(MOST_READ).decode("utf-8", "replace")
-    except OSError:
+    except _UNREADABLE:
         return ""
     if file.size <= MOST_READ:
         return text
@@ -50,7 +52,7 @@ def read_line(path: str, line: int) -> str:
     file = found_file(path) if line >= 1 else None
     try:
         return "" if file is None else _line_of_file(file, line)
-    except OSError:
+    except _UNREADABLE:
         return ""
 
 
@@ -66,7 +68,10 @@ def _count_lines(content: BufferedReader, size: int) -> int:
 
 @lru_cache(maxsize=8192)
 def _line_of_file(file: FoundFile, line: int) -> str:
-    """A line of a file in a state: answers tell of the same few lines, far inside their files. Raises OSError."""
+    """A line of a file in a state: answers tell of the same few lines, far inside their files.
+
+    Raises OSError and SystemLimitError, which are not kept.
+    """
     with open_regular(Path(file.path)) as content:
         start = _start_of_line(content, line)
         if start is None:

@@ -94,6 +94,20 @@ def test_time_grows_with_the_length_of_what_states_a_release(unit: str) -> None:
     assert seconds_of(lambda: StatedReleases("\n".join([text, text[:4000]] * 4))) < 1.0
 
 
+@pytest.mark.parametrize(
+    ("begin", "filling", "end"),
+    [
+        ("jax", " ", "x"),
+        ("jax version", "_", "x"),
+        (f"Requirement already satisfied: {'a' * 2000}", "(", "0.9)"),
+        ("jax [required: ", "a [required: ", "installed: x"),
+    ],
+)
+def test_time_grows_with_the_length_of_a_filling_in_what_states_a_release(begin: str, filling: str, end: str) -> None:
+    line = f"{begin}{filling * ((3900 - len(begin)) // len(filling))}{end} jax 0.9\n"  # one of several kB is looked at
+    assert seconds_of(lambda: StatedReleases(line * 50)) < 1.0
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("filling", ["a", " ", "(", "a/", "0x", '"'])
 def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> None:

@@ -131,6 +131,17 @@ def test_of_several_stated_releases_the_newest_is_shown_as_doubtful_and_the_end_
     assert "releases of jax:" not in result.stderr
 
 
+def test_stated_releases_in_which_no_frame_is_placed_are_not_reported(tmp_path: Path) -> None:
+    """A log of an upgrade states two releases; the files that are installed here bear out all frames."""
+    here = environment(tmp_path, "0.9.1", OLD)
+    text = f"jax==0.9.0\njax==0.9.1\n{traceback(here, 11, 'device_put')}"
+    *_, frame = read(text).frames()
+    resolver = Resolver(indexed(tmp_path, here.parents[2]), releases=StatedReleases(text))
+    answer = resolver.find(frame)
+    assert (place(answer).path, place(answer).how) == (str(here), How.EXACT)
+    assert (resolver.released.conflicts, resolver.released.used) == ({}, {})
+
+
 def test_the_end_says_in_which_releases_frames_are_placed() -> None:
     text = STATED + GDB + traceback(ELSEWHERE, 11, "device_put")
     placed = "Frames of XLA and JAX are placed in jax 0.9.1 (stated in the text), jaxlib 0.9.1 (stated in the text)."

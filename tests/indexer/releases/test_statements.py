@@ -179,3 +179,14 @@ def test_what_is_stated_in_place_of_another_release_counts_as_a_change() -> None
     releases.take(" + jaxlib==0.9.1")
     assert releases.of("jaxlib") == {"0.9.1"}
     assert releases.count > known
+
+
+def test_a_version_that_a_stream_has_met_without_a_name_states_a_release_after_one() -> None:
+    text = "Version: 0.9.1\n" * 3 + "Name: jax\nVersion: 0.9.1\n"
+    assert stated_to_a_stream(text) == stated(text) == ({"0.9.1"}, set())
+
+
+def test_a_version_many_lines_after_a_name_is_not_that_packages() -> None:
+    near, far = ("Name: jax\n" + "Summary: x\n" * lines + "Version: 0.9.1\n" for lines in (3, 4))
+    assert [stated(near), stated(far)] == [({"0.9.1"}, set()), (set(), set())]
+    assert [stated_to_a_stream(near), stated_to_a_stream(far)] == [({"0.9.1"}, set()), (set(), set())]

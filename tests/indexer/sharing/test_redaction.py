@@ -165,8 +165,9 @@ def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
         "Thread-1234567",
         "py",
         "tf_X/7",
-    ]
-    + ["/host:CPU:4929123412341234", "python-555_1234"],
+        "/host:CPU:4929123412341234",
+        "python-555_1234",
+    ],
 )
 def test_a_thread_named_by_a_number_of_somebody_is_hidden(name: str) -> None:
     assert Names(["jax"]).thread(name) == "thread_0"

@@ -44,7 +44,8 @@ def is_unsound(connection: sqlite3.Connection, index: Path, *, may_seal: bool) -
     """Whether an index that no seal vouches for is damaged: SQLite compares its tables with their indexes.
 
     A page that was lost from either gives fewer rows without an error. That takes 16 ms for a MiB, so it is done up to
-    `CHEAP` bytes, and once: what was found becomes the seal, where `may_seal` allows it; else this process remembers it.
+    `CHEAP` bytes, and once: what was found becomes the seal, where `may_seal` allows it, and
+    this process remembers it.
     """
     try:
         before = index.stat()

@@ -64,12 +64,30 @@ class Basis(StrEnum):
     RECORDING = "recording"
 
 
-class _Release(NamedTuple):
-    """A release of jaxlib that a frame may be of; `is_known`: something says that it is, namely `basis`."""
+class PlacedRelease(NamedTuple):
+    """A release that a frame may be of: `version` of `package`, empty if unknown.
 
+    `is_known`: the frame is certainly of it. `basis` says where the version is from; None if that is ambiguous.
+    """
+
+    package: str
     version: str
     is_known: bool
     basis: Basis | None = None
+
+
+class ReleasedLocation(NamedTuple):
+    """A location in the public sources of a release."""
+
+    location: Location
+    release: PlacedRelease
+
+
+class ReleasedDefinitions(NamedTuple):
+    """The definitions of a function in the maps that stand for a release."""
+
+    candidates: list[Candidate]
+    release: PlacedRelease
 
 
 class ReleasedSources:
@@ -136,23 +154,33 @@ class ReleasedSources:
         """What is other when the same frame may be of another release."""
         return self._releases.count, self._installed
 
-    def definitions(self, symbol: str, module: str) -> list[Candidate]:
+    def record(self, release: PlacedRelease) -> None:
+        """Count a frame as placed in a release: in `used`, `conflicts` or `assumed`."""
+        if release.basis is not None:
+            self.used[release.package] = release.version, release.basis
+        elif not release.version:
+            self.assumed = self._opened().releases[-1]
+        elif len(stated := self._stated_versions(release.package)) > 1:
+            self.conflicts[release.package] = stated
+
+    def definitions(self, symbol: str, module: str) -> ReleasedDefinitions:
         """The definitions that a function with this demangled name may have; of the binary that it was in, if known.
 
-        Their paths are those of maps, to be given to `published`.
+        Their paths are those of maps, to be given to `published`. A caller that places a frame in one of them gives
+        the release to `record`.
         """
         from framedex.binaries.names import parse_name  # few logs name a function
         from framedex.sourcemap import SourceMapError
         from framedex.sources.names import key_of, short_of
 
-        key = key_of(parse_name(symbol))
+        key, release = key_of(parse_name(symbol)), self._release(module)
         if key[:1] not in _BEGINNINGS or self.problem:
-            return []
+            return ReleasedDefinitions([], release)
         try:
-            return self._in_maps(short_of(key), key, self._release(module))
+            return ReleasedDefinitions(self._maps(release).definitions(short_of(key), "cpp", key), release)
         except SourceMapError as error:
-            self._tell(error)
-            return []
+            self._report_problem(error)
+            return ReleasedDefinitions([], release)
 
     def bodies(self, path: str) -> Bodies | None:
         """The calls in the release that a path among those definitions is of; None of any other path."""
@@ -168,9 +196,11 @@ class ReleasedSources:
         url = public_url(info.component, inside, location.line, info.commit, {**templates, **self._links})
         return replace(location, url=url)
 
-    def at(self, path: str, line: int, how: How) -> Location | None:
+    def location_of_path(self, path: str, line: int, how: How) -> ReleasedLocation | None:
         """The public place of a line in the release that a text states, by the path that a compiler was given, or at
         which jax or jaxlib was installed; of several releases in the newest, and doubtful.
+
+        A caller that places a frame there gives the release to `record`.
         """
         found = _in_repository(path)
         if found is None:
@@ -181,15 +211,16 @@ class ReleasedSources:
         url = public_url(*found, line, commit, self._links) if commit else None
         if not commit or not url:
             return None
-        if is_certain:
-            self.used[package] = version, Basis.TEXT
+        release = PlacedRelease(package, version, is_certain, Basis.TEXT if is_certain else None)
         prefix = SourceMapInfo(found[0], None, commit, is_dirty=False, tool="").prefix
-        return Location(f"{prefix}{found[1]}", line, how if is_certain else How.DOUBTFUL, url)
+        location = Location(f"{prefix}{found[1]}", line, how if is_certain else How.DOUBTFUL, url)
+        return ReleasedLocation(location, release)
 
-    def at_name(self, name: str, line: int) -> Location | None:
+    def location_of_file_name(self, name: str, line: int) -> ReleasedLocation | None:
         """The place of a line in the file of this name, as logs of absl and glog print it without its folder.
 
         It is exact where a frame of the text is in that file at the text's own release, else doubtful.
+        A caller that places a frame there gives the release to `record`.
         """
         if not self._has_whole_text or self.problem or not _SOURCE_NAME.fullmatch(name):
             return None
@@ -199,16 +230,15 @@ class ReleasedSources:
         likeliest = of_frames or (found if release.is_known else [])
         if len(likeliest) != 1:
             return None
-        if release.basis is not None:
-            self.used["jaxlib"] = release.version, release.basis
-        return self.published(Location(likeliest[0], line, _how_of_name(release, bool(of_frames))))
+        location = Location(likeliest[0], line, _how_of_name(release, bool(of_frames)))
+        return ReleasedLocation(self.published(location), release)
 
     def _files_of_frames(self) -> frozenset[str]:
         """The files that define the functions of XLA's and JAX's that the text names."""
         from framedex.binaries.spellings import spelled
 
         if self._files is None or self._files[0] != self.state():
-            named = [self.definitions(spelled(function).symbol, "") for function in self._functions]
+            named = [self.definitions(spelled(function).symbol, "").candidates for function in self._functions]
             self._files = self.state(), frozenset(path for defined in named for path, _ in defined)
         return self._files[1]
 
@@ -218,10 +248,12 @@ class ReleasedSources:
 
     def _stated(self, package: str) -> tuple[str, bool]:
         """The newest release of a package that the text states, empty for none, and whether it is the only one."""
-        stated = sorted(self._releases.of(package), key=_numbers)
-        if len(stated) > 1:
-            self.conflicts[package] = tuple(stated)
+        stated = self._stated_versions(package)
         return stated[-1] if stated else "", len(stated) == 1
+
+    def _stated_versions(self, package: str) -> tuple[str, ...]:
+        """The releases of a package that the text states; the oldest first."""
+        return tuple(sorted(self._releases.of(package), key=_numbers))
 
     def _may_define(self, short_name: str) -> bool:
         from framedex.sourcemap import SourceMapError
@@ -229,21 +261,11 @@ class ReleasedSources:
         try:
             return not self.problem and self._opened().define(short_name)
         except SourceMapError as error:
-            self._tell(error)
+            self._report_problem(error)
             return False
 
-    def _tell(self, error: SourceMapError) -> None:
+    def _report_problem(self, error: SourceMapError) -> None:
         self.problem = f"{error.message} {error.remedy}".strip()
-
-    def _in_maps(self, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
-        found = self._maps(release).definitions(short_name, "cpp", key)
-        if not found:
-            return found
-        if release.basis is not None:
-            self.used["jaxlib"] = release.version, release.basis
-        elif not release.version:
-            self.assumed = self._opened().releases[-1]
-        return found
 
     def _asked_of_maps(self, ask: Callable[[], _Answer]) -> _Answer | None:
         """What the maps answer; None where they are damaged, which is told."""
@@ -252,10 +274,10 @@ class ReleasedSources:
         try:
             return ask()
         except SourceMapError as error:
-            self._tell(error)
+            self._report_problem(error)
             return None
 
-    def _maps_of(self, release: _Release) -> CombinedMaps:
+    def _maps_of(self, release: PlacedRelease) -> CombinedMaps:
         """The maps that stand for a release, as what they are for it."""
         from framedex.releasemaps.combined import CombinedMaps
 
@@ -270,18 +292,18 @@ class ReleasedSources:
             self._found_in[info.prefix], self._bodies_of[info.prefix] = info, bodies
         return combined
 
-    def _release(self, module: str) -> _Release:
+    def _release(self, module: str) -> PlacedRelease:
         """The release that a frame in a binary is of, as far as anything says it."""
         is_its = not module or _OF_JAXLIB.search(module) is not None
         stated, is_certain = self._stated("jaxlib")
         if stated:
-            return _Release(stated, is_its and is_certain, Basis.TEXT if is_certain else None)
+            return PlacedRelease("jaxlib", stated, is_its and is_certain, Basis.TEXT if is_certain else None)
         stated, _ = self._stated("jax")
         if stated:  # which runs with other releases of jaxlib, too
-            return _Release(stated, is_known=False)
+            return PlacedRelease("jax", stated, is_known=False)
         version = self._installed or self._recorded()
         basis = Basis.INSTALLATION if self._installed else Basis.RECORDING
-        return _Release(version, is_its and bool(version), basis if version else None)
+        return PlacedRelease("jaxlib", version, is_its and bool(version), basis if version else None)
 
     def _of_recording(self) -> str:
         """The jaxlib of the latest recording."""
@@ -291,7 +313,7 @@ class ReleasedSources:
         return next((build.version for build in builds if build.component == "jaxlib"), "")
 
 
-def _how_of_name(release: _Release, is_of_frame: bool) -> How:
+def _how_of_name(release: PlacedRelease, is_of_frame: bool) -> How:
     return How.EXACT if release.is_known and is_of_frame else How.DOUBTFUL
 
 

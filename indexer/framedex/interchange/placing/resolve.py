@@ -19,7 +19,7 @@ from framedex.interchange.model import Format, Place, TextFrame
 from framedex.interchange.placing.binaries import Binaries, InBinary, is_made_of
 from framedex.interchange.placing.calls import Call, CallLines
 from framedex.interchange.placing.inward import is_inlined_in
-from framedex.interchange.placing.released import ReleasedSources
+from framedex.interchange.placing.released import ReleasedLocation, ReleasedSources
 from framedex.interchange.placing.same_build import BuildEvidence, BuildMatch
 from framedex.model import GENERATING, How, Language, Location, NativeSymbol, is_local
 from framedex.patterns import compiled_on_use
@@ -194,21 +194,25 @@ class Resolver:
 
         said = Said(place.path, place.line, place.function or function, language, source)
         paths = self._where.files(place.path, is_shortened=is_shortened) or self._of_equal_tails(said)
-        stated = self.released.at(place.path, place.line, how)
+        stated = self.released.location_of_path(place.path, place.line, how)
         if stated is None and "/" not in place.path and (not paths or self.released.is_stated()):
-            stated = self.released.at_name(place.path, place.line)
+            stated = self.released.location_of_file_name(place.path, place.line)
         if stated is not None and not any(map(is_local, paths)):
-            return (stated,)
+            return self._in_release(stated)
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
             return (public,) if public.url else ()
         locations = self._versions.places(said, paths, how)
         if stated is not None and all(location.how in _NOT_BORNE_OUT for location in locations):
-            return (stated,)
+            return self._in_release(stated)
         if len(locations) == 1 and said.function and "/" not in said.path and self._where.itself(said.path) is None:
             # A file that was looked for by its name alone.
             locations = (self._versions.held_to_its_function(said, locations[0]),)
         return self._labelled(locations)
+
+    def _in_release(self, found: ReleasedLocation) -> tuple[Location, ...]:
+        self.released.record(found.release)
+        return (found.location,)
 
     def _labelled(self, locations: Iterable[Location]) -> tuple[Location, ...]:
         """The locations with their public addresses; several are candidates, whatever else is known of each."""
@@ -402,8 +406,11 @@ class Resolver:
             return _Placed(self._labelled(Location(path, each.line, how) for path, each in found))
 
         def released() -> _Placed:
-            definitions = self.released.definitions(symbol, module)
-            return self._matching(wanted, [each for each in definitions if fits(each[0])], is_cut)
+            defined = self.released.definitions(symbol, module)
+            placed = self._matching(wanted, [each for each in defined.candidates if fits(each[0])], is_cut)
+            if placed.locations:
+                self.released.record(defined.release)
+            return placed
 
         def public() -> _Placed:
             """Where it was recorded, in a file that nobody has here."""
