@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from .cells import note_cells
-from .importing import after_import
+from .importing import after_import, stop_awaiting
 from .library import Library
 from .notes import note_compilations, note_traces
 from .programs import Programs, follow_programs
@@ -33,6 +33,7 @@ from .stacks import UserFrames
 __all__ = ["install", "install_notes"]
 
 _MARK = "_framedex_ffi"
+_IPYTHON = "IPython.core.compilerop"
 
 
 def install() -> None:
@@ -55,13 +56,15 @@ def install_notes() -> None:
         noting = {
             "jax._src.compiler": _note_compilations,
             "jax._src.pjit": note_traces,
-            "IPython.core.compilerop": note_cells,
+            _IPYTHON: note_cells,
         }
         after_import({name: _silently(action) for name, action in noting.items()})
 
 
 def _note_compilations(compiler: ModuleType) -> None:
     note_compilations(compiler, Library())
+    # A kernel imports IPython before JAX. In other programs nothing of framedex stays in sys.meta_path.
+    stop_awaiting(_IPYTHON)
 
 
 def _silently(action: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:

@@ -26,6 +26,14 @@ def after_import(actions: dict[str, Action]) -> None:
         _run(actions[name], module)
 
 
+def stop_awaiting(name: str) -> None:
+    """Drop the action of a module that is not imported yet."""
+    for finder in [*sys.meta_path]:
+        pending = getattr(finder, "framedex_awaits", None)
+        if isinstance(pending, dict) and pending.pop(name, None) is not None and not pending:
+            sys.meta_path.remove(finder)
+
+
 def _awaited() -> set[str]:
     """The modules that finders of ours wait for, those of this package under another name, too."""
     pending = (getattr(finder, "framedex_awaits", None) for finder in sys.meta_path)

@@ -74,7 +74,7 @@ def _silence_warnings_after_shutdown(state: Any) -> None:
     shut_down = state.shutdown
 
     def shut_down_silently() -> None:
-        is_default = os.environ.get("TF_CPP_MIN_LOG_LEVEL") == "1"  # set by JAX
+        is_default = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1") == "1"  # JAX sets 1
         if is_default and jax.config.jax_logging_level in (None, "NOTSET"):
             utils.absl_set_min_log_level(_ERROR)
         shut_down()

@@ -48,7 +48,8 @@ def test_a_target_that_nobody_registered_is_explained(wrong: FfiRun) -> None:
 
 
 def test_wrong_arguments_are_an_error_of_the_run_with_its_site(wrong: FfiRun) -> None:
-    for run, name in zip(wrong.calls("rms_norm"), ("too many", "wrong attribute", "wrong dtype"), strict=True):
+    names = ("too many", "wrong attribute", "wrong attribute type", "wrong attribute kind", "wrong dtype")
+    for run, name in zip(wrong.calls("rms_norm"), names, strict=True):
         site = wrong.site_of(run)
         assert site is not None
         assert site["frames"][site["user_frame"]][1] == wrong.result[name]
