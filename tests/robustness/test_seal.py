@@ -83,7 +83,7 @@ def test_a_seal_that_is_none_says_nothing(project: Project, text: str) -> None:
 
 
 def test_rows_that_an_unsealed_index_lost_are_noticed(project: Project) -> None:
-    """Given an index whose last writer was killed, when a page lost a row, then its readers are told."""
+    """Readers report a lost row in an index whose last writer was killed."""
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection:
         (page_size,) = connection.execute("PRAGMA page_size").fetchone()

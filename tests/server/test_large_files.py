@@ -18,7 +18,7 @@ HUGE = 2 << 30
 """Bytes of a file, of which the disk has none."""
 
 ROOM = 256 << 20
-"""Bytes that the server may take beside those that it has."""
+"""How much the memory of the server may grow, in bytes."""
 
 LINES = "one\ntwo\r\nthree\rfour\n\n\r\n\nü\r\nlast line"
 

@@ -91,8 +91,9 @@ _TARGET = re.compile(
 )
 _DIGEST = re.compile(r"(?:0x|hlo:)?[0-9a-f]{1,64}(?:-[0-9a-f]{1,8})?")
 _REASONS = re.compile(
-    r"not kept: (?:FRAMEDEX_PROGRAMS=0|\d+ bytes are too many"
-    r"|the programs before it took all the space there is for them|No space left on device)"
+    r"not kept: (?:FRAMEDEX_PROGRAMS=0|\d+ bytes are too many|No space left on device"
+    r"|earlier files took all the space that is allowed"
+    r"|the programs before it took all the space there is for them)"  # until index version 9
 )
 _STANDARD_MODULES = frozenset(sys.stdlib_module_names)
 

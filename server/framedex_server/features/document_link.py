@@ -68,7 +68,7 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
 def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str, TextFrame | None]]:
     """The frames with the source that is quoted for each, and the frame that each calls.
 
-    `finder` is told of the text before its first one, and of each stack before its own.
+    `finder` gets the text before the first stack, and each stack before its own frames.
     """
     from framedex.interchange.placing.inward import inward_frames
 

@@ -160,7 +160,7 @@ def test_a_field_without_a_rule_is_empty() -> None:
 
 
 def test_runs_of_ffi_handlers_keep_their_sites_under_other_names(tmp_path: Path) -> None:
-    """Given calls of FFI targets, then neither targets nor their attributes are told, and runs are of their lines."""
+    """The shared file hides FFI targets and attributes, and each run keeps the line of its `ffi_call`."""
     run = indexed("ffi_calls.py")
     shared, index = tmp_path / "ffi.fdx.zip", str(tmp_path / "index.db")
     assert run.invoke("share", "latest", "--redact", "--keep", "jax", "-o", str(shared)).exit_code == 0

@@ -108,8 +108,8 @@ local function attach_waiting(client)
   end
 end
 
--- Before 0.8 there was no vim.lsp.start, which shares one server between buffers. Of a server that has not answered,
--- Neovim says that it does not support what it is asked for: buffers get it afterwards.
+-- Before 0.8 there was no vim.lsp.start, which shares one server between buffers. Neovim 0.7 reports every
+-- request as unsupported until the server has answered, so buffers are attached afterwards.
 local function start_without_sharing_helper(configuration)
   local client = started and vim.lsp.get_client_by_id(started)
   if client and not client.is_stopped() and client.initialized then

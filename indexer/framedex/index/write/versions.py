@@ -53,7 +53,7 @@ def remember_versions(
         else:
             until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
             known = _present_state(path, until)
-        if module is None and known is not None and _contradicts(connection, wanted, file, path, known, began):
+        if module is None and known and known.file.blob and _contradicts(connection, wanted, file, path, known, began):
             known = _UNKNOWN
         version = _version_id(connection, file, known)
         connection.execute(
