@@ -1,10 +1,11 @@
-"""Replay the sessions in the pages of docs/, and write what the commands print now into them.
+"""Replay the sessions in README.md and docs/, and write the commands' current output into the pages.
 
 python docs/make_sessions.py [PAGE...]
 
 A page is played from its beginning to its end, in an empty folder:
 
 - a fence below `<!-- file: train.py -->` is written to that file;
+- `<!-- files: tutorial.md -->` writes the files of that page in docs/;
 - a fence below `<!-- run -->` is run as a script of bash, and has to end with status 0;
 - in a fence of the language `console`, each line `$ COMMAND` is run, and below it stands what it prints, both streams.
 
@@ -40,6 +41,7 @@ CHECKOUT = "~/framedex"
 """In pages, framedex's own checkout."""
 
 _FENCE = re.compile(r"(?:^<!-- (?P<order>[^\n]*) -->\n)?^```(?P<language>[\w+-]*)\n(?P<text>.*?)^```$", re.M | re.S)
+_FILES_OF = re.compile(r"^<!-- files: (\S+) -->$", re.M)
 _PLAYED_WITH = re.compile(r"^<!-- jaxlib ([\d.]+) -->$", re.M)
 _ANY = "..."
 _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
@@ -79,12 +81,13 @@ class Difference:
     problem: str
 
     def __str__(self) -> str:
-        return f"docs/{self.page}:{self.line}: $ {self.command}\n{self.problem}"
+        return f"{self.page}:{self.line}: $ {self.command}\n{self.problem}"
 
 
 def pages() -> list[Path]:
     """The pages that have sessions."""
-    return [page for page in sorted(DOCS.glob("*.md")) if any(_is_played(each) for each in fences(page.read_text()))]
+    candidates = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+    return [page for page in candidates if any(_is_played(each) for each in fences(page.read_text()))]
 
 
 def fences(text: str) -> Iterator[Fence]:
@@ -104,11 +107,15 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
     text = page.read_text()
     told = _PLAYED_WITH.search(text)
     is_compared = told is None or version("jaxlib") == told[1]
+    for other in _FILES_OF.findall(text):
+        for fence in fences((DOCS / other).read_text()):
+            if fence.order.startswith("file: "):
+                _write_file(fence, folder)
     differences: list[Difference] = []
     changed: list[tuple[Fence, str]] = []
     for fence in fences(text):
         if fence.order.startswith("file: "):
-            (folder / fence.order.removeprefix("file: ")).write_text(fence.text)
+            _write_file(fence, folder)
         elif fence.order == "run":
             status, output = _run(fence.text, folder)
             if status:
@@ -129,6 +136,10 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
     for fence, block in reversed(changed):
         text = text[: fence.begin] + block + text[fence.begin + len(fence.text) :]
     return text, differences
+
+
+def _write_file(fence: Fence, folder: Path) -> None:
+    (folder / fence.order.removeprefix("file: ")).write_text(fence.text)
 
 
 def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
@@ -196,7 +207,7 @@ def _shape(line: str) -> str:
 
 def main(names: list[str]) -> None:
     """Play the pages of these names, or all, and write them anew."""
-    for page in [DOCS / name for name in names] or pages():
+    for page in [each for each in pages() if not names or each.name in names]:
         with tempfile.TemporaryDirectory() as home:
             folder = Path(home, page.stem)
             folder.mkdir()

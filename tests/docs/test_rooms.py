@@ -1,7 +1,8 @@
-"""Rules of ARCHITECTURE.md that `.importlinter` and ruff do not check: native includes, rows of rooms, dependencies."""
+"""Rules that `.importlinter` and ruff do not check: native includes, descriptions of rooms, dependencies."""
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
@@ -63,13 +64,24 @@ _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 IMPORTED_BY_OTHERS = ("framedex.demo.", "framedex.notebook.", "framedex.pytesting.")
 
 
-def test_every_room_of_the_indexer_has_a_short_row() -> None:
-    _, _, table = (REPOSITORY / "ARCHITECTURE.md").read_text().partition("### Rooms of the indexer")
-    rows = re.findall(r"^\| `(\w+)/` \| (.+) \|$", table.partition("\n## ")[0], re.MULTILINE)
-    assert [room for room, _ in rows] == sorted(
-        {file.relative_to(INDEXER).parts[0] for file in INDEXER.glob("*/**/*.py")}
-    )
-    assert [description for _, description in rows if len(description) > 120] == []
+def test_every_room_describes_itself_and_names_files_that_exist() -> None:
+    for package in (*INDEXER.rglob("__init__.py"), *(REPOSITORY / "server").rglob("__init__.py")):
+        room, text = package.parent, ast.get_docstring(ast.parse(package.read_text()))
+        assert text is not None, f"{package} has no docstring"
+        assert len(text.partition("\n")[0]) <= 117
+        for name in re.findall(r"`([\w/]+\.(?:py|sql|h|cc))`", text):
+            assert any((base / name).exists() for base in (room, *room.parents)), f"{package}: {name}"
+
+
+def test_pages_of_the_root_are_short_and_name_files_that_exist() -> None:
+    assert len((REPOSITORY / "README.md").read_bytes()) <= 4096
+    architecture = (REPOSITORY / "ARCHITECTURE.md").read_text()
+    assert len(architecture.encode()) <= 12288
+    named = re.findall(r"`((?:tests|native|indexer)/[\w./]+)`", architecture)
+    assert named
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+    rooms = {file.relative_to(INDEXER).parts[0] for file in INDEXER.glob("*/**/*.py")}
+    assert {room for room in rooms if f"`{room}/" not in architecture} == {"demo"}
 
 
 def test_only_these_rooms_import_a_name() -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+README = DOCS.parent / "README.md"
 SESSIONS: dict[str, Any] = runpy.run_path(str(DOCS / "make_sessions.py"))
 
 
-@pytest.mark.exhaustive(keep=["tutorial.md"])
+@pytest.mark.exhaustive(keep=["README.md", "tutorial.md"])
 @pytest.mark.parametrize("page", SESSIONS["pages"](), ids=lambda page: page.name)
 def test_the_sessions_of_a_page_are_as_it_says(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / page.stem
@@ -24,6 +28,23 @@ def test_the_sessions_of_a_page_are_as_it_says(page: Path, tmp_path: Path) -> No
     (tmp_path / ".cache").symlink_to(cache)
     _, differences = SESSIONS["play"](page, folder)
     assert not differences, "\n\n".join(map(str, differences)) + f"\n\nrun: python docs/make_sessions.py {page.name}"
+    if page == README:
+        run_the_commands_of_the_table(folder)
+
+
+def run_the_commands_of_the_table(folder: Path) -> None:
+    (folder / "crash.log").write_text('Traceback (most recent call last):\n  File "train.py", line 18, in <module>\n')
+    commands = re.findall(r"^\| `(framedex [^`]+)` \|", README.read_text(), re.MULTILINE)
+    assert commands
+    for command in commands:
+        ran = subprocess.run(
+            [SESSIONS["TOOLS"] / "framedex", *shlex.split(command)[1:]],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, f"{command}: {ran.stderr}"
 
 
 def test_times_may_differ_and_all_else_is_compared() -> None:

@@ -1,4 +1,17 @@
-"""Binaries: from addresses in ELF files to named functions and source lines."""
+"""Binaries: from addresses in ELF files to named functions and source lines.
+
+Start at:
+- `symbols.py`, then `mini_debug_info.py` and `extents.py`: the symbols that name functions, and where functions end
+- `linkage.py`, then `code.py`: the functions that calls through the PLT reach
+- `dwarf.py`, then `line_tables.py`, which caches them: line tables
+- `debuginfod.py`: debug files from servers
+- `contents.py`: whether a file is the recorded binary
+- `kept.py`: copies of recorded binaries that survive an upgrade
+- `spellings.py`: the spellings of one printed name
+- `ffi_handlers.py`: the types that an FFI handler binds
+
+docs/symbols.md explains the choice of symbols.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,1 +1,4 @@
-"""Budgets: what lines of a program may compile, move and hold at most, and whether a recording keeps to that."""
+"""Budgets: upper limits for what lines compile, transfer and hold, checked against a recording.
+
+Start at `patterns.py`, then `judging.py` and `telling.py`. docs/budgets.md is the user's page.
+"""

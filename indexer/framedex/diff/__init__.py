@@ -1,1 +1,5 @@
-"""What two recordings differ in: by functions, by lines of the program with the roads below them, and by loops."""
+"""Differences between two recordings: by function, by line with its stacks, and by loop.
+
+Start at `comparing.py`, then `recorded.py`, `aligning.py`, `roads.py` and `noise.py`. docs/diff.md is the user's
+page.
+"""

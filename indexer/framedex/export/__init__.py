@@ -1,1 +1,4 @@
-"""What was recorded, in the formats of the viewers that people have: a format, a file."""
+"""Recorded calls in the formats of other viewers, one file per format.
+
+Start at `content.py` (the data that every format needs), then `weights.py` and `formats.py`.
+"""

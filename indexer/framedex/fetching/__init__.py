@@ -1,4 +1,10 @@
-"""Fetching: the sources of what was recorded, at its commit, into a cache that all projects share.
+"""Download sources at a recorded commit into a cache that all projects share.
 
-Imported by module: what reads settings needs the addresses alone.
+Start at `fetch.py`, then `store.py` (git objects), `remotes.py` and `clones.py` (their origin) and `writing.py`.
+Import modules of this package directly: settings need the addresses alone.
+
+Invariants:
+- A fetched checkout is complete or absent, in a folder named by the commit.
+- A writer holds the lock of the component's part of the cache, and so does the git process that it starts.
+- Only this package lets git use the network or write, and only in repositories that framedex created.
 """

@@ -1,4 +1,10 @@
-"""The runs of FFI handlers: which `ffi_call` each is of, what its handler takes, and what went wrong with it."""
+"""Runs of FFI handlers: the `ffi_call` of each run, the handler's parameters, and errors.
+
+Start at `joins.py`, then `index/write/ffi.py`.
+
+A handler run belongs to two stacks: the stack it ran on, and the stack of its `ffi_call`. Only certain joins have
+the second. Candidates are listed, and count for no line.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,13 @@
-"""Captures of many processes and hosts in one store of Parquet files, by engines that exist: docs/fleet.md.
+"""Captures of many processes and hosts in one store of Parquet files, queried by DuckDB: docs/fleet.md.
 
-`adding.py` puts captures into a store, `asking.py` asks it by SQL, `pulling.py` takes captures into an index,
-`compacting.py` and `dropping.py` keep it small; `schema.py` says what lies in it. In `cluster/` many processes add, in
-`ranks/` the ranks of a job are held against one another.
+Start at:
+- `adding.py`, then `place.py`, `identities.py`, `rows.py`, `calls.py`: add a capture, complete and once
+- `origin.py`: the job of a capture
+- `asking.py`, then `views.sql` and `questions.py`: SQL and prepared questions
+- `pulling.py`, then `as_shared.py`: copy captures into an index
+- `compacting.py` and `dropping.py`, then `committed.py`, `drops.py`, `marks.py`, `needs.py`, `sweeping.py`: keep a
+  store small
+- `schema.py`: the columns of a store
+- `cluster/`: add captures by many processes
+- `ranks/`: the ranks of one job
 """

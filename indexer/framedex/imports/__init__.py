@@ -1,1 +1,7 @@
-"""What other recorders wrote, as captures: a reader for each format, and the calls that are made of what they say."""
+"""Recordings of other tools as captures.
+
+Start at `reading.py`, then `readers/` (one file per format), `building.py`, `stream.py` and `keeping.py`.
+
+A sample of an imported profile is a row. Its weight, a count or a time, is in the totals of its kind. Its capture is
+marked `foreign`. A frame that another recorder named has no binary and no instruction.
+"""

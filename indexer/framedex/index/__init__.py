@@ -1,6 +1,14 @@
-"""The index: one SQLite file per project. The only room that writes SQL.
+"""The index: one SQLite file per project. Only this package writes SQL.
 
-`Store` writes, `Index` answers; `file/schema.sql` describes the tables for those who open the file with other tools.
+`Store` writes, `Index` answers; `file/schema.sql` describes the tables. Start at `reader.py` for questions,
+`write/capture.py` for writing.
+
+Invariants:
+- The index is consistent after every batch: rows, kinds and totals are committed together.
+- Calls have no index but their ids. A search goes from kinds by spans to rows (`read/spans.py`).
+- No editor's question scans calls, stacks or nodes. A test checks the query plans.
+- Totals are read through the reader's scope (`read/scope.py`), so one rule decides which captures count.
+- An earlier version is rebuilt in one transaction, from its captures; a later version is never written.
 """
 
 from typing import TYPE_CHECKING

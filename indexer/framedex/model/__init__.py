@@ -1,4 +1,9 @@
-"""The vocabulary that every room of framedex shares: what a capture holds, and what the index answers."""
+"""The types that all packages share: the content of captures, and the answers of the index.
+
+A module has the types of one kind of answer, because a frozen dataclass takes 0.3 to 0.5 ms to create. `traces.py`
+has the sections of a trace, `batches.py` the batches of a capture, `How` the evidence for a location and `LinkHow`
+for a cause.
+"""
 
 from typing import TYPE_CHECKING
 

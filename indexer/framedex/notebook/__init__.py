@@ -1,4 +1,5 @@
-"""framedex in notebooks: `%load_ext framedex`, then `%%framedex` records a cell and shows what it did.
+"""framedex in notebooks: `%load_ext framedex`, then `%%framedex` records a cell and shows its costs.
 
-`extension.py` is what IPython loads; nothing else of framedex needs IPython.
+Start at `extension.py`, which IPython loads, then `kernel.py`, `recording.py` and `display.py`. Nothing else of
+framedex needs IPython.
 """

@@ -1,4 +1,10 @@
-"""The objects of the runtime that calls speak of: which of a call's values are objects, and what is done with them."""
+"""The runtime's objects: the arguments and results that are objects, and the use of each object.
+
+Start at `table.py`; `moves.py` lists the functions that copy data.
+
+An address is an object only between its creation and its destruction. Arguments count at the start of a call,
+results at its end. A missing record never counts as a violation.
+"""
 
 from framedex.objects.table import BoundaryFunction, ObjectField, Role, function_named
 from framedex.objects.violations import ViolationKind

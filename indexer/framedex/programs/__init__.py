@@ -1,4 +1,8 @@
-"""Compiled programs as they were given to the runtime: which lines their ops come from, and what else is known."""
+"""Compiled programs: the source lines of their ops, signatures, options, and JAX's notes.
+
+Start at `bytecode.py` (lines of ops), then `signature.py`, `notes.py` and `options.py`.
+`native/recorder/kept_files.h` stores the programs.
+"""
 
 from typing import TYPE_CHECKING
 

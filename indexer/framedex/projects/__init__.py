@@ -1,4 +1,7 @@
-"""A project that IDEs can open, made from a C++ tree that does not build with CMake: `framedex cmake`."""
+"""Projects for IDEs, from a C++ tree without CMake: `framedex cmake`.
+
+Start at `includes.py`, then `cmakelists.py`.
+"""
 
 from framedex.projects.cmakelists import cmakelists_text
 from framedex.projects.compile_commands import compile_commands_text

@@ -1,4 +1,5 @@
-"""The plug-in of pytest: tests that say what their body may compile, move and hold at most, and look at what it did.
+"""The pytest plug-in: limits for what a test compiles, transfers and holds, and its recording.
 
-`plugin.py` is what pytest loads; nothing else of framedex is imported before a test asks for it.
+Start at `plugin.py`, which pytest loads, then `hooks.py`, `arranging.py` and `apart.py` (a process of its own). The
+plug-in imports nothing else of framedex before a test asks for it.
 """

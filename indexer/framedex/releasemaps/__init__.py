@@ -1,4 +1,7 @@
-"""Release maps: what the sources of each release of jaxlib define and call, shipped with framedex and read in place."""
+"""Release maps: definitions and calls in the sources of every jaxlib release, shipped with framedex.
+
+Start at `reader.py`; `scripts/make_release_maps.py` writes the maps. docs/source-map.md explains their content.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,8 @@
-"""Releases: of which component, version and commit what was recorded is, and where to read that in public."""
+"""Releases: the component, version and commit of a recorded binary, and its public addresses.
+
+Start at `builds.py` (the recorded commit), `components.py` (the component of a frame), `origins.py` (the release of
+a binary), `statements.py` with `stated.py` (the release that a text states) and `addresses.py` (public pages).
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,1 +1,7 @@
-"""The file that `framedex share` writes, and how it is read where anybody may have written it: docs/sharing.md."""
+"""The format of the file that `framedex share` writes, and its reader: docs/sharing.md.
+
+Start at `contents.py`, then `archive.py`, `columns.py`, `reading.py` and `keeping.py`.
+
+A shared file refers to nothing on the reader's machine. The reader checks each reference before it writes a row, and
+no name in the file becomes a path.
+"""

@@ -1,4 +1,7 @@
-"""Source maps: the definitions of one commit of a repository in a small file, for those who have no checkout of it."""
+"""Source maps: the definitions of one commit in a small file, for users without a checkout.
+
+Start at `format.py`. A map is read completely or refused, in one transaction. docs/source-map.md specifies it.
+"""
 
 from framedex.sourcemap.checkout import public_address, repository_of, tracked_files
 from framedex.sourcemap.format import ENDING, SourceMapError, read_map, write_map

@@ -1,4 +1,15 @@
-"""Sources: the definitions and calls in source files, and which of them a symbol stands for."""
+"""Sources: definitions and calls in source files, and the definition of each symbol.
+
+Start at:
+- `matching.py`, then `types.py`: the definition of a symbol
+- `standing.py`, then `callline.py`, `callorder.py`, `alignment.py`: the line of a frame in its function
+- `calls.py`, then `implicit.py` and `gcclines.py`: the calls in a function's text, and their lines by compiler
+- `meant.py`: the definitions that a written call can reach
+- `changes.py`, then `moving.py`: the current line of a recorded line
+- `python_loops.py`: loops of a Python file
+
+docs/lines.md explains each label. Parsers never raise: they return the readable part and a list of problems.
+"""
 
 from typing import TYPE_CHECKING
 

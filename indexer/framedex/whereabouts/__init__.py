@@ -1,4 +1,5 @@
-"""Which file is that here, and is it here: the one place that answers both, for paths however they were come by.
+"""Path resolution: the local file of a recorded path, and whether it exists.
 
-docs/sources.md ("Which file a path means") has the order in which a path's meanings are tried; `precedence` keeps it.
+Start at `precedence.py`, then `files.py` and `moves.py`. docs/sources.md ("Which file a path means") has the order
+of the rules. Only this package checks whether a source file exists, once per answer.
 """

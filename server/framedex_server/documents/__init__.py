@@ -1,1 +1,1 @@
-"""The texts the server looks at: what editors have open, source files on disk, and trace documents among them."""
+"""Texts that the server reads: open buffers, source files, and trace documents."""

@@ -1,4 +1,4 @@
-"""One LSP feature per file: each has a `register(server, session)`; `ALL` is what the server offers."""
+"""One LSP feature per file. Each has `register(server, session)`; `ALL` lists them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from framedex_server.features import (
     captures,
     code_action,
     code_lens,
+    comparison,
     configuration,
     costs,
     declaration,
@@ -32,6 +33,8 @@ from framedex_server.features import (
     open_public,
     open_trace,
     other_ways,
+    recorded_lines,
+    recorder,
     references,
     resolve_frame,
     selection_range,
@@ -56,12 +59,16 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     inlay_hint.register,
     diagnostics.register,
     captures.register,
+    comparison.register,
     activity.register,
     costs.register,
     flame_graph.register,
     steps.register,
     other_ways.register,
     calls_through.register,
+    recorded_lines.register,
+    recorded_lines.register,
+    recorder.register,
     open_trace.register,
     open_public.register,
     open_guidebook.register,

@@ -1,1 +1,5 @@
-"""What agents ask: the verbs as tools of the Model Context Protocol, with bounded answers."""
+"""The MCP server: verbs as tools with bounded answers.
+
+Start at `tools.py`, then `server.py`, `asking.py` (runs a verb in a process of its own, read-only and with a time
+limit), `pages.py` (pagination), `excerpts.py` (the files that an agent may read) and `query_process.py` (SQL).
+"""

@@ -1,1 +1,1 @@
-"""What `framedex doctor` looks at besides an index: one thing in each function, and each for real."""
+"""`framedex doctor`: one check per function. Start at `findings.py`."""

@@ -1,1 +1,4 @@
-"""What verbs print: text for people, links and styles for their terminals, JSON for programs."""
+"""What verbs print: text and links for terminals, JSON for programs.
+
+Start at `proposals.py` (commands to type next), `pipes.py` (failed writes) and `bars.py` (progress).
+"""

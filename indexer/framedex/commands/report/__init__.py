@@ -1,1 +1,5 @@
-"""What captures hold as one HTML file that needs nothing else: what is asked for it, its charts and its page."""
+"""`framedex report`: captures as one HTML file.
+
+Start at `contents.py` (the data), then `page.py`, `filling.py` and `templates/`; `diff_page.py` shows two
+recordings.
+"""

@@ -1,1 +1,1 @@
-"""The verbs of the command line, one per file; none imports another."""
+"""The verbs of the command line, one per file. No verb imports another."""

@@ -1,5 +1,5 @@
-"""Captures into a store by a cluster of Dask's: `adding.py` has it add them, `worker.py` is what each worker does.
+"""Captures added to a store by a Dask cluster. Only this package knows Dask.
 
-`existing.py` is a cluster that others started. `local.py` starts one on this machine, whose processes are those of
-`local_worker.py`; `sizes.py` says whether that pays. Only these files know Dask.
+Start at `adding.py`, then `worker.py`. `existing.py` connects to a cluster, `local.py` starts one on this machine
+with processes of `local_worker.py`, and `sizes.py` decides whether that pays.
 """

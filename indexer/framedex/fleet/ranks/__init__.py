@@ -1,7 +1,6 @@
-"""What the ranks of one job differ in: `comparing.py` puts together what the others find. docs/fleet-job.md shows it.
+"""Differences between the ranks of one job: docs/fleet-job.md.
 
-`members.py`: which captures are the job's ranks. `reading.py`: the calls that are compared, as numbers.
-`together.py`: whether they ran at the same time.
-`sequences.py` and `departures.py`: what a rank calls, and the others do not. `clocks.py`, `steps.py` and
-`timing.py`: who makes the others wait.
+Start at `comparing.py`, then `members.py` (the captures of a job), `reading.py` (the compared calls), `families.py`,
+`departures.py` and `sequences.py`. For times: `together.py` (whether ranks ran at the same time), `timing.py`,
+`loops.py`, `clocks.py` and `steps.py`.
 """

@@ -1,4 +1,4 @@
-"""What we say of functions and of types of objects in our own words: a file of Markdown for each, named for it."""
+"""Hand-written texts of the guidebook: one Markdown file per function or object type."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The guidebook as a static site: pages filled from observations, built by mkdocs-material."""
+"""The guidebook as a static site. Start at `writing.py`, then `contents.py` and `generator.py`."""

@@ -1,1 +1,5 @@
-"""Reading rows: the connection, the model types made of what it returns, and what is remembered of it."""
+"""Reading rows: the connection, the model types, and caches.
+
+Start at `places.py` (where a recorded line is now), `asked.py` (the lines of one statement), `spans.py` (few of many
+calls), `scope.py` (the captures that count) and `memory.py` (the cache of one read transaction).
+"""

@@ -1,1 +1,1 @@
-"""The formats, a file for each family, in rooms of what prints them. `framedex.interchange.lines` asks them in turn."""
+"""The formats of stacks, one file per family. `framedex.interchange.lines` tries them in turn."""

@@ -1,1 +1,1 @@
-"""What readers need of any text: what stands around its lines, and frames from the columns of their words."""
+"""Text utilities of readers: line prefixes, and frames in columns."""

@@ -1,1 +1,1 @@
-"""What lines of a program cost, as rows: what they have compiled, moved, held and waited for."""
+"""Rows of costs by line: compilations, transfers, memory and waits."""

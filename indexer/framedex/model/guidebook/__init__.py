@@ -1,1 +1,1 @@
-"""What the guidebook says: of functions as the ABI describes them, and of what captures observed of them."""
+"""Types of the guidebook: functions of the ABI, and observations of them."""

@@ -1,1 +1,1 @@
-"""What lines of the program cost as lines to print: an answer in each file, and what became of budgets."""
+"""Tables of costs by line, one file per answer, and the outcome of budgets."""

@@ -1,1 +1,1 @@
-"""Questions about a capture as a whole."""
+"""Questions about a whole capture: `contents.py`, then `tree.py` and `flame.py`; `timeline.py` shows threads."""

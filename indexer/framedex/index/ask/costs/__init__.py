@@ -1,1 +1,1 @@
-"""What lines of the program cost: what they have compiled, moved, held and waited for."""
+"""Costs by line: `compiles.py` with `changes.py`, `transfers.py`, `memory.py`, `waits.py`."""

@@ -1,1 +1,1 @@
-"""What the guidebook asks of one capture."""
+"""Questions of the guidebook about one capture: `functions.py` and `roadtrees.py`."""

@@ -1,1 +1,5 @@
-"""Questions about a line of source, and about the stacks through it."""
+"""Questions about a source line and the stacks through it.
+
+Start at `line.py`, then `standing.py`, `roads.py` and `outward.py` (steps of an editor), `programs.py` (compiled
+programs) and `static_callers.py`.
+"""

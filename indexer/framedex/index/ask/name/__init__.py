@@ -1,1 +1,5 @@
-"""Questions that begin with a name: of a function, or as a text has it."""
+"""Questions that begin with a name.
+
+Start at `fits.py`, then `meant.py` (functions), `inside.py` and `likely.py` (a name without calls) and
+`beginnings.py` (completion).
+"""

@@ -1,1 +1,1 @@
-"""Places that the compiler keeps in its programs: HLO and MLIR."""
+"""Source locations in compiler output: HLO and MLIR."""

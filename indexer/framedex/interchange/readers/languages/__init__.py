@@ -1,1 +1,1 @@
-"""Stacks of other languages, which stand beside ours in the logs of one job."""
+"""Stacks of other languages, which appear in the same logs."""

@@ -1,1 +1,1 @@
-"""Stacks of native code: of debuggers, sanitizers, failure handlers, profilers, and of the kernel."""
+"""Native stacks: debuggers, sanitizers, failure handlers, profilers and the kernel."""

@@ -1,1 +1,1 @@
-"""Stacks of Python: of the interpreter, its debuggers and profilers, and of what frames tracebacks anew."""
+"""Python stacks: tracebacks, debuggers, profilers, and tools that reformat tracebacks."""
