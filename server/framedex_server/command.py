@@ -13,29 +13,31 @@ import click
 @click.option(
     "--log-file",
     type=click.Path(path_type=Path, dir_okay=False, writable=True),
-    help="Write the server's log there. Default: stderr.",
+    help="Write the log to this file. Default: stderr.",
 )
-@click.option("--stdio", is_flag=True, expose_value=False, help="Accepted because editors pass it; it is what is used.")
+@click.option("--stdio", is_flag=True, expose_value=False, help="Use stdin and stdout. This is the default.")
 @click.option(
     "--tcp",
     metavar="[HOST:]PORT",
-    help="Serve any number of clients on this port of the loopback instead, with port 0 on a free one. It is told on"
-    " stderr, with the token that clients have to send and the file in which that stands.",
+    help=(
+        "Serve many clients on this loopback port; 0: a free one. stderr shows the port, the token that "
+        "clients must send, and the token's file."
+    ),
 )
 @click.option(
     "--socket",
     "socket_path",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Serve any number of clients on this Unix socket instead, which you alone can open: no token is needed.",
+    help="Serve many clients on this Unix socket. Only you can open it, so it needs no token.",
 )
 @click.pass_obj
 def serve(index_path: Path | None, log_file: Path | None, tcp: str | None, socket_path: Path | None) -> None:
-    """Run the language server over stdin and stdout.
+    """Run the language server, over stdin and stdout.
 
-    Editors start this themselves; editors/README.md says how to set each of them up. The index is the nearest one
-    upwards from each document, or from its workspace, or one in a subfolder of it that knows the document, unless
-    `framedex --index FILE serve` names one.
+    Editors start this command; editors/README.md has the set-up of each. The index is the one of `framedex --index
+    FILE serve`, else the nearest one above the document, above its workspace, or in a subfolder that knows the
+    document.
     """
     # Making the protocol's classes is most of the start-up, and leaves no garbage to look for (10 ms of 290).
     gc.disable()

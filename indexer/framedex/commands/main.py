@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,141 +26,183 @@ _COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells whose TAB asks what fits; se
 
 
 class Verb(NamedTuple):
-    """A verb: where it is (`module:attribute`), and the first sentence of its help, for the list of all verbs."""
+    """A verb: `module:attribute`, its section in the list of verbs, and the first sentence of its help."""
 
     place: str
+    section: str
     summary: str
 
 
-# In the order of a first visit: record, index, look. A test holds the sentences against the verbs' own. The server is
-# above this package and imports it; its verb is a name in this table, looked up only by the process that becomes the
-# server.
+# A test compares the sentences with the verbs' own. The server imports this package, so its verb is only a name here.
 VERBS = {
-    "demo": Verb(
-        "framedex.commands.verbs.demo:demo",
-        "Record a small program of JAX, and show what happened.",
-    ),
     "run": Verb(
-        "framedex.commands.verbs.run:run",
-        "Run a program, and record every call into its runtime.",
+        "framedex.commands.verbs.run:run", "Record and index", "Record a program on the mock TPU or a plug-in."
     ),
     "index": Verb(
         "framedex.commands.verbs.index:index_captures",
-        "Bring the index up to date: name frames, and find sources.",
+        "Record and index",
+        "Name recorded frames and find their source lines.",
     ),
-    "import": Verb(
-        "framedex.commands.verbs.import_files:import_files",
-        "Take stacks that other recorders wrote into the index.",
+    "captures": Verb(
+        "framedex.commands.verbs.captures:captures", "Record and index", "List the captures in the index."
     ),
-    "share": Verb(
-        "framedex.commands.verbs.share:share",
-        "Write a capture into one file, to be looked at elsewhere.",
-    ),
-    "sources": Verb(
-        "framedex.commands.verbs.sources:sources",
-        "Show where the lines of recorded frames come from.",
-    ),
-    "sources export": Verb(
-        "framedex.commands.verbs.source_maps:export_sources",
-        "Write what ROOT defines to a source map that `import` reads.",
-    ),
-    "sources import": Verb(
-        "framedex.commands.verbs.source_maps:import_sources",
-        "Take the definitions of a source map into the index.",
-    ),
-    "sources fetch": Verb(
-        "framedex.commands.verbs.source_fetch:fetch",
-        "Fetch the sources of what was recorded, and index them.",
-    ),
-    "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
     "captures rm": Verb(
         "framedex.commands.verbs.captures_rm:remove_captures",
-        "Remove captures: their folders, and what the index has of them.",
+        "Record and index",
+        "Remove captures and their rows in the index.",
     ),
     "captures keep": Verb(
         "framedex.commands.verbs.captures_keep:keep_captures",
-        "Mark captures so that `framedex captures rm` leaves them.",
+        "Record and index",
+        "Protect captures from `framedex captures rm`.",
     ),
-    "fleet": Verb("framedex.commands.verbs.fleet:fleet", "Gather captures of many processes, and ask all of them."),
-    "fleet add": Verb(
-        "framedex.commands.verbs.fleet_add:add_to_fleet",
-        "Put captures into a store, each once however often it is added.",
+    "sources": Verb(
+        "framedex.commands.verbs.sources:sources",
+        "Record and index",
+        "Show the versions, commits and sources of components.",
     ),
-    "fleet query": Verb(
-        "framedex.commands.verbs.fleet_query:query_fleet",
-        "Ask all captures of a store, by a question or by SQL.",
+    "sources export": Verb(
+        "framedex.commands.verbs.source_maps:export_sources",
+        "Record and index",
+        "Write the definitions of ROOT to a source map.",
     ),
-    "fleet ranks": Verb(
-        "framedex.commands.verbs.fleet_ranks:ranks_of_fleet",
-        "Show what the ranks of a job do otherwise than the others.",
+    "sources import": Verb(
+        "framedex.commands.verbs.source_maps:import_sources",
+        "Record and index",
+        "Import the definitions of a source map.",
     ),
-    "fleet pull": Verb(
-        "framedex.commands.verbs.fleet_pull:pull_from_fleet",
-        "Make an index of chosen captures, for editors and verbs.",
+    "sources fetch": Verb(
+        "framedex.commands.verbs.source_fetch:fetch",
+        "Record and index",
+        "Download the recorded sources and index them.",
     ),
-    "fleet compact": Verb(
-        "framedex.commands.verbs.fleet_compact:compact_fleet",
-        "Put the small files of each day and job together.",
+    "calls": Verb(
+        "framedex.commands.verbs.calls:calls",
+        "Look at calls",
+        "List recorded calls by time, with arguments and results.",
     ),
-    "fleet drop": Verb(
-        "framedex.commands.verbs.fleet_drop:drop_of_fleet",
-        "Drop the captures from before a day, or those of a job.",
+    "summary": Verb(
+        "framedex.commands.verbs.summary:summary", "Look at calls", "Count calls, errors and times by function."
     ),
-    "calls": Verb("framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."),
-    "summary": Verb("framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and times."),
-    "compiles": Verb(
-        "framedex.commands.verbs.compiles:compiles", "Show which lines compile, how long, and what changed."
-    ),
-    "transfers": Verb("framedex.commands.verbs.transfers:transfers", "Show which lines move data to and from devices."),
-    "memory": Verb("framedex.commands.verbs.memory:memory", "Show which lines hold device memory: peak, end, growth."),
-    "waits": Verb("framedex.commands.verbs.waits:waits", "Show which lines wait for the device, and loops' steps."),
-    "diff": Verb("framedex.commands.verbs.diff:diff", "Show what two recordings differ in."),
-    "report": Verb("framedex.commands.verbs.report:report", "Write one HTML file of what captures hold."),
-    "export": Verb("framedex.commands.verbs.export:export", "Write recorded calls for another viewer."),
-    "guidebook": Verb(
-        "framedex.commands.verbs.guidebook:guidebook",
-        "Write a site of the API's functions: what captures tell.",
-    ),
-    "ffi": Verb(
-        "framedex.commands.verbs.ffi:ffi",
-        "Show FFI targets: handlers, Python lines, and times.",
-    ),
-    "check": Verb("framedex.commands.verbs.check:check", "Show what captures tell to be wrong."),
-    "trace": Verb("framedex.commands.verbs.trace:trace", "Show the merged Python and C++ stack of a call."),
-    "where": Verb("framedex.commands.verbs.where:where", "Show which calls pass a file, or one line of it."),
-    "explain": Verb(
-        "framedex.commands.verbs.explain:explain",
-        "Show the stacks in a crash text or a log, with their sources.",
-    ),
-    "resolve": Verb(
-        "framedex.commands.verbs.resolve:resolve",
-        "Pass a log on, and add to its frames where their source is.",
+    "trace": Verb("framedex.commands.verbs.trace:trace", "Look at calls", "Show the Python and C++ stack of a call."),
+    "where": Verb(
+        "framedex.commands.verbs.where:where", "Look at calls", "Show the recorded calls below a file or a line."
     ),
     "find": Verb(
         "framedex.commands.verbs.find:find",
-        "Find functions, classes and FFI targets by a part of a name.",
+        "Look at calls",
+        "Find functions, classes and FFI targets by part of a name.",
     ),
     "callers": Verb(
-        "framedex.commands.verbs.relations:callers", "Show which functions called NAME in recorded stacks."
+        "framedex.commands.verbs.relations:callers", "Look at calls", "Show the recorded callers of a function."
     ),
     "callees": Verb(
-        "framedex.commands.verbs.relations:callees", "Show which functions NAME called in recorded stacks."
+        "framedex.commands.verbs.relations:callees", "Look at calls", "Show the recorded callees of a function."
     ),
-    "open": Verb("framedex.commands.verbs.open:open_source", "Open a place in your editor, else in the browser."),
-    "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
-    "doctor": Verb(
-        "framedex.commands.verbs.doctor:doctor",
-        "Tell what works here, and how to mend the rest.",
+    "ffi": Verb(
+        "framedex.commands.verbs.ffi:ffi", "Look at calls", "Show FFI targets: handlers, Python lines and times."
     ),
-    "completion": Verb(
-        "framedex.commands.verbs.completion:completion",
-        "Have a TAB in your shell complete verbs, options and names.",
+    "check": Verb(
+        "framedex.commands.verbs.check:check", "Look at calls", "Report errors, crashes, leaks and broken budgets."
+    ),
+    "compiles": Verb(
+        "framedex.commands.verbs.compiles:compiles", "Costs by line", "Show lines that compile, and what changed."
+    ),
+    "transfers": Verb(
+        "framedex.commands.verbs.transfers:transfers",
+        "Costs by line",
+        "Show lines that copy data between host and device.",
+    ),
+    "memory": Verb(
+        "framedex.commands.verbs.memory:memory", "Costs by line", "Show lines that hold device memory, and growth."
+    ),
+    "waits": Verb(
+        "framedex.commands.verbs.waits:waits", "Costs by line", "Show lines that wait for the device, and loop steps."
+    ),
+    "diff": Verb(
+        "framedex.commands.verbs.diff:diff", "Costs by line", "Compare two recordings by function, line and loop."
+    ),
+    "report": Verb("framedex.commands.verbs.report:report", "Costs by line", "Write an HTML report of captures."),
+    "explain": Verb(
+        "framedex.commands.verbs.explain:explain",
+        "Crashes and logs",
+        "Find the source of every frame in a crash text or log.",
+    ),
+    "resolve": Verb(
+        "framedex.commands.verbs.resolve:resolve",
+        "Crashes and logs",
+        "Copy a log and append source locations to its frames.",
+    ),
+    "share": Verb(
+        "framedex.commands.verbs.share:share", "Share and export", "Write a capture into one file for another machine."
+    ),
+    "import": Verb(
+        "framedex.commands.verbs.import_files:import_files",
+        "Share and export",
+        "Import profiles and shared captures into the index.",
+    ),
+    "export": Verb(
+        "framedex.commands.verbs.export:export",
+        "Share and export",
+        "Export calls for Perfetto, pprof, speedscope and others.",
+    ),
+    "fleet": Verb(
+        "framedex.commands.verbs.fleet:fleet", "Share and export", "Collect captures of many processes and query them."
+    ),
+    "fleet add": Verb(
+        "framedex.commands.verbs.fleet_add:add_to_fleet",
+        "Share and export",
+        "Add captures to a store, each exactly once.",
+    ),
+    "fleet query": Verb(
+        "framedex.commands.verbs.fleet_query:query_fleet",
+        "Share and export",
+        "Query all captures of a store, by a prepared question or SQL.",
+    ),
+    "fleet ranks": Verb(
+        "framedex.commands.verbs.fleet_ranks:ranks_of_fleet",
+        "Share and export",
+        "Compare the ranks of a job and show the outliers.",
+    ),
+    "fleet pull": Verb(
+        "framedex.commands.verbs.fleet_pull:pull_from_fleet",
+        "Share and export",
+        "Copy chosen captures of a store into an index.",
+    ),
+    "fleet compact": Verb(
+        "framedex.commands.verbs.fleet_compact:compact_fleet",
+        "Share and export",
+        "Merge the small files of each day and job.",
+    ),
+    "fleet drop": Verb(
+        "framedex.commands.verbs.fleet_drop:drop_of_fleet",
+        "Share and export",
+        "Drop the captures before a day, or of a job.",
+    ),
+    "guidebook": Verb(
+        "framedex.commands.verbs.guidebook:guidebook",
+        "Share and export",
+        "Write a site with one page per API function.",
+    ),
+    "open": Verb(
+        "framedex.commands.verbs.open:open_source",
+        "Editors and agents",
+        "Open a source line in your editor or browser.",
+    ),
+    "serve": Verb(
+        "framedex_server.command:serve", "Editors and agents", "Run the language server, over stdin and stdout."
     ),
     "mcp": Verb(
         "framedex.commands.verbs.mcp:mcp",
-        "Answer agents that speak MCP, over stdin and stdout.",
+        "Editors and agents",
+        "Run the MCP server for coding agents, over stdin and stdout.",
     ),
-    "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
+    "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Editors and agents", "Write a project for CLion and clangd."),
+    "demo": Verb("framedex.commands.verbs.demo:demo", "Set-up", "Record a small program and show its stacks."),
+    "doctor": Verb("framedex.commands.verbs.doctor:doctor", "Set-up", "Check this installation and suggest fixes."),
+    "completion": Verb(
+        "framedex.commands.verbs.completion:completion", "Set-up", "Install shell completion for bash, zsh or fish."
+    ),
 }
 
 
@@ -190,7 +233,7 @@ class Verbs(click.Group):
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the verbs, in the order of a first visit."""
+        """The names of the verbs, section by section."""
         return [name for name in VERBS if " " not in name]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -220,13 +263,17 @@ class Verbs(click.Group):
         raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of the verbs, as click does, without importing any of them."""
+        """Write the verbs by section, without importing any of them."""
         names = self.list_commands(ctx)
-        room = formatter.width - 6 - max(map(len, names))
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, click.Command(name, help=VERBS[name].summary).get_short_help_str(room)) for name in names]
-            )
+        column = max(map(len, names))
+        room = formatter.width - 6 - column
+        for section, verbs in groupby(names, key=lambda name: VERBS[name].section):
+            rows = [
+                (f"{name:{column}}", click.Command(name, help=VERBS[name].summary).get_short_help_str(room))
+                for name in verbs
+            ]
+            with formatter.section(section):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the verb; an error meant for the user is printed with its remedy and ends with status 1.
@@ -305,15 +352,15 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
     "--index",
     "index_path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The index to use. Default: the nearest .framedex/index.db upwards from here.",
+    help="The index. Default: the nearest .framedex/index.db in this folder or above it.",
 )
-@click.option("--read-only", is_flag=True, hidden=True, help="For verbs that are run for others: write nothing.")
+@click.option("--read-only", is_flag=True, hidden=True, help="Write nothing: for verbs that agents run.")
 @click.pass_context
 def cli(ctx: click.Context, index_path: Path | None, read_only: bool) -> None:
-    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source.
+    """See what really happens under a line of JAX: Python and C++ stacks, with sources.
 
-    The status is 0 for an answer, 1 where nothing of what was asked for is found, or something failed (stderr says
-    what, and what helps), and 2 for a command line that is not understood. `run` ends as its program does.
+    Exit status: 0 for an answer; 1 if nothing is found or something fails (stderr says why and what to do); 2 for a
+    wrong command line. `run` ends with the status of its program.
     """
     ctx.obj = index_path
     if read_only:

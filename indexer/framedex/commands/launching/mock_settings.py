@@ -24,13 +24,19 @@ _VARIABLES = {
     "fail": "FRAMEDEX_FAIL",
 }
 _OPTIONS = (
-    click.option("--device", metavar="KIND[:SHAPE]", help="Kind and chips: v4, v5e:2x4, ... Default: v5e."),
-    click.option("--devices", type=click.IntRange(1), metavar="N", help="How many devices, in the kind's usual shape."),
-    click.option("--hosts", type=click.IntRange(1), metavar="N", help="Share the devices among N hosts; this is one."),
-    click.option("--host-id", type=click.IntRange(0), metavar="I", help="Which of the hosts this is. Default: 0."),
+    click.option("--device", metavar="KIND[:SHAPE]", help="TPU kind and shape: v4, v5e:2x4, ... Default: v5e."),
+    click.option(
+        "--devices", type=click.IntRange(1), metavar="N", help="Number of devices, in the kind's usual shape."
+    ),
+    click.option(
+        "--hosts", type=click.IntRange(1), metavar="N", help="Split the devices among N hosts; simulate one of them."
+    ),
+    click.option("--host-id", type=click.IntRange(0), metavar="I", help="The simulated host. Default: 0."),
     click.option("--slices", type=click.IntRange(1), metavar="N", help="Simulate N slices of that shape."),
-    click.option("--hbm", type=Bytes(), help="Memory of each device, like 512MiB. Default: as the kind has."),
-    click.option("--fail", multiple=True, metavar="RULE", help="Fail: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."),
+    click.option("--hbm", type=Bytes(), help="Memory per device, such as 512MiB. Default: that of the kind."),
+    click.option(
+        "--fail", multiple=True, metavar="RULE", help="Inject a failure: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."
+    ),
 )
 
 

@@ -11,17 +11,17 @@ from framedex.commands.launching.quantities import Bytes
 
 _OPTIONS = (
     click.option(
-        "--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'."
+        "--include", multiple=True, metavar="PATTERN", help="Record only matching functions: 'PJRT_Buffer_*'."
     ),
-    click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this."),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record matching functions."),
     click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread."),
     click.option(
         "--limit",
         type=Bytes(),
         metavar="BYTES",
-        help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.",
+        help="Stop recording at this size, such as 1GiB. Counts blocks of 256 KiB, at least one per thread.",
     ),
-    click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest."),
+    click.option("--ring", is_flag=True, help="At the limit, overwrite the oldest calls."),
 )
 RECORDING = ("include", "exclude", "sample", "limit", "ring")
 """The parameters of a command that has these options."""

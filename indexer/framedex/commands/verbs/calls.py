@@ -40,12 +40,12 @@ _INDENT = 8
 @click.option(
     "--stack",
     type=Choice(["line", "full"]),
-    help="Below each call the line of Python that led to it, or its whole merged stack.",
+    help="Show the Python line of each call, or its whole stack.",
 )
-@click.option("--all", "show_all", is_flag=True, help="Also what only asks, waits or cleans up.")
-@click.option("--group", is_flag=True, help="Show repeated calls, and repeated sequences of calls, once.")
+@click.option("--all", "show_all", is_flag=True, help="Include queries, waits and destructors.")
+@click.option("--group", is_flag=True, help="Fold repeated calls and sequences of calls.")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=100, show_default=True, help="At most the latest N calls; 0: all."
+    "--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Show the latest N calls; 0: all."
 )
 @json_option
 @click.pass_obj
@@ -61,10 +61,9 @@ def calls(
 ) -> None:
     """List recorded calls by time, with arguments and results.
 
-    Programs (compiled, loaded, run), transfers, runs of FFI handlers and errors; with --all, with any filter but
-    --capture and in --json every other call, too: what only asks, waits or cleans up.
-    Objects of the runtime have names that hold for their life, such as buffer#12, whatever address they had. A call
-    made inside another is indented below it. Each id is one for `framedex trace`.
+    Default: programs (compiled, loaded, run), transfers, FFI handlers and errors. --all, --json and every filter
+    except --capture also list queries, waits and clean-up. An object keeps its name for its life, such as buffer#12,
+    whatever its address. A nested call is indented below its caller. `framedex trace ID` shows the stack of a call.
     """
     if group and as_json:
         raise click.UsageError("--group is for people; without it, --json has every call.")

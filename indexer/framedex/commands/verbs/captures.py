@@ -13,14 +13,14 @@ from framedex.commands.reading.known import open_index
 
 
 @click.group(invoke_without_command=True)
-@click.option("--all", "show_all", is_flag=True, help="Also those whose folders are gone.")
+@click.option("--all", "show_all", is_flag=True, help="Include captures whose folders are gone.")
 @json_option
 @click.pass_context
 def captures(ctx: click.Context, show_all: bool, as_json: bool) -> None:
     """List the captures in the index.
 
-    Each with its id for --capture, the size of its folder, and the calls that are here. One whose folder is gone still
-    has its calls in the index, until it is removed from there.
+    Each row shows the id for --capture, the size on disk and the number of calls. A capture whose folder is gone
+    keeps its calls in the index until it is removed.
     """
     if ctx.invoked_subcommand is not None:
         return

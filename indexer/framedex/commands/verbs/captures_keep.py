@@ -17,12 +17,12 @@ from framedex.errors import FramedexError
 
 @click.command("keep")
 @click.argument("named", metavar="ID...", nargs=-1, required=True, type=CaptureIds())
-@click.option("--not", "is_over", is_flag=True, help="No longer keep them.")
+@click.option("--not", "is_over", is_flag=True, help="Remove the protection.")
 @click.pass_obj
 def keep_captures(index_path: Path | None, named: tuple[tuple[int, ...], ...], is_over: bool) -> None:
-    """Mark captures so that `framedex captures rm` leaves them.
+    """Protect captures from `framedex captures rm`.
 
-    Given their ids, it removes them all the same. The mark is a file in the capture's folder.
+    Removal by id still works. The mark is a file in the capture's folder.
     """
     from framedex.index.opening import known_captures
 

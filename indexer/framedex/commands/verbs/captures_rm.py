@@ -41,10 +41,10 @@ class _Age(click.ParamType[int]):
 
 @click.command("rm")
 @click.argument("named", metavar="[ID...|all]", nargs=-1, type=CaptureIds(may_be_all=True))
-@click.option("--older-than", "age", type=_Age(), help="Those that began longer ago than this: 7d, 12h, 30m, 2w.")
+@click.option("--older-than", "age", type=_Age(), help="Captures older than this: 7d, 12h, 30m, 2w.")
 @click.option("--all-but", type=click.IntRange(min=0), metavar="N", help="All but the latest N runs.")
-@click.option("--yes", "is_meant", is_flag=True, help="Remove those that all, --older-than or --all-but choose.")
-@click.option("--dry-run", is_flag=True, help="Show what would be removed.")
+@click.option("--yes", "is_meant", is_flag=True, help="Confirm a choice by all, --older-than or --all-but.")
+@click.option("--dry-run", is_flag=True, help="Show the captures without removing them.")
 @click.pass_obj
 def remove_captures(
     index_path: Path | None,
@@ -54,10 +54,11 @@ def remove_captures(
     is_meant: bool,
     dry_run: bool,
 ) -> None:
-    """Remove captures: their folders, and what the index has of them.
+    """Remove captures and their rows in the index.
 
-    By their ids; or all, or by age or number, with --yes, without which this only shows which ones that would be. These
-    leave what `framedex captures keep` has marked, and what does not lie beside the index.
+    Choose them by id, or by age or number with --yes. Without --yes the command shows the captures that it would
+    remove. A choice by age or number leaves captures that are protected by `framedex captures keep` or stored
+    elsewhere.
     """
     is_all, ids = () in named, tuple(chain.from_iterable(named))
     is_range = is_all or age is not None or all_but is not None

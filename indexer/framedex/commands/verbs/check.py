@@ -42,28 +42,34 @@ _KINDS = [
 
 @click.command()
 @capture_option
-@click.option("--only", multiple=True, type=Choice(_KINDS), help="Only findings of this kind; may be repeated.")
-@click.option("--ignore", multiple=True, type=Choice(_KINDS), help="No findings of this kind; may be repeated.")
+@click.option("--only", multiple=True, type=Choice(_KINDS), help="Only findings of this kind. Repeatable.")
+@click.option("--ignore", multiple=True, type=Choice(_KINDS), help="Ignore findings of this kind. Repeatable.")
 @click.option(
-    "--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes, or calls are missing."
+    "--exit-code", is_flag=True, help="Exit with status 1 on any finding except notes, or if calls are missing."
 )
 @click.option(
     "--max-compiles",
     multiple=True,
     type=CountBudget("compiles"),
     metavar="[PATTERN=]N",
-    help="At most N compilations of a function by a line (train.py:12, train.py:*), or of a function (step) by all"
-    " lines together; may be repeated: the last that fits counts.",
+    help=(
+        "At most N compilations of each function by a line (train.py:12, train.py:*), or of one function "
+        "(step) by all lines. Repeatable: the last match counts."
+    ),
 )
 @click.option(
     "--max-implicit-transfers",
     multiple=True,
     type=CountBudget("implicit-transfers"),
     metavar="[PATTERN=]N",
-    help="At most N transfers by a line, or a function of Python, that nobody asked for; may be repeated.",
+    help="At most N implicit transfers by a line or a Python function. Repeatable.",
 )
-@click.option("--no-implicit-transfers", is_flag=True, help="None of them, where no other budget says how many.")
-@click.option("--max-memory", type=Bytes(), metavar="BYTES", help="At most so much alive on a device: 2GiB.")
+@click.option(
+    "--no-implicit-transfers",
+    is_flag=True,
+    help="Allow no implicit transfers, except where another budget allows them.",
+)
+@click.option("--max-memory", type=Bytes(), metavar="BYTES", help="At most this much live memory on a device: 2GiB.")
 @json_option
 @click.pass_context
 def check(
@@ -79,14 +85,13 @@ def check(
     max_memory: int | None,
     as_json: bool,
 ) -> None:
-    """Show what captures tell to be wrong.
+    """Report errors, crashes, leaks and broken budgets.
 
-    Errors that came back, crashes, donations that could not be used, functions that are not implemented, calls that
-    never returned, objects that were not destroyed or were used wrongly. Findings that are the same are shown once,
-    with a call for `framedex trace`.
+    Findings: returned errors, crashes, unusable donations, unimplemented functions, calls that never returned,
+    objects that were leaked or misused. Equal findings appear once, with the id of a call for `framedex trace`.
 
-    Budgets (--max-compiles and those after it) say what a program may do at most; each process keeps to them by
-    itself. The status is 1 where one is broken or fits nothing, or where calls are missing: docs/budgets.md.
+    Budgets (--max-compiles and the options after it) limit each process. Status 1: a budget is exceeded or matches
+    nothing, or calls are missing. See docs/budgets.md.
     """
     budgets = chosen_budgets(max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory)
     with index_of_whole_runs(ctx.obj, chosen) as (index, answer):

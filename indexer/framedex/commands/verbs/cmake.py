@@ -39,7 +39,7 @@ _SHOWN = 8
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder to write to, made if need be. Default: SOURCE_DIR, where CLion and clangd look first.",
+    help="The output folder. Default: SOURCE_DIR, where CLion and clangd look first.",
 )
 @click.option(
     "--include",
@@ -47,9 +47,9 @@ _SHOWN = 8
     metavar="DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     multiple=True,
-    help="A folder below which headers are that the tree lacks (absl, protobuf, llvm); again for more.",
+    help="A folder with headers that the tree lacks (absl, protobuf, llvm). Repeatable.",
 )
-@click.option("--define", "defines", metavar="NAME[=VALUE]", multiple=True, help="A macro to define; again for more.")
+@click.option("--define", "defines", metavar="NAME[=VALUE]", multiple=True, help="Define a macro. Repeatable.")
 @click.option(
     "--std",
     "standard",
@@ -63,9 +63,9 @@ _SHOWN = 8
     "excluded",
     metavar="PATTERN",
     multiple=True,
-    help="Leave out the files and folders whose path below SOURCE_DIR fits, as in '*/rocm'; again for more.",
+    help="Leave out matching paths below SOURCE_DIR, such as '*/rocm'. Repeatable.",
 )
-@click.option("--tests", "with_tests", is_flag=True, help="Take in the tree's tests, which are left out otherwise.")
+@click.option("--tests", "with_tests", is_flag=True, help="Include tests.")
 @click.option("--force", is_flag=True, help="Replace files that framedex did not write.")
 @json_option
 def cmake(
@@ -81,9 +81,9 @@ def cmake(
 ) -> None:
     """Write a project for CLion and clangd.
 
-    Makes a CMakeLists.txt and a compile_commands.json for a large C++ tree that does not build with CMake, as XLA and
-    jaxlib do not. They are for reading and navigating; nothing can be built with them. The include folders are found by
-    what the tree's #include lines say. Files that are as they should be already are not touched.
+    Writes a CMakeLists.txt and a compile_commands.json for a large C++ tree without CMake, such as XLA or jaxlib.
+    The project is for reading and navigating; it does not build. Include folders come from the tree's #include
+    lines. Unchanged files are not rewritten.
     """
     for define in defines:
         if not is_definition(define):

@@ -14,20 +14,17 @@ from framedex.commands.reading.scope import Chosen, capture_option, heading, ind
 
 
 @click.command()
-@click.option(
-    "--all-lines", is_flag=True, help="Also the lines of the program that led to each line, and a row for each way."
-)
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N rows; 0: all.")
+@click.option("--all-lines", is_flag=True, help="Show one row per call path, with the lines that led to each line.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N rows; 0: all.")
 @capture_option
 @json_option
 @click.pass_obj
 def compiles(index_path: Path | None, all_lines: bool, limit: int, chosen: Chosen | None, as_json: bool) -> None:
-    """Show which lines compile, how long, and what changed.
+    """Show lines that compile, and what changed.
 
-    A row is a line of the program and a function that it had compiled, what took longest first. Below it stands what is
-    other than in the compilation of that function before: shapes, dtypes, shardings, donation, constants, code, or
-    nothing. Arguments count as the program has them: the leaves of trees, without those that it does not use. `loads`
-    came out of a compilation cache.
+    A row is a line and a function that it compiled; the longest total comes first. Below the row is the difference
+    from the previous compilation of that function: shapes, dtypes, shardings, donation, constants or code. Arguments
+    are leaves of pytrees; unused arguments are left out. `loads` came from a compilation cache.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_compiles()) as (index, answer):
         rows = index.compiles(all_lines=all_lines)

@@ -14,17 +14,16 @@ _shells = click.argument("shells", metavar="[bash|zsh|fish]...", nargs=-1, type=
 
 @click.group()
 def completion() -> None:
-    """Have a TAB in your shell complete verbs, options and names.
+    """Install shell completion for bash, zsh or fish.
 
-    The names are those of captures, functions and files. It asks the framedex by which it was installed, and the index
-    of the folder that you are in.
+    TAB then completes verbs, options, captures, functions and files, from the index of the current folder.
     """
 
 
 @completion.command("install")
 @_shells
 def install_completion(shells: tuple[str, ...]) -> None:
-    """Have these shells complete framedex: yours, if you name none. Doing it again is harmless."""
+    """Install completion for these shells. Default: your shell. Safe to repeat."""
     for shell in shells or (usual_shell(),):
         written = install(shell)
         for path in written:
@@ -37,7 +36,7 @@ def install_completion(shells: tuple[str, ...]) -> None:
 @completion.command("remove")
 @_shells
 def remove_completion(shells: tuple[str, ...]) -> None:
-    """Take away what `install` wrote for these shells. For all, if you name none."""
+    """Remove completion from these shells. Default: all."""
     changed = [path for shell in shells or SHELLS for path in remove(shell)]
     for path in changed:
         note(f"Removed: {path}" if not path.exists() else f"Its line is taken out: {path}")
@@ -48,5 +47,5 @@ def remove_completion(shells: tuple[str, ...]) -> None:
 @completion.command("show")
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 def show_completion(shell: str) -> None:
-    """Print the script, for set-ups that keep such files themselves."""
+    """Print the completion script, for your own start-up files."""
     click.echo(script_here(shell), standard_output(), nl=False)

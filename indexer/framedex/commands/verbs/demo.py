@@ -49,22 +49,22 @@ editors/README.md has what to put into your own set-up, and CLion."""
     "--folder",
     type=click.Path(path_type=Path),
     default=Path(_FOLDER),
-    help=f"Where to record: a new folder, an empty one, or that of an earlier demo. Default: {_FOLDER} in this folder.",
+    help=f"A new or empty folder, or that of an earlier demo. Default: {_FOLDER}.",
 )
 @click.option(
     "--python",
     default=sys.executable,  # noqa: TID251
     type=click.Path(dir_okay=False),
-    help="The Python that runs the program. Default: the one framedex runs under.",
+    help="The Python that runs the program. Default: framedex's own.",
 )
 @click.pass_context
 def demo(ctx: click.Context, folder: Path, python: str) -> None:
-    """Record a small program of JAX, and show what happened.
+    """Record a small program and show its stacks.
 
-    It is the stacks under a jax.device_put that are shown. The program, its capture and its index go into a folder of
-    their own, which can be deleted afterwards. A folder that holds anything else is left alone. Run again in the demo's
-    folder, it records once more and shows that recording. Variables that steer JAX or framedex do not count here. Each
-    command is shown as you would type it; the demo ends with the status of the first that fails.
+    The stacks are those of jax.device_put. The program, its capture and its index go into a new folder, which you
+    can delete afterwards. A folder with other content is left alone. In the folder of an earlier demo, the demo
+    records again. Environment variables of JAX and framedex are ignored. The demo ends with the status of the first
+    command that fails.
     """
     python = interpreter(python)
     other_python = [] if python == sys.executable else ["--python", python]  # noqa: TID251

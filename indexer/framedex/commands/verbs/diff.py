@@ -32,15 +32,15 @@ _MILLISECOND = 1_000_000  # ns
 @click.command()
 @click.argument("before", metavar="A", type=SideName())
 @click.argument("after", metavar="[B]", type=SideName(), default="latest")
-@click.option("--only", multiple=True, type=Choice(_ABOUT), help="Only differences of this kind; may be repeated.")
-@click.option("--ignore", multiple=True, type=Choice(_ABOUT), help="No differences of this kind; may be repeated.")
+@click.option("--only", multiple=True, type=Choice(_ABOUT), help="Only differences of this kind. Repeatable.")
+@click.option("--ignore", multiple=True, type=Choice(_ABOUT), help="Ignore differences of this kind. Repeatable.")
 @click.option(
     "--threshold",
     type=click.FloatRange(min=1),
     default=MOST,
     show_default=True,
     metavar="FACTOR",
-    help="A time differs where one is more than FACTOR times the other, the more the fewer there are,",
+    help="Report a time that changed by more than FACTOR; fewer samples need more.",
 )
 @click.option(
     "--floor",
@@ -48,20 +48,20 @@ _MILLISECOND = 1_000_000  # ns
     default=FLOOR / _MILLISECOND,
     show_default=True,
     metavar="MS",
-    help="and all of it together by so many milliseconds.",
+    help="Report a time whose total changed by at least MS milliseconds.",
 )
-@click.option("--exit-code", is_flag=True, help="End with status 1 if anything differs.")
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N rows; 0: all.")
-@click.option("--format", "form", type=Choice(_FORMS), default="text", show_default=True, help="As what.")
+@click.option("--exit-code", is_flag=True, help="Exit with status 1 on any difference.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N rows; 0: all.")
+@click.option("--format", "form", type=Choice(_FORMS), default="text", show_default=True, help="The format.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     default=Path("framedex-diff.html"),
     show_default=True,
-    help="Of html: the file to write; - is stdout.",
+    help="With html: the file to write; - is stdout.",
 )
-@click.option("--force", is_flag=True, help="Of html: replace a file that is none of framedex's pages.")
+@click.option("--force", is_flag=True, help="With html: replace a file that framedex did not write.")
 @click.pass_context
 def diff(
     ctx: click.Context,
@@ -78,16 +78,14 @@ def diff(
     output: Path,
     force: bool,
 ) -> None:
-    """Show what two recordings differ in.
+    """Compare two recordings by function, line and loop.
 
-    A and B are ids of `framedex captures` (3 or 3,5), latest, all, the folder of a capture, or an index or a project's
-    folder (INDEX or INDEX:3). B is the latest run where it is not given. What came, went or changed is shown by
-    functions of the runtime, by lines of the program and by loops: calls, bytes and compilations as they are counted,
-    times where quick ones differ by more than noise. Of each line the roads below it are compared, by the names of
-    functions: what only one recording passes is marked.
+    A and B are ids of `framedex captures` (3 or 3,5), latest, all, the folder of a capture, or an index or project
+    folder (INDEX or INDEX:3). Default for B: the latest run. The comparison covers calls, bytes, compilations, the
+    stacks below each line, and times beyond noise.
 
-    Lines are known again by their function and text where they have moved. Calls that only end objects count for
-    functions, but for no line: Python decides when they are made.
+    A moved line is recognised by its function and text. Destructor calls count for functions but not for lines,
+    because Python decides when they run.
     """
     if form != "html" and ctx.get_parameter_source("output") is not ParameterSource.DEFAULT:
         raise click.UsageError(f"-o is of --format html only: {form} goes to stdout, and `>` writes that to a file.")

@@ -37,15 +37,15 @@ _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buff
     "--python",
     default=sys.executable,  # noqa: TID251
     type=click.Path(dir_okay=False),
-    help="Tell what can be recorded with this Python. Default: the one framedex runs under.",
+    help="Check recording with this Python. Default: framedex's own.",
 )
 @json_option
 @click.pass_obj
 def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
-    """Tell what works here, and how to mend the rest.
+    """Check this installation and suggest fixes.
 
-    Of an index it tells how complete it is, and what could not be read. It looks for real: it loads the mock TPU,
-    imports JAX in its interpreter, and has the language server answer.
+    The checks are real: they load the mock TPU, import JAX, and start the language server. For an index, doctor
+    reports its state and unreadable files.
     """
     found = list(found_by([*software.looks(), *recording.looks(python), *surroundings.looks()]))
     captures: list[CaptureRow] = []

@@ -32,7 +32,7 @@ from framedex.plaintext import visible
 from framedex.releases.stated import StatedReleases
 
 if TYPE_CHECKING:
-    from framedex.interchange.model import TextStack
+    from framedex.interchange.model import TextFrame, TextStack
     from framedex.interchange.placing.resolve import Found, Resolver
 
 
@@ -41,13 +41,12 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def explain(index_path: Path | None, file: str, as_json: bool) -> None:
-    """Show the stacks in a crash text or a log, with their sources.
+    """Find the source of every frame in a crash text or log.
 
-    Reads what Python, absl, glog, gdb, lldb, the sanitizers, valgrind, LLVM, glibc, macOS, PyTorch, PyTorch/XLA,
-    py-spy, pystack, HLO, MLIR and others print, and plain file:line, alone or mixed, behind whatever a log puts before
-    its lines; docs/trace-documents.md has the list. Frames that have only a symbol, or a binary and an offset, are
-    looked up in the index, and those of XLA and JAX in the releases that framedex knows:
-    train.py 2>&1 | framedex explain
+    Supported: stacks of Python, absl, glog, gdb, lldb, sanitizers, valgrind, LLVM, glibc, macOS, PyTorch,
+    PyTorch/XLA, py-spy, pystack, HLO, MLIR and others, plain file:line, and any mix of them, behind any log prefix
+    (docs/trace-documents.md has the list). A frame with only a symbol, or a binary and an offset, is looked up in
+    the index; a frame of XLA or JAX also in the known releases. Example: train.py 2>&1 | framedex explain
     """
     text = _text(file)
     reading = read(text)
@@ -121,7 +120,7 @@ def _frame_lines(found: Found) -> Iterator[Line]:
         doubt = " [doubtful]" if found.is_doubtful else ""
         yield (name, Span(f"{visible(frame.module)}+{frame.offset:#x}{doubt}", "dim"))
     else:
-        yield (name, Span(f"{frame.address:#x}" if frame.address is not None else "", "dim"))
+        yield (name, Span(_address_words(frame), "dim"))
     by_name = (found.location,) if found.location is not None and found.is_by_name else ()
     for candidate in (*by_name, *found.candidates):
         yield (Span("      or "), *place_line(candidate))
@@ -131,6 +130,14 @@ def _frame_lines(found: Found) -> Iterator[Line]:
     for label in frame.labels:
         if label not in told:
             yield text_line(f"      {label}", "dim")
+
+
+def _address_words(frame: TextFrame) -> str:
+    """The address of a frame, and the binary that the text says was there, by its path or its build-id."""
+    address = f"{frame.address:#x}" if frame.address is not None else ""
+    if frame.build_id and frame.offset is not None:
+        return f"{address} (build-id {visible(frame.build_id)}+{frame.offset:#x})".lstrip()
+    return f"{address} in {visible(frame.module)}".lstrip() if frame.module else address
 
 
 def _document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:

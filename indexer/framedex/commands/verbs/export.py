@@ -25,31 +25,33 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--format", "name", type=Choice(list(FORMATS)), required=True, help="What to write.")
+@click.option("--format", "name", type=Choice(list(FORMATS)), required=True, help="The format.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
     required=True,
-    help="The file to write, or to replace; - is stdout. Of parquet a folder, which has a file for each table.",
+    help="The file to write; - is stdout. With parquet: a folder with one file per table.",
 )
 @click.option(
     "--weight",
     type=Choice([weight.value for weight in Weight]),
-    help="By what stacks are weighed: time in their own calls (the default), calls, or bytes of the objects that those"
-    " created. Collapsed stacks have that alone, other formats show it first.",
+    help=(
+        "Weight of stacks: self time, calls, or bytes of created objects. Collapsed stacks have only this"
+        " weight, other formats show it first. Default: time."
+    ),
 )
 @filter_options
 @click.pass_obj
 def export(
     index_path: Path | None, name: str, output: Path, weight: str | None, wanted: CallFilter, chosen: Chosen | None
 ) -> None:
-    """Write recorded calls for another viewer.
+    """Export calls for Perfetto, pprof, speedscope and others.
 
-    perfetto and firefox have threads with their calls over time; pprof, speedscope, collapsed and otlp have every stack
-    with its time, calls and bytes; scip has the lines of the current folder with what they called; csv, jsonl and
-    parquet have every call. A call's time is without that of the calls made inside it, which have stacks of their own,
-    as self in `framedex summary`. The page docs/exporting.md says how each is opened.
+    perfetto and firefox have threads with their calls over time. pprof, speedscope, collapsed and otlp have every
+    stack with its time, calls and bytes. scip has the lines of the current folder with their callees. csv, jsonl and
+    parquet have every call. A call's time excludes recorded calls inside it, as `self` in `framedex summary`.
+    docs/exporting.md shows how to open each format.
     """
     form = FORMATS[name]
     if weight is not None and not form.is_weighed:

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("target", required=False)
-@click.option("--all", "show_all", is_flag=True, help="Also list targets that were registered and never called.")
+@click.option("--all", "show_all", is_flag=True, help="Include targets that were never called.")
 @capture_option
 @json_option
 @click.pass_obj
 def ffi(index_path: Path | None, target: str | None, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
-    """Show FFI targets: handlers, Python lines, and times.
+    """Show FFI targets: handlers, Python lines and times.
 
-    The lines are those whose `ffi_call` the handlers were run for.
+    A line is the `ffi_call` of a handler's run.
 
-    With TARGET (a name, or a part that fits one only) everything about it: stages, C++ signature, where it is
-    registered, the stacks of its sites, shapes, attributes, and what went wrong with it.
+    With TARGET (a name, or a unique part): its stages, C++ signature, registration, the stacks of its calls, shapes,
+    attributes and errors.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.ffi.captures()) as (index, answer):
         targets = index.ffi.targets()

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("text")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N symbols.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Show at most N symbols.")
 @capture_option
 @json_option
 @click.pass_obj
 def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
-    """Find functions, classes and FFI targets by a part of a name.
+    """Find functions, classes and FFI targets by part of a name.
 
-    Boundary functions are found, too. Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its
-    name inside something that has Client in its own. The best fit comes first, and among equals what was recorded.
+    The search ignores case and includes runtime functions. `Client::Buffer` matches Buffer inside Client. The best
+    match comes first; among equal matches, recorded ones.
     """
     if not text.strip():
         raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")

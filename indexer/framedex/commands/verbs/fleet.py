@@ -7,7 +7,7 @@ import click
 
 @click.group()
 def fleet() -> None:
-    """Gather captures of many processes, and ask all of them.
+    """Collect captures of many processes and query them.
 
-    The store is a folder, or an address such as s3://BUCKET/FOLDER, of Parquet files that other tools read, too.
+    The store is a folder, or an address such as s3://BUCKET/FOLDER. It has Parquet files that other tools read too.
     """

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.command("add")
 @click.argument("captures", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
 @store_option
-@click.option("--scheduler", metavar="ADDRESS", help="Have a cluster of Dask's add them: tcp://HOST:PORT, or a file.")
 @click.option(
-    "--workers", metavar="N", type=click.IntRange(0), help="Have so many processes of this machine add them; 0: one."
+    "--scheduler", metavar="ADDRESS", help="Add them on a Dask cluster: tcp://HOST:PORT, or a scheduler file."
 )
+@click.option("--workers", metavar="N", type=click.IntRange(0), help="Number of local processes; 0: one.")
 @json_option
 @click.pass_context
 def add_to_fleet(
@@ -39,14 +39,12 @@ def add_to_fleet(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Put captures into a store, each once however often it is added.
+    """Add captures to a store, each exactly once.
 
-    DIR is a capture or a folder that holds captures. A capture is in the store whole or not at all, also where this is
-    interrupted: run it again and it goes on. Its job and rank are what FRAMEDEX_JOB and FRAMEDEX_RANK were when it was
-    recorded, else what JAX, Slurm, Kubernetes or MPI set.
+    DIR is a capture or a folder of captures. You can interrupt it: the next run continues. The job and rank of a
+    capture come from FRAMEDEX_JOB and FRAMEDEX_RANK at recording time, else from JAX, Slurm, Kubernetes or MPI.
 
-    Without --scheduler and --workers one process adds them, or for more than 256 MiB of captures, where Dask is
-    installed, one for each processor.
+    Default: one process, or one per processor for more than 256 MiB of captures if Dask is installed.
     """
     from framedex.commands.output.bars import progress_on_terminal
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def compact_fleet(ctx: click.Context, store: str, as_json: bool) -> None:
-    """Put the small files of each day and job together.
+    """Merge the small files of each day and job.
 
-    No answer of the store changes, at no moment, and captures may be added meanwhile. What is needed no more is removed
-    an hour later, by the next that compacts or drops: who reads may be at it until then. Where this is interrupted,
-    run it again. A day and job of which the store lacks something stays as it is, which is told.
+    Answers do not change, and captures may be added meanwhile. Unused files are deleted one hour later, by the next
+    compact or drop, so that running readers can finish. You can interrupt it and run it again. A day and job with
+    missing files is reported and left alone.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fleet.compacting import compact

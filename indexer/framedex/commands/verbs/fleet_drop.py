@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @click.command("drop")
 @store_option
-@click.option("--before", metavar="DAY", help="Captures that began before this day, such as 2026-11-24, in UTC.")
-@click.option("--job", help="Captures of this job; with --before of both.")
-@click.option("--yes", "is_meant", is_flag=True, help="Drop them.")
+@click.option("--before", metavar="DAY", help="Captures before this day, such as 2026-11-24 (UTC).")
+@click.option("--job", help="Captures of this job. With --before: both must match.")
+@click.option("--yes", "is_meant", is_flag=True, help="Confirm.")
 @json_option
 def drop_of_fleet(store: str, before: str | None, job: str | None, is_meant: bool, as_json: bool) -> None:
-    """Drop the captures from before a day, or those of a job.
+    """Drop the captures before a day, or of a job.
 
-    Without --yes this only shows what would go. From one moment on none of them counts, whoever asks; then their files
-    are removed. Stacks that other captures may share go an hour later, by the next that drops or compacts. Where this
-    is interrupted, run it again. A capture that is added again later counts again.
+    Without --yes the command shows the captures that it would drop. Dropped captures disappear from all answers at
+    once; then their files are deleted. Stacks that other captures may share are deleted one hour later, by the next
+    drop or compact. You can interrupt it and run it again. A dropped capture can be added again.
     """
     if before is None and job is None:
         raise click.UsageError("Give --before DAY, --job JOB, or both.")

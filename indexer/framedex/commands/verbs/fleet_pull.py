@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 @store_option
 @click.option("--job", help="Captures of this job.")
 @click.option("--rank", type=click.IntRange(min=0), help="Captures of this rank.")
-@click.option("--capture", metavar="ID", multiple=True, help="This capture; the beginning of its id will do.")
-@click.option("--day", metavar="DAY", help="Captures that began on this day, such as 2026-11-24, in UTC.")
-@click.option("--since", metavar="DAY", help="Captures that began on this day or later.")
+@click.option("--capture", metavar="ID", multiple=True, help="One capture, by the start of its id.")
+@click.option("--day", metavar="DAY", help="Captures of this day, such as 2026-11-24 (UTC).")
+@click.option("--since", metavar="DAY", help="Captures of this day or later.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The index. Default: that of the project."
 )
@@ -49,12 +49,12 @@ def pull_from_fleet(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Make an index of chosen captures, for editors and verbs.
+    """Copy chosen captures of a store into an index.
 
-    Captures that fit all of --job, --rank, --capture, --day and --since that are given are chosen: without one all
-    that the store has, however many. Their own folders need not be here. What was pulled before stays as it is, unless
-    the store has more of it now. Each capture is in the index whole or not at all. A store has calls, stacks and lines,
-    but no objects of the runtime and no compiled programs: that is told wherever such a capture is shown.
+    Editors and verbs then read them. A capture is chosen if it matches all of --job, --rank, --capture, --day and
+    --since; default: every capture. Captures that were pulled before are updated if the store has more of them. The
+    store has calls, stacks and lines, but no objects and no compiled programs; every answer about such a capture
+    says so.
     """
     from framedex.fleet.choosing import Chosen
 

@@ -27,10 +27,10 @@ _MOST_SHOWN = 100  # rows, of a question that is ready
 @store_option
 @json_option
 def query_fleet(question: str | None, store: str, as_json: bool) -> None:
-    """Ask all captures of a store, by a question or by SQL.
+    """Query all captures of a store, by a prepared question or SQL.
 
-    Without either the questions are listed, and the views with their columns. SQL is one SELECT, as DuckDB has it. With
-    --json a ready question comes with its SQL, to go on from.
+    Without an argument: list the questions, and the views with their columns. SQL is one SELECT for DuckDB. With
+    --json a prepared question includes its SQL.
     """
     from framedex.fleet.asking import Asking
     from framedex.fleet.place import Place

@@ -22,21 +22,23 @@ _MILLISECOND = 1_000_000  # ns
     default=100,
     show_default=True,
     metavar="MS",
-    help="Leave out delays of less than MS milliseconds: in one step, or over all for a rank that is late in most.",
+    help="Ignore delays below MS milliseconds: per step, or in total for a rank that is late in most steps.",
 )
-@click.option("--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes.")
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N findings; 0: all.")
+@click.option("--exit-code", is_flag=True, help="Exit with status 1 on any finding except notes.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N findings; 0: all."
+)
 @json_option
 @click.pass_context
 def ranks_of_fleet(
     ctx: click.Context, /, job: str, store: str, floor: float, exit_code: bool, limit: int, as_json: bool
 ) -> None:
-    """Show what the ranks of a job do otherwise than the others.
+    """Compare the ranks of a job and show the outliers.
 
-    Held against one another are the calls that compile, load or run programs or move data, by the lines of Python that
-    made them: ranks with another shape or program, with a call more or less or in another order, that end before the
-    others, fail alone, or are not there. By times, set to one clock: ranks that come later than the others in some
-    steps of the loop or in most, and on which line. What rank 0 does on lines of its own is a note.
+    The comparison covers calls that compile, load or run programs or move data, by line of Python. It reports ranks
+    with another shape or program, with additional, missing or reordered calls, with an early end, with errors, and
+    missing ranks. With clocks aligned, it reports ranks that are late in some or most steps, and the line that is
+    slow. Work that only rank 0 does is a note.
     """
     from framedex.fleet.asking import Asking
     from framedex.fleet.place import Place

@@ -37,8 +37,7 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help=f"The folder of the site, made or replaced. Default: {_OUT}, beside the index where its captures are told of;"
-    " but with --observations alone no site is made.",
+    help=f"The folder of the site. Default: {_OUT}; with --observations alone no site is written.",
 )
 @click.option("--title", default="Guidebook of the runtime's API", show_default=True, help="The site's title.")
 @click.option(
@@ -47,16 +46,14 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
     metavar="LEFT RIGHT",
     nargs=2,
     type=str,
-    help="Put two plug-ins or versions beside each other: each by a plug-in's name or a part of it, a framework's"
-    " version ('jax 0.10.2'), or both ('jax 0.10.2 on libpjrt_cpu').",
+    help=("Compare two plug-ins or versions: part of a plug-in's name, 'jax 0.10.2', or 'jax 0.10.2 on libpjrt_cpu'."),
 )
 @click.option(
     "--observations",
     "kept_in",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Write what was observed to this file (- is stdout), which a later `framedex guidebook` takes in place of"
-    " captures.",
+    help=("Write the observations to this file (- is stdout). `framedex guidebook FILE` reads it instead of captures."),
 )
 @click.option(
     "--documentation", metavar="DIR", type=_FOLDER, help="A checkout whose README.md and docs/ become part of the site."
@@ -65,7 +62,7 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
     "--repository",
     metavar="URL",
     callback=_of_the_web,
-    help="Where the files of that checkout are to be read in public.",
+    help="The public address of that checkout's files.",
 )
 @click.option(
     "--capture",
@@ -74,7 +71,7 @@ def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | Non
     metavar="ID|latest|all",
     default="all",
     show_default=True,
-    help="Of which captures in the index: ids of `framedex captures` (3 or 3,5), the latest run with calls, or all.",
+    help="Captures: ids of `framedex captures` (3 or 3,5), latest, or all.",
 )
 @click.pass_context
 def guidebook(
@@ -88,12 +85,11 @@ def guidebook(
     repository: str | None,
     chosen: Chosen,
 ) -> None:
-    """Write a site of the API's functions: what captures tell.
+    """Write a site with one page per API function.
 
-    Each function of the PJRT C API has a page: who calls it, from which lines, with which arguments, what comes before
-    and after it, which errors were seen; and so have objects, and programs that show something in steps. DIR is a
-    capture or a folder that holds captures; FILE holds what --observations wrote. Without either, the site tells of
-    all captures in the index. The site needs no network and no server.
+    A page shows the callers of a function of the PJRT C API, their lines and arguments, the calls before and after
+    it, and its errors. Objects and step-by-step programs have pages too. DIR is a capture or a folder of captures;
+    FILE is a file of --observations. Default: all captures in the index. The site needs no network and no server.
 
     Needs mkdocs-material: pip install 'framedex[guidebook]'.
     """

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     "folders",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Relative names of files begin here, such as site-packages. May be given several times.",
+    help="Resolve relative file names here, such as site-packages. Repeatable.",
 )
 @json_option
 @click.pass_context
 def import_files(
     ctx: click.Context, files: tuple[Path, ...], value: str | None, folders: tuple[Path, ...], as_json: bool
 ) -> None:
-    """Take stacks that other recorders wrote into the index.
+    """Import profiles and shared captures into the index.
 
-    FILE is a profile, or what `framedex share` wrote: its content tells. A profile becomes a capture of samples, which
-    every question about stacks is asked of like any other: what is shown as calls are its samples. Importing it again
-    changes nothing, unless it has changed.
+    FILE is a profile of another tool, or a file of `framedex share`. A profile becomes a capture of samples: every
+    question about stacks works on it, and its samples appear as calls. A second import of the same file changes
+    nothing.
     """
     settings = load_settings_here()
     path = index_path_here(ctx.obj, settings)

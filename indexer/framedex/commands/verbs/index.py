@@ -41,14 +41,14 @@ _TELLING = ("PJRT_LoadedExecutable_Execute", "PJRT_Client_BufferFromHostBuffer")
     "sources",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Find definitions in this folder, now and on every later run. May be given several times.",
+    help="Find definitions in this folder, now and on later runs. Repeatable.",
 )
-@click.option("--lazy", is_flag=True, help="Read only the sources of recorded functions; a later run reads the rest.")
-@click.option("--rebuild", is_flag=True, help="Make the index anew from its captures and source folders.")
+@click.option("--lazy", is_flag=True, help="Read only the sources of recorded functions. A later run reads the rest.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the index from its captures and source folders.")
 @click.option(
     "--follow",
     is_flag=True,
-    help="Go on with captures that are being written, twice a second, until Ctrl-C. Editors see what is new.",
+    help="Index running programs twice a second until Ctrl-C. Editors show new calls.",
 )
 @json_option
 @click.pass_context
@@ -61,12 +61,12 @@ def index_captures(
     follow: bool,
     as_json: bool,
 ) -> None:
-    """Bring the index up to date: name frames, and find sources.
+    """Name recorded frames and find their source lines.
 
-    DIR is a capture or a folder that holds captures, such as the DIR of `framedex run -o DIR`. Without DIR, every
-    capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again and it goes on.
+    DIR is a capture or a folder of captures, such as DIR of `framedex run -o DIR`. Default: every capture below
+    .framedex/captures that is new or has grown. You can interrupt it: the next run continues.
 
-    Where DEBUGINFOD_URLS names servers, they are asked for the debug files that recorded binaries lack.
+    Missing debug files are requested from the servers in DEBUGINFOD_URLS.
     """
     if lazy and rebuild:
         raise FramedexError(

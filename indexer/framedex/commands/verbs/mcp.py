@@ -18,15 +18,18 @@ from framedex.errors import FramedexError
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
     multiple=True,
-    help="A folder in which agents may read recorded files, beside the project, Python's packages and fetched sources.",
+    help=(
+        "Another folder whose recorded files agents may read. Always allowed: the project, Python "
+        "packages, fetched sources."
+    ),
 )
 @click.pass_obj
 def mcp(index_path: Path | None, folders: tuple[Path, ...]) -> None:
-    """Answer agents that speak MCP, over stdin and stdout.
+    """Run the MCP server for coding agents, over stdin and stdout.
 
-    MCP is the Model Context Protocol. Agents start this themselves; docs/agents.md says how to set each of them up. The
-    tools are what verbs tell, lines of recorded sources, and SQL on the index: each answer has at most 2,000 tokens
-    unless it is asked for more. Nothing is written, and no program is run.
+    MCP is the Model Context Protocol. Agents start this command; docs/agents.md has the set-up of each. The tools
+    are the verbs that read, lines of recorded sources, and SQL on the index. An answer has at most 2,000 tokens by
+    default. Nothing is written, and no program runs.
 
     Needs the protocol's library: pip install 'framedex[mcp]'.
     """

@@ -17,18 +17,19 @@ _NOTHING = "No memory of devices was asked for in these captures, or they are st
 
 @click.command()
 @capture_option
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N lines; 0: all.")
-@click.option("--all-lines", is_flag=True, help="Show the lines of the program that led to each line, too.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N lines; 0: all."
+)
+@click.option("--all-lines", is_flag=True, help="Show the lines that led to each line.")
 @json_option
 @click.pass_obj
 def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines: bool, as_json: bool) -> None:
-    """Show which lines hold device memory: peak, end, growth.
+    """Show lines that hold device memory, and growth.
 
-    On the mock TPU bytes are the device's own, in the whole rows of 512 that its allocator gives. Of another plug-in
-    they are those of the arrays: calls tell the size of what came from the host and of its copies, programs that of
-    their results. Buffers whose size nothing tells are told by their number. The memory of a donated buffer is of the
-    line that it was donated to. A line whose bytes only rise from round to round is told with what a round leaves: a
-    leak, or what is meant to be kept.
+    On the mock TPU the bytes are those of its allocator, in blocks of 512. On other plug-ins they are array sizes:
+    transfers give the sizes of copies, programs those of results. Buffers of unknown size are counted. The memory of
+    a donated buffer belongs to the line that received it. A line whose bytes grow in every round of a loop is
+    reported with the growth per round: a leak, or a cache.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)

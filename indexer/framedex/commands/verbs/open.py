@@ -32,29 +32,26 @@ _PATIENCE = 5.0  # seconds, with a Neovim that runs already
 
 @click.command(name="open")
 @click.argument("place", metavar="FILE[:LINE[:COL]]|URL|FRAME")
-@click.option("--in", "around", metavar="TEXT", help="The line of text in which PLACE was clicked.")
+@click.option("--in", "around", metavar="TEXT", help="The line of text around PLACE.")
 @click.pass_obj
 def open_source(index_path: Path | None, place: str, around: str | None) -> None:
-    """Open a place in your editor, else in the browser.
+    """Open a source line in your editor or browser.
 
-    The browser shows what is not here, but public.
+    The browser shows public sources that are not on this machine.
 
-    The place may also be a link of a terminal, file://HOST/FILE#LINE, the address of a line in a public repository, or
-    a whole frame of any format that `framedex explain` reads, pasted with quotes around it. The settings' path-map says
-    first which file a path means; one of a build or of another machine is looked for in the index and below the source
-    folders, a frame with nothing but a symbol, and the full name of a C++ function, in the index.
-    With --in, that text is tried where the place alone leads nowhere, and for the line of a file that has none.
+    PLACE may also be a terminal link, file://HOST/FILE#LINE, the address of a line in a public repository, or a
+    quoted frame in any format of `framedex explain`. Paths follow path-map in the settings first. A path of another
+    machine is searched in the index and below the source folders. A symbol is searched in the index. With --in, TEXT
+    is tried if PLACE alone leads nowhere, and for the line of a file without one.
 
-    A line of a public repository is opened in the checkout that is here: in a source folder, or where you are. Of
-    another commit, git says where the line is now. Without a checkout its page is opened in the browser: $BROWSER, else
-    that of the desktop. Where there is none, as over SSH, its address is told.
+    A line of a public repository opens in your checkout, in a source folder or the current one; git maps it from
+    another commit. Without a checkout its page opens in $BROWSER or the desktop's browser. Without a browser, as
+    over SSH, the address is printed.
 
-    The editor is $FRAMEDEX_EDITOR, else the one in whose terminal this runs (Neovim, Emacs, VS Code, code-server, Zed,
-    a JetBrains IDE) while it can be reached, else $VISUAL, else $EDITOR, else a Neovim or Emacs that runs, else one
-    that is installed. Known editors (VS Code and its relatives, JetBrains IDEs, Vim, Emacs, Helix, Sublime Text, Kate,
-    nano, less) are given the line; FRAMEDEX_EDITOR='nvim --server SOCKET' is a Neovim that runs already. Any other is
-    given it where the variable says how: in FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}' (or VISUAL, or
-    EDITOR) each of those stands for its value, inside arguments too. No shell reads them.
+    The editor is $FRAMEDEX_EDITOR, else the one whose terminal this is (Neovim, Emacs, VS Code, code-server, Zed,
+    JetBrains), else $VISUAL, else $EDITOR, else a running Neovim or Emacs, else an installed editor. Known editors
+    get the line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors write where
+    the values go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell reads them.
     """
     named = parse_place(place)
     is_enough = named.line is not None or around is None

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 _MOST_FUNCTIONS = 20
 _MOST_LISTED = 12
 
-_all_option = click.option("--all", "show_all", is_flag=True, help="Show direct neighbours, interpreter and glue too.")
+_all_option = click.option(
+    "--all", "show_all", is_flag=True, help="Show direct neighbours, including interpreter and glue frames."
+)
 
 _static_option = click.option(
     "--static",
     "with_static",
     is_flag=True,
-    help="Add those that were never recorded, but call NAME in the sources.",
+    help="Add callers in the sources that were never recorded.",
 )
 
 Group = tuple[FunctionRow, Sequence[Edge]]
@@ -48,10 +50,10 @@ Group = tuple[FunctionRow, Sequence[Edge]]
 def callers(
     index_path: Path | None, name: str, show_all: bool, with_static: bool, chosen: Chosen | None, as_json: bool
 ) -> None:
-    """Show which functions called NAME in recorded stacks.
+    """Show the recorded callers of a function.
 
-    NAME is a whole name or the last parts of one (`Trainer.step`), else a part that only one function has, or a pattern
-    ('*put*'). The functions of your own files come first; interpreter and glue frames in between are passed over.
+    NAME is a name, its last parts (`Trainer.step`), a unique part, or a pattern ('*put*'). Functions of your own
+    files come first. Interpreter and glue frames are skipped.
     """
     with asked_index(index_path, chosen) as index:
         answer, groups = _groups(index, name, lambda asked: asked.direct_callers if show_all else asked.callers)
@@ -73,10 +75,10 @@ def callers(
 @json_option
 @click.pass_obj
 def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
-    """Show which functions NAME called in recorded stacks.
+    """Show the recorded callees of a function.
 
-    NAME is a whole name or the last parts of one (`Trainer.step`), else a part that only one function has, or a pattern
-    ('*put*'). The functions of your own files come first; interpreter and glue frames in between are passed over.
+    NAME is a name, its last parts (`Trainer.step`), a unique part, or a pattern ('*put*'). Functions of your own
+    files come first. Interpreter and glue frames are skipped.
     """
     with asked_index(index_path, chosen) as index:
         answer, groups = _groups(index, name, lambda asked: asked.direct_callees if show_all else asked.callees)

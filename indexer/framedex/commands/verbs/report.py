@@ -29,21 +29,19 @@ from framedex.commands.report.writing import open_in_browser, refuse_foreign, us
 @click.option(
     "--editor",
     type=Choice(list(EDITORS)),
-    help="Which editor the links to files of this machine open. Default: vscode, or framedex if that is the"
-    " FRAMEDEX_LINK_SCHEME.",
+    help="The editor for links to local files. Default: vscode, or framedex if FRAMEDEX_LINK_SCHEME says so.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is no report.")
+@click.option("--force", is_flag=True, help="Replace a file that is not a report.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the report in the browser.")
 @click.pass_obj
 def report(
     index_path: Path | None, output: Path, chosen: Chosen | None, editor: str | None, force: bool, is_opened: bool
 ) -> None:
-    """Write one HTML file of what captures hold.
+    """Write an HTML report of captures.
 
-    It has a summary, what compiles, what is transferred, what holds memory, what waits, threads and devices over time,
-    a flame graph, and what `check` finds. Each line leads to your editor or to its public page. The file needs no
-    network and nothing beside it, and can be printed, sent or kept with the results of a CI run. The same captures
-    give the same file.
+    The report has a summary, compilations, transfers, memory, waits, threads and devices over time, a flame graph,
+    and the findings of `framedex check`. Each line links to your editor or its public page. The file needs no
+    network. The same captures give the same file.
     """
     to_stdout = str(output) == "-"
     if to_stdout and is_opened:

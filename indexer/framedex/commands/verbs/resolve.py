@@ -47,21 +47,20 @@ _BLOCK = 1 << 20
 @click.argument("file", metavar="[FILE|-]", default="-")
 @click.pass_obj
 def resolve(index_path: Path | None, file: str) -> None:
-    """Pass a log on, and add to its frames where their source is.
+    """Copy a log and append source locations to its frames.
 
     \b
         python -u train.py 2>&1 | framedex resolve
 
-    (-u, or PYTHONUNBUFFERED=1: into a pipe Python otherwise writes what it prints late, in blocks.)
+    (Use -u or PYTHONUNBUFFERED=1: Python buffers output into a pipe.)
 
-    Frames that show only a symbol, a binary and an offset, or a path of a build or of another machine get their place
-    at the end of the line: " → /path:line", a link where the terminal follows those, with how it is known unless
-    exactly. A path:line whose file is here stays as it is, as does every other byte of the log. A line appears as soon
-    as it is written, also one without an end, such as a progress bar.
+    A frame with only a symbol, a binary and an offset, or a path of another machine gets its place at the end of the
+    line: " → /path:line", with a label unless it is exact, as a link where the terminal supports links. All other
+    bytes pass unchanged, as soon as they are written, also a line without an end such as a progress bar.
 
-    The formats are those of `framedex explain`, which reads a log whole and so knows a little more. At Ctrl-C the
-    program before the pipe ends, and its last lines still pass. The status of a pipe is that of its last command, so
-    this one's; with `set -o pipefail` in the shell the program's own failure counts.
+    The formats are those of `framedex explain`, which reads the whole text and knows a little more. Ctrl-C ends the
+    program before the pipe, and its last lines still pass. A pipe has the status of its last command; use `set -o
+    pipefail` to get the program's.
     """
     terminal = Terminal.of_stdout()
     with _opened(file) as source, _interrupts_left_to_the_producer(source):

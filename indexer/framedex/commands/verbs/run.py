@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for captures. Default: .framedex/captures.",
+)
 @click.option(
     "--plugin",
     metavar="PATH|NAME",
-    help="Record this PJRT plug-in in place of the mock: libtpu, or another installed one, or [NAME:]PATH.",
+    help="Record this PJRT plug-in instead of the mock: an installed one such as libtpu, or [NAME:]PATH.",
 )
 @machine_options
 @click.option(
@@ -38,15 +43,15 @@ if TYPE_CHECKING:
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Run the Python functions of this file in place of functions of the TPU runtime.",
+    help="Replace functions of the TPU runtime with the Python functions in this file.",
 )
-@click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
-@click.option("-c", "is_code", is_flag=True, help="The program is given as code: run it as `python -c` does.")
+@click.option("-m", "is_module", is_flag=True, help="Run a module, like `python -m`.")
+@click.option("-c", "is_code", is_flag=True, help="Run code, like `python -c`.")
 @click.option(
     "--python",
     default=sys.executable,  # noqa: TID251
     type=click.Path(dir_okay=False),
-    help="The Python that runs the program. Default: the one framedex runs under.",
+    help="The Python that runs the program. Default: framedex's own.",
 )
 @recording_options
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|COMMAND|-m MODULE|-c CODE|- [ARGS]...")
@@ -63,19 +68,16 @@ def run(
     program: tuple[str, ...],
     **others: Any,
 ) -> None:
-    """Run a program, and record every call into its runtime.
+    """Record a program on the mock TPU or a plug-in.
 
-    SCRIPT (or -m MODULE) is run on the mock TPU, or on the PJRT plug-in that --plugin names.
+    SCRIPT, -m MODULE, -c CODE and - (stdin) work as with python. COMMAND is a Python command such as `pytest` or
+    `torchrun`, or an interpreter with its arguments (`python3.12 -X dev train.py`). A command runs under the Python
+    in its first line, everything else under framedex's own Python or that of --python.
 
-    COMMAND is one that Python runs, as `pytest` and `torchrun` are, or an interpreter with what follows it
-    (`python3.12 -X dev -m MODULE`); - reads the program from stdin. A command runs under the Python that its first line
-    names, all else under framedex's own or that of --python.
-
-    The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
-    .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
-    docs/mock-tpu.md says which machines can be simulated and what can be made to fail, docs/behaviours.md what stands
-    in a file of behaviours; of several, the first is the outermost. jaxlib 0.4.13 is recorded at
-    the TPU C API that JAX used before PJRT (docs/tpu-executor-allocate.md).
+    The program's output, arguments, exit status and exceptions do not change. The capture goes to .framedex/captures
+    in the working folder. With FRAMEDEX_RECORD=0 nothing is recorded. docs/mock-tpu.md lists the machines to
+    simulate and the failures to inject, docs/behaviours.md describes --behaviour. The first of several behaviours is
+    the outermost. jaxlib 0.4.13 is recorded at the older TPU C API (docs/tpu-executor-allocate.md).
     """
     if not program:
         raise click.UsageError(

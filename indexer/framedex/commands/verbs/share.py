@@ -41,19 +41,20 @@ _SHOWN = 20  # texts that look like something
 @click.option(
     "--sources",
     type=Choice(["none", "lines", "files"]),
-    help="Which texts of your own source files to share: none, the recorded lines with five lines around each, or"
-    " whole files. Default: lines; with --redact none.",
+    help=(
+        "Share no source text, recorded lines with five lines around each, or whole files. Default: "
+        "lines; with --redact none."
+    ),
 )
-@click.option("--redact", is_flag=True, help="Keep only what is known to be harmless, and list the names that stay.")
+@click.option("--redact", is_flag=True, help="Keep only known harmless data, and list the names that remain.")
 @click.option(
     "--keep",
     "packages",
     metavar="PACKAGE",
     multiple=True,
-    help="With --redact: hide the names of functions, arguments and files outside this package and JAX. May be given"
-    " several times.",
+    help="With --redact: hide names outside this package and JAX. Repeatable.",
 )
-@click.option("--no-clock", is_flag=True, help="Leave out when it was recorded.")
+@click.option("--no-clock", is_flag=True, help="Leave out the date and time.")
 @click.pass_obj
 def share(
     index_path: Path | None,
@@ -64,11 +65,10 @@ def share(
     packages: tuple[str, ...],
     no_clock: bool,
 ) -> None:
-    """Write a capture into one file, to be looked at elsewhere.
+    """Write a capture into one file for another machine.
 
-    It is that of the latest run, or of an id. The file has its calls, names, lines and public links: neither the
-    program nor its sources nor jaxlib have to be there. `framedex import FILE` takes it into an index. Nothing is sent
-    anywhere.
+    Default: the latest run. The file has its calls, names, lines and public links, so the reader needs neither the
+    program nor jaxlib. `framedex import FILE` reads it. Nothing is sent anywhere.
     """
     if packages and not redact:
         raise click.UsageError("--keep says which names stay when others are hidden: give --redact, too.")

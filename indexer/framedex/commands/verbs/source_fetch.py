@@ -41,14 +41,12 @@ if TYPE_CHECKING:
     metavar="CLONE",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Copy what this git clone has; only the rest is fetched.",
+    help="Copy objects from this git clone and fetch only the rest.",
 )
 @click.option("--yes", is_flag=True, help="Fetch from the public repositories without asking.")
-@click.option("--mirrors", is_flag=True, help="With --yes: also from mirrors that the project's settings name.")
-@click.option("--list", "is_list", is_flag=True, help="Show what the cache has, and what that takes.")
-@click.option(
-    "--remove", "is_removal", is_flag=True, help="Take what was fetched, of NAME or of all, out of the cache."
-)
+@click.option("--mirrors", is_flag=True, help="With --yes: also use mirrors from the project's settings.")
+@click.option("--list", "is_list", is_flag=True, help="List the cache and its size.")
+@click.option("--remove", "is_removal", is_flag=True, help="Delete fetched sources, of NAME or all, from the cache.")
 @click.pass_context
 def fetch(
     ctx: click.Context,
@@ -59,12 +57,12 @@ def fetch(
     is_list: bool,
     is_removal: bool,
 ) -> None:
-    """Fetch the sources of what was recorded, and index them.
+    """Download the recorded sources and index them.
 
-    They are of the commit that was recorded, in a cache that projects share.
+    The sources are of the recorded commit, in a cache that all projects share.
 
-    NAME is xla, jax, jaxlib or cpython, or has a commit of its own: xla@COMMIT. Without NAME: XLA and JAX, where no
-    source folder has them at the commit of the latest capture. Safe to interrupt: run it again and it goes on.
+    NAME is xla, jax, jaxlib or cpython, or names a commit: xla@COMMIT. Default: XLA and JAX, unless a source folder
+    has them at the commit of the latest capture. You can interrupt it: the next run continues.
     """
     from framedex.fetching.cache import SourceCache
     from framedex.fetching.fetch import fetched_already

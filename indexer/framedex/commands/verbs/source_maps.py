@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The map: *.fdmap."
 )
-@click.option("--component", help="What the sources are called, such as xla. Default: the name of their repository.")
-@click.option("--commit", help="The commit that they are of. Default: that of the git checkout.")
-@click.option("--repository", help="Their public address, https://... Default: that of the checkout's origin.")
-@click.option("--allow-dirty", is_flag=True, help="Also where files were changed since the commit; the map says so.")
-@click.option("--no-calls", is_flag=True, help="Leave out the calls: a third of the size, but no lines of calls.")
+@click.option("--component", help="Name of the sources, such as xla. Default: that of the repository.")
+@click.option("--commit", help="Their commit. Default: that of the git checkout.")
+@click.option("--repository", help="Their public address, https://... Default: the checkout's origin.")
+@click.option("--allow-dirty", is_flag=True, help="Accept files that changed since the commit. The map records that.")
+@click.option("--no-calls", is_flag=True, help="Leave out calls: a third of the size, but call lines are unknown.")
 @click.pass_obj
 def export_sources(
     index_path: Path | None,
@@ -53,9 +53,9 @@ def export_sources(
     allow_dirty: bool,
     no_calls: bool,
 ) -> None:
-    """Write what ROOT defines to a source map that `import` reads.
+    """Write the definitions of ROOT to a source map.
 
-    The map has names and lines, no code. What the index knows of ROOT is taken from there; the rest is read.
+    The map has names and lines, but no code. `framedex sources import` reads it.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.ingest.map_export import export_map
@@ -88,10 +88,9 @@ def export_sources(
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.pass_obj
 def import_sources(index_path: Path | None, file: Path) -> None:
-    """Take the definitions of a source map into the index.
+    """Import the definitions of a source map.
 
-    They take the place of those of its component that were there. A function that a source folder defines is found
-    there, any other in the map.
+    They replace earlier definitions of the same component. A source folder takes precedence over the map.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store

@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def sources(ctx: click.Context, as_json: bool) -> None:
-    """Show where the lines of recorded frames come from.
+    """Show the versions, commits and sources of components.
 
-    The table has the components that ran, with their versions and commits, and for each how many of its frames have
-    their lines from a source folder, another file here, a source map that was imported, the map of their release or of
-    the nearest one that framedex comes with, or debug information. Below it are the source folders: one with sources
-    at another commit than that of the jax or jaxlib that was recorded is told, with the command that brings it there.
+    The table lists the recorded components with their versions and commits. For each it counts the frames whose line
+    comes from a source folder, another local file, an imported source map, a release map of framedex (of the same or
+    the nearest release), or debug information. Below the table are the source folders. A folder at another commit
+    than the recorded jax or jaxlib is marked, with the command that fetches the right one.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -101,9 +101,9 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.pass_context
 def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
-    """Forget these folders and what was read from them. Their files are left alone.
+    """Remove source folders and their definitions from the index.
 
-    The component of a source map (`xla`) stands for the map.
+    Files are left alone. The component of a source map (`xla`) removes the map.
     """
     from framedex.index import Store
 

@@ -52,7 +52,7 @@ _TREES = (
 @click.option("--first", is_flag=True, help="Most recent frame first.")
 @click.option("--all", "show_all", is_flag=True, help="Show interpreter and glue frames, and every candidate line.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write a trace document that editors open."
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write a trace document for editors."
 )
 @capture_option
 @json_option
@@ -66,11 +66,11 @@ def trace(
     chosen: Chosen | None,
     as_json: bool,
 ) -> None:
-    """Show the merged Python and C++ stack of a call.
+    """Show the Python and C++ stack of a call.
 
-    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, its last part or a part that fits
-    one name only, for its latest call, or the name of a function of yours, for the latest call through it. The most
-    recent frame comes last. Below the run of an FFI handler is the Python stack of the ffi_call that it was run for.
+    ID is a number from `framedex calls`. FUNCTION is a runtime function (its name, last part or a unique part), for
+    its latest call, or a function of your program, for the latest call through it. The most recent frame comes last.
+    The stack of an FFI handler ends with the Python stack of its ffi_call.
     """
     with asked_index(index_path, chosen) as index:
         found = _find(index, call, chosen)

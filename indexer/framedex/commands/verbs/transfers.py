@@ -17,11 +17,9 @@ _NOTHING_IMPLICIT = "Nothing was moved but what the program asked for; `framedex
 
 
 @click.command()
-@click.option("--implicit", "only_implicit", is_flag=True, help="Only what jax.transfer_guard would stop.")
-@click.option(
-    "--all-lines", is_flag=True, help="Also the lines of the program that led to each line, and a row for each way."
-)
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N rows; 0: all.")
+@click.option("--implicit", "only_implicit", is_flag=True, help="Only implicit transfers.")
+@click.option("--all-lines", is_flag=True, help="Show one row per call path, with the lines that led to each line.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N rows; 0: all.")
 @capture_option
 @json_option
 @click.pass_obj
@@ -33,11 +31,11 @@ def transfers(
     chosen: Chosen | None,
     as_json: bool,
 ) -> None:
-    """Show which lines move data to and from devices.
+    """Show lines that copy data between host and device.
 
-    A row is a line of the program, a direction, and what moved the data: most bytes first. Implicit is what
-    `jax.transfer_guard("disallow")` stops: an operand that was on the host, float(x), print(x), NumPy given an array;
-    not jax.device_put and jax.device_get. An array that lies on several devices is a copy for each.
+    A row is a line, a direction and a cause; most bytes come first. A transfer is implicit if
+    `jax.transfer_guard("disallow")` would stop it: an operand on the host, float(x), print(x), np.asarray(x).
+    jax.device_put and jax.device_get are explicit. An array on several devices counts as one copy per device.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_transfers()) as (index, answer):
         found = index.transfers(all_lines=all_lines)

@@ -19,17 +19,19 @@ _NOTHING = (
 
 @click.command()
 @capture_option
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="At most N lines; 0: all.")
-@click.option("--all-lines", is_flag=True, help="Show the lines of the program that led to each line, too.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N lines; 0: all."
+)
+@click.option("--all-lines", is_flag=True, help="Show the lines that led to each line.")
 @json_option
 @click.pass_obj
 def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines: bool, as_json: bool) -> None:
-    """Show which lines wait for the device, and loops' steps.
+    """Show lines that wait for the device, and loop steps.
 
-    A thread waits where it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
+    A thread waits while it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
     `np.asarray(x)`), or in a call that runs a program when its queue is full. A wait without a recorded end has an
-    unknown duration. Loops are `for` and `while` statements of the program: each round shows the time of its thread
-    in compiling, dispatching, transfers, waits, and its own code.
+    unknown duration. Loops are `for` and `while` statements of the program. Each round shows its thread's time in
+    compilation, dispatch, transfers, waits and its own code.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_waits()) as (index, answer):
         found = index.waits(all_lines=all_lines)

@@ -35,19 +35,19 @@ Caller = tuple[FunctionRow, Location | None]
 @click.command()
 @click.argument("place", metavar="FILE[:LINE]")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most N functions and stacks."
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Show at most N functions and stacks."
 )
 @capture_option
 @json_option
 @click.pass_obj
 def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
-    """Show which calls pass a file, or one line of it.
+    """Show the recorded calls below a file or a line.
 
-    A line inside jit makes no call when its program runs: then its ops are shown, and which calls compiled and ran
-    the program. Of a line that runs programs their lines are shown, too.
+    A line inside jit makes no call of its own. For such a line the output has its ops, and the calls that compiled
+    and ran the program. For a line that runs programs the output also has the lines of those programs.
 
-    FILE is a path, also one of another machine, or the end of the path of a recorded file (`pxla.py`,
-    `jax/_src/api.py`). Of a range (`train.py:10-20`) the first line counts.
+    FILE is a path, also of another machine, or the end of a recorded path (`pxla.py`, `jax/_src/api.py`). In a range
+    (`train.py:10-20`) the first line counts.
     """
     wanted = parse_place(place)
     if wanted.is_line_zero:
