@@ -190,6 +190,16 @@ def test_an_index_that_was_named_is_named_again(folder: Path) -> None:
     assert all("--index 'an index.db' " in each for each in indexed.proposals)
 
 
+def test_rows_have_short_commands_and_stderr_says_once_how_framedex_is_called(folder: Path) -> None:
+    (folder / "venv").symlink_to(FRAMEDEX.parents[1])
+    write_put(folder / "program.py", "put(2)")
+    _typed("framedex run program.py; framedex index", folder)
+    asked = _typed("venv/bin/framedex where program.py", folder, is_on_path=False)
+
+    assert len(re.findall(r"  framedex trace \d+$", asked.said, re.MULTILINE)) > 1
+    assert asked.said.count("Type `venv/bin/framedex` for `framedex` in these rows.") == 1
+
+
 def test_an_index_that_could_not_be_made_hides_none(folder: Path) -> None:
     """Given an index above, when indexing below fails, then no empty one is left there that would answer instead."""
     below = folder / "below"

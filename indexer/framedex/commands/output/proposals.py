@@ -23,6 +23,7 @@ _NAME = "framedex"
 PROPOSAL = re.compile(rf"`{_NAME} (?P<words>[^`]+)`")
 """A proposed command within a text."""
 
+_IS_NAMED = "framedex.commands.output.proposals"
 _WITHOUT_INDEX = frozenset({"run", "--index"})
 
 
@@ -48,6 +49,19 @@ def command(*words: str) -> str:
     return _as_called(" ".join(map(shell_word, words)))
 
 
+def trace_command(call: int) -> str:
+    """The `framedex trace` command of a call, in short form for rows of a table.
+
+    If the user has to type other words for `framedex`, stderr names them once, below the output.
+    """
+    context = click.get_current_context(silent=True)
+    typed = _typed_name("trace")
+    if context is not None and typed != _NAME and _IS_NAMED not in context.meta:
+        context.meta[_IS_NAMED] = True
+        context.find_root().call_on_close(lambda: click.echo(f"Type `{typed}` for `{_NAME}` in these rows.", err=True))
+    return f"{_NAME} trace {call}"
+
+
 def as_typed(text: str) -> str:
     """The text with its proposals as they are to be typed here."""
     return PROPOSAL.sub(lambda match: f"`{_as_called(match['words'])}`", text)
@@ -68,10 +82,14 @@ def _spans(text: str, style: str) -> Line:
 
 
 def _as_called(words: str) -> str:
+    return f"{_typed_name(words.split(maxsplit=1)[0])} {words}"
+
+
+def _typed_name(first: str) -> str:
+    """The words for `framedex` before a verb or an option: how it was called, and the index that was named."""
     root = _root()
-    is_of_index = words.split(maxsplit=1)[0] not in _WITHOUT_INDEX
-    index = f" --index {shell_word(os.fspath(root.obj))}" if root is not None and root.obj and is_of_index else ""
-    return f"{_called()}{index} {words}"
+    index = f" --index {shell_word(os.fspath(root.obj))}" if root is not None and root.obj else ""
+    return _called() + (index if first not in _WITHOUT_INDEX else "")
 
 
 def _called() -> str:

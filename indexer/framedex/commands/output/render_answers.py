@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.proposals import command, proposing
+from framedex.commands.output.proposals import proposing, trace_command
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.missing import all_problems, is_of_samples
 from framedex.model import How
@@ -78,7 +78,7 @@ def where_lines(
             Span(printable(hit.function), "native"),
             Span(f"  {words.duration(hit.total_duration)} in all, in "),
             Span(printable(hit.frame.function.name), hit.frame.function.language.value),
-            Span(f"  {command('trace', str(hit.latest_call))}", "dim", whole=True),
+            Span(f"  {trace_command(hit.latest_call)}", "dim", whole=True),
         )
     if linked:
         yield ()
@@ -88,7 +88,7 @@ def where_lines(
             Span(f"{each.calls:>8,}  "),
             Span(printable(each.function), "native"),
             Span(f"  {words.duration(each.total_duration)} in all"),
-            Span(f"  [{each.how}]  {command('trace', str(each.latest_call))}", "dim"),
+            Span(f"  [{each.how}]  {trace_command(each.latest_call)}", "dim"),
         )
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.proposals import command
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Span
 from framedex.errortext import innermost_lines
@@ -44,8 +44,8 @@ def _finding(finding: Finding) -> Iterator[Line]:
     if finding.objects:
         yield (Span(f"{'':{_INDENT}}{_objects(finding)}"),)
     yield python_line(finding.line, _INDENT)
-    earlier = f", {command('trace', str(finding.earlier_call))}" if finding.earlier_call is not None else ""
-    yield (Span(f"{'':{_INDENT}}{command('trace', str(finding.call))}{earlier}", "dim"),)
+    earlier = f", {trace_command(finding.earlier_call)}" if finding.earlier_call is not None else ""
+    yield (Span(f"{'':{_INDENT}}{trace_command(finding.call)}{earlier}", "dim"),)
 
 
 def _objects(finding: Finding) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.proposals import command, proposing
+from framedex.commands.output.proposals import proposing, trace_command
 from framedex.commands.output.render_trace import folded_frames
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.errortext import innermost_lines
@@ -145,7 +145,7 @@ def _trouble(trouble: FfiTrouble) -> Iterator[Line]:
     if trouble.remedy:
         yield text_line(f"    {trouble.remedy}")
     if trouble.call is not None:
-        yield text_line(f"    {command('trace', str(trouble.call))}", "dim")
+        yield text_line(f"    {trace_command(trouble.call)}", "dim")
 
 
 def _line(line: PythonLine) -> list[Span]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.proposals import command
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.placetext import location_labels
 from framedex.plaintext import printable
@@ -43,7 +43,7 @@ def _use(use: ProgramUse) -> Iterator[Line]:
             Span(f"  compiled {_times(use.compiled)}{several}"),
             *_from(first.line),
             Span(f"  {at_last}{words.duration(latest.duration)}"),
-            Span(f"  {command('trace', str(latest.call))}", "dim", whole=True),
+            Span(f"  {trace_command(latest.call)}", "dim", whole=True),
         )
     for runs in use.runs[:_MOST_RUNS]:
         each = " each" if runs.calls > 1 else ""
@@ -51,7 +51,7 @@ def _use(use: ProgramUse) -> Iterator[Line]:
             Span(f"  run      {_times(runs.calls)}"),
             *_from(runs.line),
             Span(f"  {words.duration(runs.total_duration // runs.calls)}{each}"),
-            Span(f"  {command('trace', str(runs.latest_call))}", "dim", whole=True),
+            Span(f"  {trace_command(runs.latest_call)}", "dim", whole=True),
         )
     if len(use.runs) > _MOST_RUNS:
         yield text_line(f"           and from {words.count(len(use.runs) - _MOST_RUNS, 'more line')}", "dim")
@@ -101,7 +101,7 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
             Span(f"{run.calls:>8,}  "),
             Span(printable(run.name) or "(unknown)", "head"),
             Span(f"  {words.duration(run.total_duration)} in all{compiled}"),
-            Span(f"  {command('trace', str(run.latest_call))}", "dim", whole=True),
+            Span(f"  {trace_command(run.latest_call)}", "dim", whole=True),
         )
         if run.problem:
             yield text_line(f"          Which program it is is not known: {run.problem}.", "dim")

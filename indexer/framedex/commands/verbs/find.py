@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
-from framedex.commands.output.proposals import command
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.scope import Chosen, asked_index, capture_option
 from framedex.commands.reading.unrecorded import did_you_mean
@@ -61,7 +61,7 @@ def _lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
 
 def _recorded(symbol: FoundSymbol) -> Line:
     if symbol.call is not None:
-        return (Span(f"  {command('trace', str(symbol.call))}", "dim", whole=True),)
+        return (Span(f"  {trace_command(symbol.call)}", "dim", whole=True),)
     if symbol.function is not None:
         return (Span("  recorded", "dim"),)
     return ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.costs.rows import called_from, rest_line
-from framedex.commands.output.proposals import command
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, text_line
@@ -36,7 +36,7 @@ def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
             Span("  "),
             *python_line(row.line, 0),
             Span("  "),
-            Span(command("trace", str(row.latest_call)), "dim", whole=True),
+            Span(trace_command(row.latest_call), "dim", whole=True),
         )
         yield from called_from(row.outward, _INDENT)
         yield from _why(row)

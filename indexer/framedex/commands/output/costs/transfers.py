@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.costs.rows import called_from, rest_line
-from framedex.commands.output.proposals import command
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span
@@ -50,7 +50,7 @@ def rows_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
             Span(f"{row_text(of_row, widths, _NUMBERS)}  "),
             *python_line(row.line, 0),
             Span("  "),
-            Span(command("trace", str(row.latest_call)), "dim", whole=True),
+            Span(trace_command(row.latest_call), "dim", whole=True),
         )
         yield from called_from(row.outward, _INDENT)
     yield from rest_line(len(rows) - len(shown), "row")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.costs.rows import called_from, rest_line
-from framedex.commands.output.proposals import command
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, text_line
@@ -61,7 +61,7 @@ def _sums(waiting: Waiting) -> Iterator[Line]:
     if waiting.unseen:
         spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
         text = f"Unknown: for {spent} a thread made no call until its program had ended. {_UNSEEN} The longest: "
-        yield (Span(text), Span(command("trace", str(waiting.unseen_call)), "dim", whole=True))
+        yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", whole=True))
 
 
 def _table(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
@@ -75,7 +75,7 @@ def _table(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
             Span(before),
             *python_line(row.line, 0),
             Span("  "),
-            Span(command("trace", str(row.longest_call)), "dim", whole=True),
+            Span(trace_command(row.longest_call), "dim", whole=True),
         )
         below = len(before) + 2
         yield from called_from(row.outward, below)
