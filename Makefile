@@ -9,7 +9,8 @@
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
 # make test-editors  set up a real VS Code, and test its extension in it
-# make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it
+# make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it; after make wheels
+#              also framedex-linux-x64.vsix, whose wheels can record
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
@@ -31,6 +32,8 @@ BIN := $(VENV)/bin
 # What a release needs to know of itself, it can know before anything is set up.
 PYTHON3 := $(firstword $(wildcard $(BIN)/python) python3)
 VSIX := editors/vscode/framedex.vsix
+# After it, those for single platforms that have been built.
+VSIXES = $(VSIX) $(wildcard $(VSIX:.vsix=-*.vsix))
 NOTES := build/release-notes.md
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 # The mocks' and the FFI tracer's Python halves too: they are copied to where libtpu.so is.
@@ -45,11 +48,11 @@ WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
 # The order of the files. `make test-all` shuffles the tests.
 MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers -p no:randomly
-CHECKS := ruff imports mypy clang-format changelog shellcheck workflows $(VENV)/clang-tidied $(VENV)/extension-checked
+CHECKS := ruff imports mypy clang-format changelog shellcheck workflows prose $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test test-all quick quick-tests coverage docs-check check ruff imports mypy clang-format changelog shellcheck workflows
+.PHONY: demo seed-trace test test-all quick quick-tests coverage docs-check check ruff imports mypy clang-format changelog shellcheck workflows prose
 .PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
@@ -128,6 +131,10 @@ shellcheck:
 workflows:
 	@echo "check: the workflows (zizmor, actionlint)"
 	@scripts/lint-workflows $(VENV)
+
+prose:
+	@echo "check: spelling and style of prose"
+	@scripts/lint-prose $(VENV)
 
 # Half a minute, so only where what it reads has changed.
 $(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
@@ -215,10 +222,10 @@ check-dist:
 	@$(PYTHON3) scripts/release/check_dist.py
 
 publish-vsix:
-	@scripts/publish-vsix $(VSIX)
+	@scripts/publish-vsix $(VSIXES)
 
 github-release:
-	@scripts/github-release "$(TAG)" $(NOTES) dist/* $(VSIX)
+	@scripts/github-release "$(TAG)" $(NOTES) dist/* $(VSIXES)
 
 ci-set-up:
 	@scripts/ci-set-up

@@ -77,6 +77,8 @@ def _transfer_by_call(operation: ir.Operation, key: int) -> None:
     if channel is None:
         raise ValueError(f"INVALID_ARGUMENT: {operation.name} has no channel: {operation}")
     integer = ir.IntegerType.get_signless(64, operation.context)
+    callback = _callback_of(operation)
+    operands = [*(_operands_sent_before(operation) if callback else ()), *operation.operands]
     with operation.context, operation.location, ir.InsertionPoint(operation):
         attributes = {
             "call_target_name": ir.StringAttr.get(TRANSFER_TARGET),
@@ -87,10 +89,10 @@ def _transfer_by_call(operation: ir.Operation, key: int) -> None:
                     "channel": ir.IntegerAttr.get(integer, int(channel[1])),
                     "is_send": ir.IntegerAttr.get(integer, int(operation.name == "stablehlo.send")),
                     "program": ir.IntegerAttr.get(integer, key),
-                    "framedex_callback": ir.StringAttr.get(_callback_of(operation)),
+                    "framedex_callback": ir.StringAttr.get(callback),
                 }
             ),
-            "operand_layouts": _row_major([value.type for value in operation.operands]),
+            "operand_layouts": _row_major([value.type for value in operands]),
             "result_layouts": _row_major([value.type for value in operation.results]),
         }
         for name in ("mhlo.sharding", "sdy.sharding", "mhlo.frontend_attributes"):
@@ -99,7 +101,7 @@ def _transfer_by_call(operation: ir.Operation, key: int) -> None:
         call = ir.Operation.create(
             "stablehlo.custom_call",
             results=[value.type for value in operation.results],
-            operands=list(operation.operands),
+            operands=operands,
             attributes=attributes,
         )
     _replace(operation, list(call.results))
@@ -119,6 +121,29 @@ def _callback_of(operation: ir.Operation) -> str:
         return ""
     primitive = match[1] if (match := _PRIMITIVE.match(place)) else "host_callback"
     return _CALLBACKS.get(primitive, f"jax.{primitive}")
+
+
+def _operands_sent_before(operation: ir.Operation) -> list[ir.Value[Any]]:
+    """The operands that rewritten sends of the same callback send before the last send, in the callback's order.
+
+    The last send gets them too, because its call stands for the callback in a recording.
+    """
+    place = str(operation.location)
+    sent: list[ir.Value[Any]] = []
+    token = operation.operands[-1]
+    while (send := _rewritten_send(token)) is not None and str(send.location) == place:
+        value, token = send.operands
+        sent.insert(0, value)
+    return sent
+
+
+def _rewritten_send(token: ir.Value[Any]) -> ir.Operation | None:
+    """The call that replaces the send with this token as its result; None if the token has another origin."""
+    owner = token.owner
+    if isinstance(owner, ir.Block) or owner.name != "stablehlo.custom_call":
+        return None
+    is_transfer = ir.StringAttr(owner.attributes["call_target_name"]).value == TRANSFER_TARGET
+    return owner if is_transfer and len(owner.results) == 1 and len(owner.operands) == 2 else None
 
 
 def _row_major(types: list[ir.Type]) -> ir.ArrayAttr:
