@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'framedex-server)
+(require 'framedex-ways)
 (require 'lsp-mode nil t)
 
 (declare-function lsp-register-client "ext:lsp-mode")
@@ -22,7 +23,7 @@
 
 (defun framedex-lsp--led (_workspace told)
   "Show what the step that was just taken went over, as TOLD."
-  (message "%s" (if (hash-table-p told) (gethash "text" told) (plist-get told :text))))
+  (framedex-ways--led (if (hash-table-p told) (gethash "text" told) (plist-get told :text)) nil))
 
 (defun framedex-lsp--library (_workspace)
   "The folder of this buffer's file, if that is one of a Python environment.

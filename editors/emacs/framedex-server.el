@@ -8,6 +8,8 @@
 
 ;;; Code:
 
+(declare-function framedex-ways--led "framedex-ways")
+
 (eval-and-compile
   (unless (and (require 'eglot nil t) (fboundp 'eglot) (fboundp 'eglot-current-server))
     (user-error "Framedex needs eglot: built in from Emacs 29 on, before that in %s"
@@ -33,13 +35,21 @@
   :documentation "Framedex as a server of eglot's.")
 
 (cl-defmethod eglot-client-capabilities ((_server framedex-eglot-server))
-  "What eglot can do, and that where a step has led is shown in the echo area."
-  (plist-put (cl-call-next-method) :experimental '(:framedex (:led t))))
+  "What eglot can do, and that steps and changes of the index are shown."
+  (plist-put (cl-call-next-method) :experimental '(:framedex (:led t :indexChanges t))))
 
 (cl-defmethod eglot-handle-notification
-  ((_server framedex-eglot-server) (_method (eql framedex/led)) &key text &allow-other-keys)
-  "Show TEXT, what the step that was just taken went over."
-  (message "%s" text))
+  ((_server framedex-eglot-server) (_method (eql framedex/led)) &key text action &allow-other-keys)
+  "Show TEXT, what the step that was just taken went over, and remember ACTION."
+  (framedex-ways--led text action))
+
+(defvar framedex-index-changed-hook nil
+  "Run when the server tells that the index has changed.")
+
+(cl-defmethod eglot-handle-notification
+  ((_server framedex-eglot-server) (_method (eql framedex/didChangeIndex)) &rest _)
+  "Have marks of recorded lines drawn anew."
+  (run-hooks 'framedex-index-changed-hook))
 
 (defun framedex--contact (&rest _)
   "The class and the command that start the server, as eglot takes them.

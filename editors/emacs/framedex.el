@@ -24,7 +24,9 @@
 ;; lists them.  The commands below ask a framedex that runs anywhere.
 ;;
 ;; M-x framedex-step-in, -step-out, -next-stack and -previous-stack go along one recorded stack, whose lines are
-;; highlighted; M-x framedex-list-stacks and -list-calls list what went through a line.  M-x framedex- TAB lists all.
+;; highlighted.  Recorded lines have a dot in the fringe (`framedex-recorded-lines'); "way 1 of 17" in the mode line leads
+;; to the other ways (M-x framedex-ways).  M-x framedex-list-stacks and -list-calls list what went through a line.
+;; M-x framedex- TAB lists all.
 
 ;;; Code:
 
@@ -32,6 +34,8 @@
 (require 'framedex-trace)
 (require 'framedex-steps)
 (require 'framedex-lists)
+(require 'framedex-recorded)
+(require 'framedex-ways)
 
 ;;;###autoload
 (defun framedex-open-trace ()

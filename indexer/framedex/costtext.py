@@ -5,6 +5,7 @@ A text is of all rows of one line, or of one of them; names in it are as the pro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,19 +22,21 @@ _NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
 _NAMED_BEFORE = {Cause.STATIC: "static argument ", Cause.OPTIONS: "compile option "}
 _OF_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
 _WITHOUT_VALUES = {
-    Cause.SAME: "the same program again: jax.jit was made anew, its cache was cleared, or what is other leaves no trace"
-    " in the program, as weak types, static arguments and unused arguments may",
-    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, what the function reads"
-    " from outside, or another function of this name",
+    Cause.SAME: "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
+    " change that the program does not show (a weak type, a static argument, an unused argument)",
+    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, a value from outside the"
+    " function, or another function of this name",
 }
 _WITH_KNOWN_ARGUMENTS = {
-    Cause.SAME: "the same program again, for the same arguments: jax.jit was made anew, its cache was cleared, or JAX"
-    " is set otherwise",
-    Cause.CODE: "other code for the same arguments: what the function reads from outside, how JAX is set, or another"
-    " function of this name",
+    Cause.SAME: "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
+    " changed JAX setting",
+    Cause.CODE: "other code for the same arguments: a value from outside the function, a changed JAX setting, or"
+    " another function of this name",
 }
+_PARAMETER = re.compile(r"argument (?P<place>\d+)(?: \((?P<name>.+)\))?")
+_TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _OF_PARAMETERS = ("argument ", "unused argument ", "result ")
-_REASONS = {Cause.SAME: "the same program again", Cause.CODE: "other code"}
+_REASONS = {Cause.SAME: "an identical program", Cause.CODE: "other code"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def compiles_kind(row: Compiles) -> str:
 
 
 def compiles_text(rows: Sequence[Compiles]) -> str:
-    """`compiled 19 times, 1.4 s: shape of argument 0 (x)`."""
+    """`compiled 19 times, 1.4 s: shape of x, float32[1..19]`."""
     compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
     functions = {row.function for row in rows if row.function}
     of = f", {words.count(len(functions), 'function')}" if len(functions) > 1 else ""
@@ -87,7 +90,7 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
         parts.append(f"compiled {_times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
     if loads:
         parts.append(f"loaded {_times(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}")
-    why = _named(reason_text(change) for row in rows for change in row.changes)
+    why = _named(named_reason_text(change) for row in rows for change in row.changes)
     return "; ".join(parts) + (f": {why}" if why else "")
 
 
@@ -97,9 +100,62 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
     for row in rows:
         of = f"{row.function}: " if row.function else ""
         found += [f"{of}{failures_text(row)}"] if row.failed else []
-        found += [f"{of}{change_text(change)}" for change in row.changes]
+        found += [f"{of}{advised_text(change)}" for change in row.changes]
         found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
     return found
+
+
+def parameter_name(what: str) -> str:
+    """What differs, with a parameter by the name that the program gives it: `x`, `params[0]["w"]`.
+
+    One without a name is counted from 1, among the arrays that are passed: `array argument 2`.
+    """
+    found = _PARAMETER.fullmatch(what)
+    if found is None:
+        return what
+    if name := found["name"]:
+        return name.replace("'", '"')
+    return f"array argument {int(found['place']) + 1}"
+
+
+def named_reason_text(change: Change) -> str:
+    """What changed, in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
+    types = _folded_types(change.values) if _PARAMETER.fullmatch(change.what) else None
+    return f"{reason_text(change)}{f', {types.text}' if types else ''}"
+
+
+def advised_text(change: Change) -> str:
+    """A change and the advice that avoids it: `x was float32[4,8], [7,8]; pad or bucket dimension 0`."""
+    advice = _advice(change)
+    return f"{change_text(change)}; {advice}" if advice else change_text(change)
+
+
+def _advice(change: Change) -> str:
+    if change.cause is Cause.SHAPE and (types := _folded_types(change.values)) is not None:
+        return f"pad or bucket dimension {types.varying[0]}" if len(types.varying) == 1 else ""
+    if change.cause is Cause.STATIC:
+        return "each new value compiles: pass it as an array, or reuse few values"
+    return "pass one dtype" if change.cause is Cause.DTYPE else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _FoldedTypes:
+    """Several types of a parameter as one, and the dimensions that vary, from 0."""
+
+    text: str
+    varying: tuple[int, ...]
+
+
+def _folded_types(values: Sequence[str]) -> _FoldedTypes | None:
+    """`float32[4,8]` and `float32[7,8]` as `float32[4..7, 8]`; None unless dtype and rank are the same."""
+    parsed = [found for value in values if (found := _TYPE.fullmatch(value)) is not None]
+    shapes = [found["shape"].split(",") for found in parsed]
+    if len(parsed) != len(values) or len({found["dtype"] for found in parsed}) != 1 or len({*map(len, shapes)}) != 1:
+        return None
+    sizes = [sorted({int(size) for size in of_dimension}) for of_dimension in zip(*shapes, strict=True)]
+    varying = tuple(dimension for dimension, several in enumerate(sizes) if len(several) > 1)
+    shown = ", ".join(str(several[0]) if len(several) == 1 else f"{several[0]}..{several[-1]}" for several in sizes)
+    return _FoldedTypes(f"{parsed[0]['dtype']}[{shown}]", varying) if varying else None
 
 
 def failures_text(row: Compiles) -> str:
@@ -121,7 +177,7 @@ def compiles_total(rows: Sequence[Compiles]) -> str:
 
 
 def change_text(change: Change) -> str:
-    """A change as a sentence: `argument 0 (x) was float32[1], [2], ... [19]`."""
+    """A change as a sentence: `x was float32[1], [2], ... [19]`."""
     if not change.values:
         texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
         return texts.get(change.cause, change.what or change.cause.value)
@@ -131,25 +187,26 @@ def change_text(change: Change) -> str:
     named = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
     about = _NAMED_BEFORE.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
-    return f"{about}{change.what} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+    return f"{about}{parameter_name(change.what)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 
 def reason_text(change: Change) -> str:
-    """What changed, in a few words."""
+    """What changed, in a few words: `shape of x`."""
+    name = parameter_name(change.what)
     if change.cause in _NAMED_BEFORE:
-        return _NAMED_BEFORE[change.cause] + change.what
+        return _NAMED_BEFORE[change.cause] + name
     if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
-        return change.what
+        return name
     if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
-        return f"{change.cause.value} of {change.what}"
-    return _REASONS.get(change.cause) or f"{change.cause.value}: {change.what}"
+        return f"{change.cause.value} of {name}"
+    return _REASONS.get(change.cause) or f"{change.cause.value}: {name}"
 
 
 def program_text(function: str, change: Change) -> str:
-    """What is other in a function that both compiled: `step: shape of argument 0 (x) float32[8] -> float32[16]`."""
+    """What is other in a function that both compiled: `step: shape of x float32[8] -> float32[16]`."""
     if len(change.values) != 2:
         return f"{function}: {change_text(change) if change.values else reason_text(change)}"
-    what = f", {change.what}" if change.cause is Cause.CODE else ""
+    what = f", {parameter_name(change.what)}" if change.cause is Cause.CODE else ""
     return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
 
 

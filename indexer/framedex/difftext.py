@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.diff.model import About
+from framedex.diff.model import IN_THE_RUNTIME, About
+from framedex.diff.verdicts import Verdict
 from framedex.model.scopes import Counted
 from framedex.scopetext import answer_heading
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Differences, Quantity, Side
+    from framedex.diff.model import Differences, OfLine, Quantity, Side
     from framedex.diff.runs import Run
 
 _NONE = "none"
+_REASONS = (About.COMPILES, About.TIMES, About.BYTES, About.CALLS)
+_VERDICTS = {
+    Verdict.WORSE: "got worse",
+    Verdict.BETTER: "got better",
+    Verdict.OTHER: "changed without a cost",
+}
 _ENDS = 2  # frames that are shown at each end of a run
 
 
@@ -62,6 +71,23 @@ def run_text(run: Run) -> str:
     differs = last.is_shared and last.before != last.after
     calls = f"{last.before:,} -> {last.after:,}" if differs else f"{last.before or last.after:,}"
     return f"{' > '.join(names)}  {calls}"
+
+
+def reasons(line: OfLine) -> list[str]:
+    """What differs in a line: why programs differ, then compilations, times, bytes and calls."""
+    figures = sorted(line.quantities, key=lambda each: _REASONS.index(each.about))
+    shown = [quantity_text(each) for each in figures if each.name != IN_THE_RUNTIME]
+    if line.roads and not shown:
+        shown.append("other frames between this line and the runtime")
+    return [*line.why, *shown]
+
+
+def verdicts_text(verdicts: Sequence[Verdict], unchanged: int) -> str:
+    """How many lines got worse, better, or differ without a cost, as a sentence."""
+    counts = Counter(verdicts)
+    parts = [f"{words.count(counts[verdict], 'line')} {_VERDICTS[verdict]}" for verdict in Verdict if counts[verdict]]
+    same = f"{words.count(unchanged, 'line')} unchanged"
+    return f"{', '.join([*parts, same])}."
 
 
 def summary_text(differences: Differences) -> str:

@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from framedex.model import How, Stale, is_of_nearest_release
+from framedex.plaintext import visible
 
 if TYPE_CHECKING:
     from framedex.model import Location, StaticCaller
+
+_LONGEST_TEXT = 100  # characters of a recorded line
 
 _CELL = re.compile(r".*/cells/(?:([^/]+)\.)?(In\[\d+\])(?:-\d+)?\.py")
 
@@ -34,6 +37,12 @@ def location_labels(location: Location) -> list[str]:
     """
     known = [location.how.value] * (location.how is not How.EXACT)
     return known + release_labels(location) + stale_labels(location)
+
+
+def recorded_text_labels(location: Location) -> list[str]:
+    """The text of a line that was changed or removed, as it was recorded; none if it is not known."""
+    text = visible(location.recorded_text)
+    return [f"as recorded: {text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + '…'}"] if text else []
 
 
 def release_labels(location: Location) -> list[str]:

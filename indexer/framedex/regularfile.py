@@ -11,8 +11,8 @@ from pathlib import Path
 from framedex.portable import NEVER_WAITING, READ_ONLY
 from framedex.systemlimits import raise_if_limit
 
-LARGEST_SOURCE = 16 << 20
-"""Bytes of a source file that is read: a larger one is generated data."""
+LARGEST_FILE = 16 << 20
+"""Bytes of a file that is read whole: a larger source file is generated data, and no other file grows so large."""
 
 
 def open_regular(path: Path) -> io.BufferedReader:
@@ -35,28 +35,19 @@ def open_regular(path: Path) -> io.BufferedReader:
         raise
 
 
-def read_regular(path: Path) -> bytes:
-    """The content of a file. Raises as `open_regular` does."""
+def read_regular(path: Path, largest: int = LARGEST_FILE) -> bytes:
+    """The content of a file, as far as it has come.
+
+    Raises as `open_regular` does, and OSError for a file of more than `largest` bytes.
+    """
     with open_regular(path) as file:
-        return file.read()
-
-
-def read_regular_text(path: Path) -> str:
-    """The content of a file as text, with line breaks as Python has them. Raises as `open_regular` does."""
-    with io.TextIOWrapper(open_regular(path), "utf-8", "replace") as file:
-        return file.read()
-
-
-def read_source(path: Path) -> bytes:
-    """The content of a source file. Raises as `open_regular` does, and OSError for more than `LARGEST_SOURCE` bytes."""
-    with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > LARGEST_SOURCE:
-            raise OSError(errno.EFBIG, f"it has {size:,} bytes: more than a source file", os.fspath(path))
+        size = os.fstat(file.fileno()).st_size  # 0 for files of the system, whose reading may never end
+        if size > largest:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes: more than {largest:,}", os.fspath(path))
         return file.read(size)
 
 
-def read_source_text(path: Path) -> str:
-    """The content of a source file as text, with line breaks as Python has them. Raises as `read_source` does."""
-    with io.TextIOWrapper(io.BytesIO(read_source(path)), "utf-8", "replace") as file:
+def read_regular_text(path: Path) -> str:
+    """The content of a file as text, with line breaks as Python has them. Raises as `read_regular` does."""
+    with io.TextIOWrapper(io.BytesIO(read_regular(path)), "utf-8", "replace") as file:
         return file.read()

@@ -23,7 +23,10 @@ from framedex.whereabouts.rules import PathRule
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
-_LARGEST = 1 << 24  # bytes
+_LARGEST = 1 << 20  # bytes
+_MOST_DOTS = 10_000_000
+"""The sum over the lines of a file of the square of their dots: tomllib takes that long for the keys `a.a.a`."""
+
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # However a TOML document writes its key `tool.framedex`, it has one of these: `tool.framedex`, `[tool]`, `tool = {`.
 _MAY_BE_SET = re.compile(rb"""tool["'\s]*(?:\.["'\s]*framedex|[]=])""")
@@ -290,6 +293,8 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     is_own = file.name == _OWN_FILE
     if not is_own and not _MAY_BE_SET.search(text):
         return None, []
+    if sum(line.count(b".") ** 2 for line in text.split(b"\n")) > _MOST_DOTS:
+        return None, [f"{file} cannot be read: it has lines with too many dots; shorten its keys."]
     import tomllib  # most projects have no settings, and every command looks for them
 
     try:

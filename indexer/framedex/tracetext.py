@@ -3,8 +3,10 @@
 The format, version 1, is UTF-8 text, line by line:
 
     framedex trace, format 1
-    call 17: PJRT_Client_BufferFromHostBuffer, error 0, duration 12345 ns
-    arguments: {"dims": [2, 3]}
+    call 17: PJRT_Client_BufferFromHostBuffer, 12.3 µs
+    arguments: 2
+      client: client#1
+      dims: [2,3]
     capture: /home/me/project/.framedex/captures/2026-11-20
     command: python demo.py
     thread: MainThread
@@ -16,11 +18,14 @@ The format, version 1, is UTF-8 text, line by line:
       3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
       4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
 
+The first line of the header has the time of the call, or `never returned`, and its error if it has one. `arguments`
+counts the values that follow, one a line.
 A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` (the path of a source map is no file: docs/source-map.md; nor is what Python calls code of no file,
 `<string>` or `<frozen os>`) or, where no source is known,
 ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is exact, `inlined`, and `returning`. An `or` line
-below gives one more candidate. A stack that could not be merged has two such sections, headed `native frames, ...` and
+below gives one more candidate, and an `as recorded: TEXT` line what a source line was that was changed or removed
+since. A stack that could not be merged has two such sections, headed `native frames, ...` and
 `Python frames, ...`, and a header line `unmerged: REASON`. A merged one whose outermost frames are missing has a header
 line `cut off: REASON`. What had a call made on another thread stands in sections of their own, headed
 `dispatched from thread NAME [HOW], ...`; what JAX told of it is a header line
@@ -32,15 +37,15 @@ Everything that came from a capture is passed through `framedex.plaintext.printa
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import Language, SectionKind
-from framedex.placetext import location_labels
+from framedex.placetext import location_labels, recorded_text_labels
 from framedex.plaintext import printable
+from framedex.words import duration
 
 if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, Section, Trace
@@ -75,12 +80,21 @@ def frame_labels(frame: FrameRow) -> list[str]:
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
 
 
+def recorded_labels(frame: FrameRow) -> list[str]:
+    """What a frame's line was when it was recorded, if it was changed or removed since."""
+    return recorded_text_labels(frame.location) if frame.location is not None and frame.stated is None else []
+
+
 def _header(trace: Trace) -> Iterator[str]:
+    from framedex.calltext import error_headline, values_by_name  # with the tables of boundary functions
+
     call = trace.call
-    returned = f"duration {call.duration} ns" if call.duration >= 0 else "never returned"
+    error = f", {error_headline(call)}" if call.error > 0 else ""
+    values = values_by_name(call)
     yield HEADING
-    yield f"call {call.id}: {printable(call.function)}, error {call.error}, {returned}"
-    yield f"arguments: {printable(json.dumps(call.arguments, ensure_ascii=False))}"
+    yield f"call {call.id}: {printable(call.function)}, {duration(call.duration)}{error}"
+    yield f"arguments: {len(values)}"
+    yield from (f"  {name}: {value}" for name, value in values)
     yield f"capture: {printable(trace.capture.path)}"
     yield f"command: {printable(trace.capture.command)}"
     yield f"thread: {printable(call.thread)}"
@@ -104,6 +118,7 @@ def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
     for number, frame in enumerate(frames, 1):
         mark = "P" if frame.function.language is Language.PYTHON else "N"
         yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
+        yield from (f"      {label}" for label in recorded_labels(frame))
         for candidate in frame.candidates:
             if candidate != frame.location:
                 yield f"      or {_target(candidate)} [{', '.join(location_labels(candidate))}]"

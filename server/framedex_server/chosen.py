@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.binaries.roles import is_framedex
 from framedex.index.file.conventions import MAKES_CLIENT
 from framedex.model import Role
 from framedex_server.inward import can_be_shown, locations
@@ -93,7 +94,7 @@ class StackPosition:
             frame = self.frames[position]
             if can_be_shown(frame):
                 return replace(self, position=position, passed=passed)
-            passed += frame.function.role is Role.CODE
+            passed += frame.function.role is Role.CODE and not is_framedex(frame.module or frame.function.module)
         return None
 
     def _to(self, position: int) -> StackPosition:
@@ -114,11 +115,34 @@ class Chosen:
     def __init__(self) -> None:
         self.capture: PickedCapture | None = None
         self.stack: StackPosition | None = None
+        self._narrowed: tuple[tuple[object, ...], Index] | None = None
 
     def capture_in(self, index: Index) -> int | None:
         """The picked capture, if it is one of this index."""
         picked = self.capture
         return picked.capture if picked is not None and picked.index == index.path else None
+
+    def narrowed(self, index: Index) -> Index:
+        """The index as it is of the picked capture alone, kept until it changes; the index itself if it has no pick.
+
+        Belongs to the thread of `index`, which is one of a `Session`'s `contents`.
+        """
+        capture = self.capture_in(index)
+        if capture is None:
+            return index
+        key = capture, index.path, index.remembered("state of the narrowed index", object)
+        if self._narrowed is None or self._narrowed[0] != key:
+            self.close()
+            narrowed = index.within([capture])
+            narrowed.file(str(index.path))  # sums up the totals, which needs a transaction of its own
+            self._narrowed = key, narrowed
+        return self._narrowed[1]
+
+    def close(self) -> None:
+        """Close the narrowed index."""
+        if self._narrowed is not None:
+            self._narrowed[1].close()
+            self._narrowed = None
 
     def stack_in(self, index: Index) -> StackPosition | None:
         """The picked stack as it is now, if it is one of this index: its lines may have moved since it was picked."""

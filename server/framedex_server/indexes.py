@@ -163,6 +163,8 @@ class Indexes:
         """The indexes that earlier versions made, and of which nothing was told as yet: they may be made anew."""
         self.kept: set[Path] = beside.kept if beside else set()
         """Those of which that was decided, or tried."""
+        self.at_close: list[Callable[[], None]] = []
+        """What is called once the last question is answered."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
@@ -253,6 +255,8 @@ class Indexes:
 
     def _close_indexes(self) -> None:
         self._thread.shutdown(wait=True)
+        for call in self.at_close:
+            call()
         for path in list(self._open):
             self._forget(path)
 

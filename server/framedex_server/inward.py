@@ -1,6 +1,7 @@
 """From a line to the frames that a reader is led to next: those with source on this machine, in a useful order.
 
-DWARF may name files of the machine that built a binary; such frames are passed over like the interpreter's.
+DWARF may name files of the machine that built a binary; such frames are passed over like the interpreter's. So are
+frames of framedex itself: its recorder and its mock TPU. Their source opens only for whoever selects such a frame.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from framedex.binaries.roles import is_framedex
 from framedex.model.places import path_in_repository
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
@@ -44,7 +46,7 @@ def roads_inward(
     at = places or locations
 
     def is_wanted(frame: FrameRow) -> bool:
-        return frame.is_readable and any(True for _ in at(frame))
+        return leads_on(frame) and any(True for _ in at(frame))
 
     roads = index.line(path, line, capture).roads_inward(is_wanted, within) if within is not None else []
     roads = roads or index.line(path, line, capture).roads_inward(is_wanted, None)
@@ -73,9 +75,14 @@ def passed_text(frames: int) -> list[str]:
     return [f"{count(frames, 'frame')} skipped, source not here"] if frames else []
 
 
+def leads_on(frame: FrameRow) -> bool:
+    """Whether a walk stops at a frame: it is code, of which a source line is known, and not framedex's own."""
+    return frame.is_readable and not is_framedex(frame.module or frame.function.module)
+
+
 def can_be_shown(frame: FrameRow) -> bool:
-    """Whether a frame is readable, and its source on this machine."""
-    return frame.is_readable and next(locations(frame), None) is not None
+    """Whether a walk stops at a frame, and its source is on this machine."""
+    return leads_on(frame) and next(locations(frame), None) is not None
 
 
 def locations(frame: FrameRow) -> Iterator[Location]:

@@ -27,13 +27,24 @@ OWN_GUIDEBOOK = Path(".framedex", "guidebook")
 
 _MOST_KNOWN = 4096
 
-_SHOWN: tuple[bool | str, ...] = (False, "lenses", "diagnostics", True)
+NOTABLE = "notable"
+"""The value of a cost setting that shows a lens on notable lines only."""
+
+OFF = "off"
+"""The severity that shows no diagnostics."""
+
+_SHOWN: tuple[bool | str, ...] = (NOTABLE, "lenses", "diagnostics", True, False)
+_SEVERITIES: tuple[bool | str, ...] = ("information", "hint", "warning", OFF)
 _CHOICES: Mapping[str, tuple[bool | str, ...]] = {
     "static_calls": ("incoming", True, False),
     "compiles": _SHOWN,
     "transfers": _SHOWN,
     "memory": _SHOWN,
     "waits": _SHOWN,
+    "compiles_severity": _SEVERITIES,
+    "transfers_severity": _SEVERITIES,
+    "memory_severity": _SEVERITIES,
+    "waits_severity": _SEVERITIES,
 }
 """The values of the settings that have some of their own, the default first."""
 
@@ -48,11 +59,17 @@ class EditorSettings:
     code_lens: bool = False
     inlay_hints: bool = False
 
-    compiles: bool | str = False
-    transfers: bool | str = False
-    memory: bool | str = False
-    waits: bool | str = False
-    """How each of the answers what lines cost is shown on these lines: by code lenses, diagnostics, both or not."""
+    compiles: bool | str = NOTABLE
+    transfers: bool | str = NOTABLE
+    memory: bool | str = NOTABLE
+    waits: bool | str = NOTABLE
+    """How lines show each of their costs: a lens on notable lines, lenses on all, diagnostics, both (True), or not."""
+
+    compiles_severity: str = "information"
+    transfers_severity: str = "information"
+    memory_severity: str = "information"
+    waits_severity: str = "information"
+    """The severity of each cost's diagnostics; `off`: none."""
 
     static_calls: bool | str = "incoming"
     """The directions in which the call hierarchy lists calls that the sources show, but no recording, too, marked:

@@ -16,6 +16,7 @@ class Trail:
     def __init__(self) -> None:
         self._index: Path | None = None
         self._nodes: dict[tuple[str, int], tuple[int, ...]] = {}
+        self._turned: frozenset[tuple[str, int]] = frozenset()
 
     def index_at(self, path: str, line: int) -> Path | None:
         """The index whose answer led to a place; None if none did."""
@@ -24,6 +25,14 @@ class Trail:
     def nodes_at(self, index: Path, path: str, line: int) -> Sequence[int] | None:
         """The nodes at a place that an answer from `index` led to; None if none did."""
         return self._nodes.get((path, line)) if index == self._index else None
+
+    def has_turned_at(self, path: str, line: int) -> bool:
+        """Whether the latest answer turned outward to this place, from inside a compiled program."""
+        return (path, line) in self._turned
+
+    def turn(self, targets: Iterable[tuple[str, int]]) -> None:
+        """Note the places to which the latest answer turned outward."""
+        self._turned = frozenset(targets)
 
     def led(self, index: Path, path: str, line: int, targets: Iterable[tuple[tuple[str, int], Sequence[int]]]) -> None:
         """Note what a question about a place was answered with: targets and the nodes of each."""

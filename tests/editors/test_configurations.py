@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
+from framedex_server import settings
 from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX
 from tests.editors.sessions import EDITORS
 
@@ -18,6 +21,28 @@ def test_vscode() -> None:
     (language,) = manifest["contributes"]["languages"]
     assert (language["id"], language["extensions"]) == (TRACE_LANGUAGE, [TRACE_SUFFIX])
     assert f'"{TRACE_LANGUAGE}"' in (EDITORS / "vscode" / "src" / "server" / "client.ts").read_text()
+
+
+def test_vscode_has_every_setting_of_the_server_with_its_values_costs_first() -> None:
+    manifest = json.loads((EDITORS / "vscode" / "package.json").read_text())
+    groups = manifest["contributes"]["configuration"]
+    shown = {key: each for group in groups for key, each in group["properties"].items()}
+    prefix = "framedex.editor."
+    keys = {field.name.replace("_", "-"): field.name for field in fields(settings.EditorSettings)}
+    assert {key.removeprefix(prefix) for key in shown if key.startswith(prefix)} == set(keys)
+    for key, name in keys.items():
+        values = shown[prefix + key].get("enum")
+        choices = settings._CHOICES.get(name)
+        if choices is not None:
+            assert [value for value in values if value is not None] == _same_kind(values, choices)
+    assert groups[0]["title"] == "What lines cost"
+    assert all(key.startswith(prefix) for key in groups[0]["properties"])
+
+
+def _same_kind(values: Sequence[bool | str | None], choices: Sequence[bool | str]) -> list[bool | str]:
+    """The choices of the server in the order of an editor's, each once."""
+    assert len(values) == len(choices) + 1
+    return sorted(choices, key=lambda choice: values.index(choice))
 
 
 def test_helix() -> None:

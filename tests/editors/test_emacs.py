@@ -124,6 +124,19 @@ def test_the_ways_on_are_listed_by_their_functions(seen: dict[str, Any]) -> None
     assert [row.split()[1:] for row in seen["callers"]] == [["demo.py:11", "<module>"]]
 
 
+def test_recorded_lines_have_a_mark_in_the_fringe(seen: dict[str, Any]) -> None:
+    assert {8, 9} <= set(seen["recorded_lines"])
+
+
+def test_a_step_says_which_way_it_took_and_the_others_are_a_choice_away(seen: dict[str, Any]) -> None:
+    assert seen["way"] == "way 1 of 2"
+    assert (seen["from_ways"]["file"], seen["from_ways"]["line"]) == ("library.py", 7)
+
+
+def test_the_public_source_at_the_end_of_a_walk_is_opened_in_the_browser(seen: dict[str, Any]) -> None:
+    assert seen["public"] == "https://example.org/shape.cc#L12"
+
+
 def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
     assert [row.split()[0] for row in seen["calls"]] == ["3", "2", "1"]
     assert seen["from_calls"]["file"] == "call-2.fdtrace"

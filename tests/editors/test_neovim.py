@@ -313,9 +313,8 @@ def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path
       vim.wait(20000, function() return #vim.diagnostic.get(0) > 0 end, 5)
       local hints = {{}}
       for _, each in ipairs(vim.diagnostic.get(0)) do
-        table.insert(hints, {{ each.lnum + 1, each.message, each.severity == vim.diagnostic.severity.HINT }})
+        table.insert(hints, {{ each.lnum + 1, each.message, each.severity == vim.diagnostic.severity.INFO }})
       end
-      vim.lsp.codelens.refresh()
       vim.wait(20000, function() return #vim.lsp.codelens.get(0) > 0 end, 5)
       local lenses = {{}}
       for _, each in ipairs(vim.lsp.codelens.get(0)) do
@@ -336,10 +335,78 @@ def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path
     assert report.is_file(), done.stderr
     seen = json.loads(report.read_text(encoding="utf-8"))
     said = "implicit transfer, at least 72 B, 5 times: host to device, operand of a call"
-    ((line, message, is_hint),) = seen["hints"]
-    assert (line, message.split("\n")[0], is_hint) == (4, said, True)
+    ((line, message, is_information),) = seen["hints"]
+    assert (line, message.split("\n")[0], is_information) == (4, said, True)
     assert seen["lenses"] == [[4, said, "framedex.openTrace"]]
     assert seen["opened"] == "call-5.fdtrace"
+
+
+def test_the_first_seconds_of_a_file(tmp_path: Path) -> None:
+    """Given a server that has just been started, then the hover waits for it, and recorded lines get their signs."""
+    recording = record(tmp_path)
+    report = tmp_path / "report.json"
+    script = tmp_path / "look.lua"
+    script.write_text(f"""
+      vim.opt.runtimepath:append({str(EDITORS / "neovim")!r})
+      local framedex = require("framedex")
+      framedex.setup({{ cmd = {{ {sys.executable!r}, "-m", "framedex_server" }} }})
+      vim.cmd("filetype plugin on")
+      vim.cmd("edit {recording.demo}")
+      vim.api.nvim_win_set_cursor(0, {{ {recording.main_calls_both}, 0 }})
+      local seen = {{}}
+      framedex.hover()
+      vim.wait(20000, function()
+        for _, window in ipairs(vim.api.nvim_list_wins()) do
+          if vim.api.nvim_win_get_config(window).relative ~= "" then
+            seen.hover = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, 1, false)[1]
+          end
+        end
+        return seen.hover
+      end, 5)
+      local namespace = vim.api.nvim_get_namespaces()["framedex-recorded"]
+      local function signs()
+        return vim.tbl_map(function(mark)
+          return mark[2] + 1
+        end, vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {{}}))
+      end
+      vim.wait(20000, function() return #signs() > 0 end, 5)
+      seen.signs = signs()
+
+      framedex.go_to_frame()
+      vim.wait(20000, function() return framedex.statusline() ~= "" end, 5)
+      seen.way = framedex.statusline()
+      vim.ui.select = function(choices, options, take)
+        seen.ways = vim.tbl_map(options.format_item, choices)
+        take(choices[2])
+      end
+      framedex.ways()
+      vim.wait(20000, function() return vim.fn.expand("%:t") == "library.py" end, 5)
+      seen.chosen = {{ vim.fn.expand("%:t"), vim.fn.line(".") }}
+
+      local told
+      vim.lsp.handlers["window/showMessage"] = function(_, message) told = message.message end
+      local action = {{ command = "framedex.openPublic", arguments = {{ "https://example.org/shape.cc#L12" }} }}
+      local at = {{ uri = vim.uri_from_bufnr(0), line = vim.fn.line(".") - 1 }}
+      require("framedex.steps").on_led(nil, {{ text = "Shape continues at shape.cc:12", action = action, at = at }})
+      framedex.go_to_frame()
+      vim.wait(20000, function() return told end, 5)
+      seen.public = told
+      vim.fn.writefile({{ vim.fn.json_encode(seen) }}, {str(report)!r})
+    """)
+    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {script}", "-c", "qall!"]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90
+    )
+
+    assert report.is_file(), done.stderr
+    seen = json.loads(report.read_text(encoding="utf-8"))
+    assert "recorded call" in seen["hover"], done.stderr
+    assert {recording.main_calls_make_input, recording.main_calls_both} <= set(seen["signs"]), done.stderr
+    assert seen["way"] == "way 1 of 2"
+    assert [way.split()[0] for way in seen["ways"]] == ["make_input", "devices"]
+    assert seen["chosen"] == ["library.py", 7]
+    assert "https://example.org/shape.cc#L12" in seen["public"]
 
 
 def test_the_tags_of_the_help_are_those_that_neovim_makes(tmp_path: Path) -> None:

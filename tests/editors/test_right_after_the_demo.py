@@ -26,19 +26,19 @@ def checkout() -> Path:
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
 def test_neovim(checkout: Path, tmp_path: Path) -> None:
     script = SCRIPTS / "demo_walk.lua"
-    assert_reaches_the_allocator(walk(checkout, tmp_path, "nvim ", ["--headless", "-c", f"luafile {script}"]))
+    assert_walks_through_jax(walk(checkout, tmp_path, "nvim ", ["--headless", "-c", f"luafile {script}"]))
 
 
 @pytest.mark.skipif(not has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)")
 def test_emacs(checkout: Path, tmp_path: Path) -> None:
-    assert_reaches_the_allocator(walk(checkout, tmp_path, "emacs ", ["--batch", "-l", str(SCRIPTS / "demo_walk.el")]))
+    assert_walks_through_jax(walk(checkout, tmp_path, "emacs ", ["--batch", "-l", str(SCRIPTS / "demo_walk.el")]))
 
 
-def assert_reaches_the_allocator(places: Sequence[str]) -> None:
+def assert_walks_through_jax(places: Sequence[str]) -> None:
     files = [place.rpartition(":")[0] for place in places]
     assert places[0] == "device_put.py:8"
     assert files[1] == "api.py"
-    assert files[-1] == "device_memory.cc", places
+    assert "pxla.py" in files and files[-1].endswith(".py"), places  # the mock is framedex's own: a walk ends before it
 
 
 def walk(checkout: Path, home: Path, editor: str, headless: Sequence[str]) -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from framedex.costtext import (
+    compiles_details,
     compiles_text,
     compiles_total,
     held_on,
     memory_details,
     memory_text,
     memory_total,
+    parameter_name,
     transfers_text,
     transfers_total,
     waits_details,
@@ -61,12 +63,33 @@ def changed(cause: Cause, what: str = "", *values: str) -> Compiles:
 def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
     assert compiles_text([ONCE]) == "compiled once, 40 ms"
     assert compiles_text([changed(Cause.SHAPE, "argument 0 (x)", "f32[1]", "f32[2]")]) == (
-        "compiled 19 times, 1.4 s: shape of argument 0 (x)"
+        "compiled 19 times, 1.4 s: shape of x, f32[1..2]"
     )
     assert compiles_text([changed(Cause.ARGUMENTS, "number of arguments", "1", "2")]).endswith(": number of arguments")
     assert compiles_text([changed(Cause.CONSTANTS, "constants", "1", "2")]).endswith(": constants")
     assert compiles_text([changed(Cause.CODE)]).endswith(": other code")
-    assert compiles_text([changed(Cause.SAME)]).endswith(": the same program again")
+    assert compiles_text([changed(Cause.SAME)]).endswith(": an identical program")
+
+
+def test_parameters_have_the_names_of_the_program_and_shapes_are_folded_with_advice() -> None:
+    names = ["argument 0 (x)", "argument 3 (params['w'])", "argument 1", "unused argument y", "compile option n"]
+    assert [parameter_name(each) for each in names] == [
+        "x",
+        'params["w"]',
+        "array argument 2",
+        "unused argument y",
+        "compile option n",
+    ]
+    one = changed(Cause.SHAPE, "argument 3 (params['w'])", "float32[4,8]", "float32[7,8]", "float32[5,8]")
+    assert compiles_details([one])[0] == 'f: params["w"]: float32[4..7, 8]; pad or bucket dimension 0'
+    assert compiles_details([one])[1] == 'f: params["w"] was float32[4,8], [7,8], [5,8]'
+    both = changed(Cause.SHAPE, "argument 0 (x)", "f32[1,2]", "f32[2,3]")
+    assert compiles_details([both])[0] == "f: x: f32[1..2, 2..3]; 2 dimensions vary"
+    rank = changed(Cause.SHAPE, "argument 0 (x)", "f32[1]", "f32[1,2]")
+    assert compiles_details([rank]) == ["f: x was f32[1], [1,2]"]
+    assert compiles_text([rank]).endswith(": shape of x")
+    static = changed(Cause.STATIC, "n", "1", "2")
+    assert compiles_details([static])[0].startswith("f: n is static: each new value compiles")
 
 
 def test_compilations_that_failed_are_told() -> None:
@@ -77,7 +100,7 @@ def test_functions_of_one_line_are_summed_up_and_most_reasons_only_counted() -> 
     reasons = [changed(Cause.SHAPE, f"argument {number}") for number in range(4)]
     rows = [replace(row, function=f"f{number}") for number, row in enumerate(reasons)]
     assert compiles_text(rows) == (
-        "compiled 76 times, 4 functions, 5.6 s: shape of argument 0, shape of argument 1 and 2 more"
+        "compiled 76 times, 4 functions, 5.6 s: shape of array argument 1, shape of array argument 2 and 2 more"
     )
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries import Contents
+from framedex.captures import read_metadata
 from framedex.captures.contents import CONTENTS_FILE, read_contents
 from framedex.commands.reading.files import Place, noted_if_short
 from framedex.errors import FramedexError
 from framedex.guidebook.keeping import read_kept
 from framedex.index.file.database import connect_reading
 from framedex.projects import cmakelists, compile_commands
+from framedex.regularfile import LARGEST_FILE, read_regular, read_regular_text
 from framedex.releases.stated import FileReleases
 from framedex.settings import Settings
 from framedex.shared.keeping import EXCERPTS, kept_excerpts
@@ -58,3 +60,37 @@ def test_a_pipe_is_refused_where_a_file_is_needed(
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(refused, match="regular file"):
         read(tmp_path / "pipe")
+
+
+def _sparse(file: Path) -> None:
+    with file.open("wb") as opened:
+        opened.truncate(1 << 40)
+
+
+@pytest.mark.parametrize("make", [_sparse, lambda file: file.symlink_to("/proc/self/pagemap")])
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("capture.json", lambda file: read_metadata(file.parent)),
+        ("observations.json", read_kept),
+        (CONTENTS_FILE, lambda file: read_contents(file.parent)["a"]),
+        (EXCERPTS, lambda file: kept_excerpts(file.parent)["a"]),
+    ],
+)
+def test_a_file_without_end_is_refused(
+    tmp_path: Path, name: str, read: Callable[[Path], object], make: Callable[[Path], None]
+) -> None:
+    """A file may be sparse, or one of the system whose size is 0 and whose content ends nowhere."""
+    make(tmp_path / name)
+    with pytest.raises((FramedexError, KeyError)):
+        read(tmp_path / name)
+
+
+def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    _sparse(file)
+    for read in (read_regular, read_regular_text):
+        with pytest.raises(OSError, match="more than 16,777,216"):
+            read(file)
+    os.truncate(file, LARGEST_FILE)
+    assert read_regular(file) == bytes(LARGEST_FILE)

@@ -172,6 +172,18 @@ def test_deep_nesting_loops_and_odd_folders_are_survived(tmp_path: Path) -> None
     assert Settings.load(Path("a\0b")) == (Settings(), [])
 
 
+def test_keys_that_take_tomllib_minutes_are_not_parsed(tmp_path: Path) -> None:
+    """tomllib needs a time with the square of the parts of a key: 300 kB may keep it busy for minutes."""
+    for text in ("a" + ".a" * 150_000 + " = 1", "".join(f"[a{n}{'.a' * 900}]\n" for n in range(40))):
+        (tmp_path / "framedex.toml").write_text(text)
+        settings, problems = Settings.load(tmp_path)
+        assert (settings, len(problems)) == (Settings(), 1)
+        assert "too many dots" in problems[0]
+    packages = ", ".join(f'"package{n}==1.{n}.0"' for n in range(500))
+    (tmp_path / "framedex.toml").write_text(f'sources = ["."]\nlinks = {{ a = "https://a.b/{{path}}" }} # {packages}')
+    assert Settings.load(tmp_path)[1] == []
+
+
 def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "framedex.toml"
     file.write_text("")

@@ -20,6 +20,7 @@ from framedex.model import (
     MergeOutcome,
     Origin,
     SectionKind,
+    Stale,
     Trace,
 )
 from framedex.tracetext import HEADING, format_trace, section_title
@@ -45,6 +46,17 @@ def test_every_frame_with_source_is_found_on_its_line(trace: Trace) -> None:
         (frame.location.path, frame.location.line, frame.function.name) for frame in trace.frames if frame.location
     ]
     assert all(f"{found.path}:{found.line}" in lines[found.line_index] for found in parse_trace(text))
+
+
+def test_the_head_has_the_time_and_a_line_for_each_value_and_no_value_is_taken_for_a_section(trace: Trace) -> None:
+    values = {"message": "frames, most recent call last:", "dims": [2, 3]}
+    call = replace(trace.call, duration=257_000_000, error=0, arguments=values, objects={})
+    text = format_trace(replace(trace, call=call))
+    lines = text.split("\n")
+    assert lines[1] == f"call {call.id}: {call.function}, 257 ms"
+    assert lines[2] == "arguments: 2"
+    assert lines[3].startswith("  message: ") and lines[4].startswith("  dims: ")
+    assert [each.title for each in read(text).stacks] == [lines[1]]
 
 
 def test_frames_count_from_1(trace: Trace) -> None:
@@ -107,6 +119,16 @@ def test_a_frame_without_source_shows_its_module_and_offset_and_links_nowhere(tr
 
     assert " in /lib/libx.so+0x1a" in text
     assert len(parse_trace(text)) == len(trace.frames) - 1
+
+
+def test_a_line_that_was_changed_has_its_recorded_text_below_it(trace: Trace) -> None:
+    edited = Location("/a.py", 6, How.EXACT, stale=Stale.GONE, moved_from=5, recorded_text="return put(x[0])")
+    text = format_trace(_with_last_frame(trace, location=edited, inlined=False))
+
+    assert text.endswith(" at /a.py:6 [was line 5, edited since]\n      as recorded: return put(x[0])\n")
+    frame = read(text).stacks[-1].frames[-1]
+    assert frame.labels == ("was line 5", "edited since", "as recorded: return put(x[0])")
+    assert len(parse_trace(text)) == len(parse_trace(format_trace(trace)))
 
 
 def test_other_texts_have_no_frames() -> None:

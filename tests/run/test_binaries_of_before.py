@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries import Contents, KeptBinaries
+from framedex.binaries import Binary, Contents, KeptBinaries
 from tests.run.passing_through import Passing, new_project
 
+REBUILT = """\
+extern "C" int before(int x) { int y = x * 7; for (int i = 0; i < x; i++) y += i * y; return y * 3 + x; }
+extern "C" int through(int (*callback)(int), int value) { return callback(value) + before(value); }
+extern "C" const char* content() { return "another"; }
+"""
 NOT_KEPT = {"FRAMEDEX_KEEP_BINARIES": "0"}
 
 
@@ -79,6 +84,41 @@ def test_names_and_lines_are_those_of_the_library_that_ran(project: Passing, cha
 
     assert functions(project) == ["<module>", "through", "inner", "inlined", "put"]
     assert "libthrough.so" not in told
+
+
+def test_offsets_in_a_text_are_named_by_the_recorded_build_that_it_is_of(project: Passing) -> None:
+    """Given that the library was rebuilt after the crash: a name with its address proves the recorded build."""
+    symbols = Binary.open(project.library).symbols
+    assert symbols is not None
+    starts = {name: symbols.named(name)[0].start for name in ("through", "content")}
+    project.framedex("run", "program.py")
+    project.framedex("index")
+    crash = project.folder / "crash.txt"
+    crash.write_text(
+        f"{project.library}(content+0x1)[{0x7F1E1A000001 + starts['content']:#x}]\n"
+        f"{project.library}(+{starts['through'] + 1:#x})[{0x7F1E1A000001 + starts['through']:#x}]\n"
+    )
+    subprocess.run(
+        ["g++", "-g", "-O0", "-shared", "-fPIC", "-x", "c++", "-", "-o", project.library],
+        input=REBUILT,
+        text=True,
+        check=True,
+    )
+
+    (stack,) = project.answer("explain", str(crash))["stacks"]
+    assert [(frame["function"], frame["is_doubtful"]) for frame in stack["frames"]] == [
+        ("content", False),
+        ("through", False),
+    ]
+    told = project.framedex("explain", str(crash)).stderr
+    assert f"Names of {project.library} are those of a recorded build" in told
+    assert "another build" not in told
+
+    alone = project.folder / "alone.txt"
+    alone.write_text(crash.read_text().splitlines()[1] + "\n")
+    os.utime(alone, (project.library.stat().st_mtime - 60,) * 2)
+    (stack,) = project.answer("explain", str(alone))["stacks"]
+    assert [(frame["function"], frame["is_doubtful"]) for frame in stack["frames"]] == [("through", True)]
 
 
 def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_line_that_was_rewritten_is_compared_in_bytes(said: Said) -> None:
 def test_a_program_that_is_another_is_told_by_its_arguments_and_ops(said: Said) -> None:
     line = line_at(said("1", "2"), number_of("scaled(np", BEFORE), number_of("scaled(np", AFTER))
 
-    assert line["why"] == ["scaled: shape of argument 0 (x) float32[4] -> float32[5]"]
+    assert line["why"] == ["scaled: shape of x float32[4] -> float32[5]"]
     assert numbers(line["quantities"], "ops of scaled") == {"tanh": (None, 1)}
 
 
@@ -214,7 +214,7 @@ def test_turned_around_all_is_turned_around(said: Said) -> None:
 def _turned(found: dict[str, Any]) -> dict[str, Any]:
     """A difference the other way round; of roads each is compared by itself."""
     turned = {name: value for name, value in found.items() if name not in ("roads", "why")}
-    for one, other in (("before", "after"), ("call_before", "call_after")):
+    for one, other in (("before", "after"), ("call_before", "call_after"), ("duration_before", "duration_after")):
         if one in turned:
             turned |= {one: found[other], other: found[one]}
     if "quantities" in turned:

@@ -89,6 +89,41 @@ def test_an_interrupt_reaches_the_program_once_whoever_it_is_sent_to(tmp_path: P
     assert lines[-3:] == [b"ready\n", b"interrupt 1\n", b"interrupt 2\n"]
 
 
+def test_a_stopped_program_stops_framedex_until_both_continue(tmp_path: Path) -> None:
+    with waiting(tmp_path, "waits_for_a_signal", start_new_session=False, process_group=0) as process:
+        assert process.stdout and process.stdout.readline()
+        os.killpg(process.pid, signal.SIGTSTP)
+        stopped = os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        os.killpg(process.pid, signal.SIGCONT)
+        process.terminate()
+        process.communicate(timeout=TIMEOUT)
+
+    assert stopped and stopped.si_status == signal.SIGSTOP
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_framedex_continues_with_a_program_that_ctrl_z_does_not_stop(tmp_path: Path) -> None:
+    """Given a process group without a shell above it, where SIGTSTP stops no program, then framedex does not stop."""
+
+    def stop_then_end(process: subprocess.Popen[bytes]) -> None:
+        os.killpg(process.pid, signal.SIGTSTP)
+        process.terminate()
+
+    assert signalled(tmp_path, signal.SIGTERM, stop_then_end).status == -signal.SIGTERM
+
+
+def test_the_exit_status_is_the_programs_where_sigchld_is_ignored(tmp_path: Path) -> None:
+    code = "import signal; raise SystemExit(3 if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else 4)"
+    ended = subprocess.run(
+        [FRAMEDEX, "run", "-c", code],
+        cwd=tmp_path,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+    )
+
+    assert ended.returncode == 3
+
+
 def test_a_killed_framedex_ends_the_program(tmp_path: Path) -> None:
     with waiting(tmp_path, "counts_interrupts") as process:
         assert process.stdout
@@ -120,7 +155,9 @@ def read_until_ready(lines: Iterable[bytes]) -> Iterator[bytes]:
             return
 
 
-def waiting(folder: Path, ending: str) -> subprocess.Popen[bytes]:
+def waiting(
+    folder: Path, ending: str, *, start_new_session: bool = True, process_group: int | None = None
+) -> subprocess.Popen[bytes]:
     """A program under framedex, in a process group of its own."""
     return subprocess.Popen(
         [FRAMEDEX, "run", program("endings.py"), ending],
@@ -128,5 +165,6 @@ def waiting(folder: Path, ending: str) -> subprocess.Popen[bytes]:
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,
+        start_new_session=start_new_session,
+        process_group=process_group,
     )

@@ -252,15 +252,22 @@ async def test_hostile_names_stay_inside_code_spans(tmp_path: Path, connect: Con
     assert HOSTILE not in json.dumps(graph)
 
 
-async def test_two_captures_are_compared_as_a_whole(twice: Recording, connect: Connect) -> None:
+async def test_two_captures_are_compared_by_lines(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
-    compared = await answer(client, "compareCaptures", before=1, after=2)
-    assert [(row["boundary"], row["before"]["calls"], row["after"]["calls"]) for row in compared["boundaries"]] == [
-        (PUT, 5, 9),
-        (DEVICES, 1, 1),
-    ]
-    assert compared["text"].startswith("captures 1 and 2, before → after:\n")
-    assert await answer(client, "compareCaptures", before=1, after=3) is None
+    compared = await answer(client, "compareLines", before=1, after=2, floor=1_000)
+    assert (compared["before"]["id"], compared["after"]["id"], compared["floorText"]) == (1, 2, "1 µs")
+    assert compared["text"] == "1 line changed without a cost, 1 line unchanged."
+    (line,) = compared["lines"]
+    assert (line["function"], line["place"].rpartition("/")[2]) == ("device_put", "library.py:4")
+    assert line["location"]["range"]["start"]["line"] == twice.device_put_enters_cpp - 1
+    assert [line[side]["durationText"] for side in ("before", "after")] == ["10 µs", "18 µs"]
+    assert (line["verdict"], line["differenceText"], line["isNoise"], line["only"]) == ("other", "+8 µs", True, None)
+    assert line["measure"] == "in the runtime"
+    assert f"calls {PUT} 5 -> 9" in line["reasons"]
+    assert await answer(client, "compareLines", before=1, after=3) is None
+    for wrong in ({"before": 1}, {"before": 1, "after": 2, "floor": -1}, {"before": 1, "after": 2, "floor": "10 ms"}):
+        with pytest.raises(JsonRpcException):
+            await answer(client, "compareLines", **wrong)
 
 
 async def test_the_flame_graph_is_the_tree_of_the_stacks(recording: Recording, connect: Connect) -> None:

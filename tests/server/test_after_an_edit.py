@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from framedex.index import Index
+from framedex.tracetext import format_trace
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
 from tests.server.asking import Connect, definition, hover, open_document
@@ -62,6 +64,21 @@ async def test_lines_are_followed_through_edits_on_the_disk_and_on_the_screen(pr
     assert await definition(client, program, CALL + 2) == [("program.py", PUT + 2)]
     assert await definition(client, program, PUT + 2) == before[PUT]
     assert await hover(client, program, 1) is None
+
+
+async def test_a_frame_on_a_changed_line_shows_the_recorded_text(program: Path, connect: Connect) -> None:
+    client = await connect(program.parent)
+    program.write_text(PROGRAM.replace("value = put(", "worth = put("))
+    with Index.open(program.parent / ".framedex" / "index.db") as index:
+        call = index.calls.latest("PJRT_Client_BufferFromHostBuffer")
+        trace = index.calls.trace(call.id) if call is not None else None
+        assert trace is not None
+        text = format_trace(trace)
+    open_document(client, "untitled:trace", text, "framedex-trace")
+    frame = next(n for n, line in enumerate(text.splitlines(), 1) if f"program.py:{CALL} [" in line)
+    shown = await hover(client, "untitled:trace", frame) or ""
+    assert "as recorded: value = put(np.zeros((2, 3), np.float32))" in shown
+    assert "worth" not in shown
 
 
 async def test_a_line_that_was_changed_or_typed_has_no_answer(program: Path, connect: Connect) -> None:

@@ -35,7 +35,11 @@ async def test_starts_at_the_innermost_recorded_function_around_the_line(
 ) -> None:
     client = await connect(recording.root)
     (item,) = await prepare(client, recording.demo, recording.main_calls_make_input)
-    assert (item.name, item.detail, item.uri) == ("main", "demo.py", recording.demo.as_uri())
+    assert (item.name, item.detail, item.uri) == (
+        "main",
+        "latest run that executed this file · demo.py",
+        recording.demo.as_uri(),
+    )
     assert (item.range.start.line, item.range.end.line, item.selection_range.start.line) == (6, 8, 6)
 
 

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import ONE_EDITOR, Connect, at, definition, hover, own, plain
+from tests.server.asking import ONE_EDITOR, Connect, ask, at, definition, hover, own, plain
 from tests.server.recording import Recording, write_hostile_index, write_index
 from tests.server.roads import record_roads
 
@@ -47,33 +47,66 @@ async def test_a_picked_capture_narrows_the_hover_until_none_is_picked(twice: Re
     picked = await own(client, "selectCapture", twice.demo, line, capture=1)
     assert picked["id"] == 1
     narrowed = await hover(client, twice.demo, line) or ""
-    assert "3 recorded calls of the selected capture**, 6 µs" in narrowed
+    assert "3 recorded calls**, 6 µs" in narrowed
     assert "→ `PJRT_Client_BufferFromHostBuffer` (3, 6 µs)" in narrowed
     assert "from `<module>`" in narrowed
     assert "into `make_input`" in narrowed
-    assert "; capture " in narrowed
+    assert "; capture 1, " in narrowed
     assert await own(client, "selectCapture", twice.demo, line, capture=None) is None
     assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
 
 
-async def test_of_which_captures_a_hover_is_follows_the_setting_and_is_said_first(
+async def test_of_which_captures_a_hover_is_follows_the_setting_and_is_said_last(
     twice: Recording, connect: Connect
 ) -> None:
     (twice.root / "framedex.toml").write_text('captures = "all"\n')
     client = await connect(twice.root, experimental={"framedex": {"indexChanges": True}})
     told = asyncio.Event()
     client.feature("framedex/didChangeIndex")(lambda _: told.set())
-    first, second, *_ = (await hover(client, twice.demo, twice.main_calls_make_input) or "").splitlines()
-    assert first.startswith("Captures 1 and 2 of `demo.py`, ") and "(all 2)" in first
-    assert "10 recorded calls**" in second
+    text = await hover(client, twice.demo, twice.main_calls_make_input) or ""
+    assert "; all captures, " in text.splitlines()[-1]
+    assert "10 recorded calls**" in text
     client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"framedex": {"captures": "latest"}}))
     async with asyncio.timeout(20):
-        while "10 recorded calls**" in second:  # it is told of more than this change
+        while "10 recorded calls**" in text:  # it is told of more than this change
             await told.wait()
             told.clear()
-            first, second, *_ = (await hover(client, twice.demo, twice.main_calls_make_input) or "").splitlines()
-    assert first.startswith("Capture 2 of `demo.py`, ") and 'captures = "all" in the settings' in first
-    assert "7 recorded calls**" in second
+            text = await hover(client, twice.demo, twice.main_calls_make_input) or ""
+    assert "; latest run that executed this file, " in text.splitlines()[-1]
+    assert "7 recorded calls**" in text
+
+
+async def test_one_rule_says_which_captures_count_in_lenses_hints_hovers_and_hierarchies(
+    twice: Recording, connect: Connect
+) -> None:
+    """Given two runs, when one is picked, then each number on a line is of that capture, and its name is shown."""
+    (twice.root / "framedex.toml").write_text("editor = { code-lens = true, inlay-hints = true }\n")
+    client = await connect(twice.root)
+    line = twice.main_calls_make_input
+    for capture, calls, name in (
+        (None, 7, "latest run that executed this file"),
+        (1, 3, "capture 1"),
+        (2, 7, "capture 2"),
+    ):
+        await ask(client, "selectCapture", {"capture": capture})
+        text = await hover(client, twice.demo, line) or ""
+        assert f"**framedex: {calls} recorded calls**" in text and f"; {name}, " in text
+        document = types.TextDocumentIdentifier(twice.demo.as_uri())
+        whole = types.Range(types.Position(0, 0), types.Position(99, 0))
+        hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, whole)) or ()
+        (hint,) = [each for each in hints if each.position.line == line - 1]
+        assert str(hint.label).startswith(f"{calls} calls, ") and str(hint.tooltip).endswith(name)
+        lenses = await client.text_document_code_lens_async(types.CodeLensParams(document)) or ()
+        resolved = [await client.code_lens_resolve_async(lens) for lens in lenses]
+        titles = [lens.command.title for lens in resolved if lens.command]
+        through = {None: 9, 1: 5, 2: 9}[capture]
+        assert any(title.startswith(f"{through} calls → ") for title in titles), titles
+        where = types.CallHierarchyPrepareParams(*at(twice.demo, twice.make_input_calls_device_put))
+        (item,) = await client.text_document_prepare_call_hierarchy_async(where) or ()
+        assert item.detail is not None and item.detail.startswith(name)
+        callers = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(item)) or ()
+        assert [each.from_.detail.partition(" calls")[0] for each in callers if each.from_.detail] == [str(through)]
+        assert (await own(client, "captures", twice.demo, 1))["counted"] == name
 
 
 async def test_a_capture_that_did_not_pass_a_line_has_nothing_there(tmp_path: Path, connect: Connect) -> None:

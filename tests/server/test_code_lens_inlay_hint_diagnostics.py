@@ -72,7 +72,7 @@ async def test_hints_stand_at_the_end_of_recorded_lines(recording: Recording, co
     assert [(hint.position.line + 1, hint.label) for hint in found] == [(5, "5 calls, 10 µs"), (8, "3 calls, 6 µs")]
     text = recording.line(recording.demo, 8)
     assert found[1].position.character == len(text.encode("utf-16-le")) // 2
-    assert found[1].tooltip == "PJRT_Client_BufferFromHostBuffer"
+    assert found[1].tooltip == "PJRT_Client_BufferFromHostBuffer\nlatest run that executed this file"
 
 
 async def test_hints_and_lenses_of_a_file_that_nobody_can_follow_say_so(recording: Recording, connect: Connect) -> None:
@@ -83,7 +83,7 @@ async def test_hints_and_lenses_of_a_file_that_nobody_can_follow_say_so(recordin
     _edit(recording.demo)
     hint, _ = await hints(client, recording.demo, 4, 8)
     assert hint.label == "5 calls, 10 µs [file changed since]"
-    assert hint.tooltip == "file changed since\nPJRT_Client_BufferFromHostBuffer"
+    assert hint.tooltip == "file changed since\nPJRT_Client_BufferFromHostBuffer\nlatest run that executed this file"
     main = await client.code_lens_resolve_async((await lenses(client, recording.demo))[2])
     assert main.command is not None
     assert main.command.title.endswith(", 12 µs [file changed since]")
@@ -97,7 +97,7 @@ async def test_hints_on_lines_that_git_has_followed_stand_there(recording: Recor
     _edit(recording.demo)
     (hint,) = await hints(client, recording.demo, 6, 7)
     assert (hint.position.line + 1, hint.label) == (6, "5 calls, 10 µs")
-    assert hint.tooltip == "moved from line 5\nPJRT_Client_BufferFromHostBuffer"
+    assert hint.tooltip == "moved from line 5\nPJRT_Client_BufferFromHostBuffer\nlatest run that executed this file"
 
 
 async def pulled(client: LanguageClient, path: Path) -> list[types.Diagnostic]:

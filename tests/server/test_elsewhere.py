@@ -14,7 +14,7 @@ from pytest_lsp import LanguageClient
 
 from framedex.commands.main import cli
 from tests.gitrepository import commit_all, git
-from tests.server.asking import EDITORS, ONE_EDITOR, Connect, at, definition, hover, own
+from tests.server.asking import EDITORS, ONE_EDITOR, Connect, at, definition, hover, links, own
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -129,6 +129,26 @@ async def test_a_source_folder_of_the_settings_that_is_made_later_is_led_to(
     hidden.rename(folder)
 
     assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
+
+
+async def test_what_was_fetched_for_any_project_is_led_to(
+    recording: Recording, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a commit of XLA in the cache of fetched sources, then a public frame and a frame of a text lead there."""
+    commit, cache = "a" * 40, recording.root / "cache"
+    fetched = cache / "framedex" / "sources" / "xla" / commit / "moved.cc"
+    fetched.parent.mkdir(parents=True)
+    fetched.write_text(MOVED)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    template = f"https://github.com/openxla/xla/blob/{commit}/{{path}}#L{{line}}"
+    (recording.root / "framedex.toml").write_text(f'[links]\n"/build" = "{template}"\n')
+    log = recording.root / "crash.log"
+    log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
+    client = await connect(recording.root)
+
+    for where in ((recording.library, recording.device_put_enters_cpp), (log, 1)):
+        (found,) = await links(client, *where)
+        assert (found.target_uri, found.target_selection_range.start.line) == (fetched.as_uri(), 19)
 
 
 async def test_a_checkout_of_another_repository_is_none(recording: Recording, connect: Connect) -> None:

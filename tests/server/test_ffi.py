@@ -85,6 +85,15 @@ async def test_definition_on_an_ffi_call_leads_to_the_handler(calls: IndexedRun,
     assert found[0].target_range.end.line > found[0].target_range.start.line, "the whole kernel"
 
 
+async def test_the_line_that_makes_an_ffi_call_leads_to_the_handler_too(calls: IndexedRun, connect: Connect) -> None:
+    """Given a line that only makes the `ffi_call`, which another line calls, then it answers by the target's name."""
+    client = await connect(calls.index.parent.parent)
+    made = line_of(EXAMPLE, 'call = jax.ffi.ffi_call("counter"')
+    (found,) = await definition(client, EXAMPLE, made)
+    assert found == (await definition(client, EXAMPLE, made + 1))[0]
+    assert "**FFI target** `counter`" in (await hover(client, EXAMPLE, made) or "")
+
+
 async def test_definition_leads_from_the_program_to_the_ffi_call(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
     line = line_of(EXAMPLE, "return rms_norm(x, eps)")

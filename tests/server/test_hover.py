@@ -19,6 +19,8 @@ from tests.server.recording import Recording, write_hostile_index, write_index
 
 pytestmark = pytest.mark.asyncio
 
+LATEST = "latest run that executed this file"
+
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_tells_counts_boundaries_neighbours_and_arguments(
@@ -30,13 +32,12 @@ async def test_tells_counts_boundaries_neighbours_and_arguments(
     lines = text.split("  \n")
     assert lines[:-1] == [
         "**framedex: 3 recorded calls**, 6 µs",
+        "into `make_input` (2), `devices` (1); from `<module>` (3)",
         "→ `PJRT_Client_BufferFromHostBuffer` (2, 4 µs)",
         "→ `PJRT_Client_Devices` (1, 2 µs)",
-        "from `<module>` (3)",
-        "into `make_input` (2), `devices` (1)",
         "with `F32[2,3] 24 B`, `S32[]`",
     ]
-    assert re.fullmatch(r"location: exact; last capture [-\d]+ [:\d]+, `python demo\.py`", lines[-1])
+    assert re.fullmatch(rf"location: exact; {LATEST}, [-\d]+ [:\d]+, `python demo\.py`", lines[-1])
 
 
 async def test_says_how_a_location_is_known_and_names_callees_without_source(
@@ -62,7 +63,7 @@ async def test_links_go_to_the_commands_that_the_client_lets_a_hover_link_to(
     allowed = {"framedex": {"commandLinks": ["framedex.openTrace", "framedex.showCalls"]}}
     client = await connect(recording.root, experimental=allowed)
     text = await hover(client, recording.demo, recording.main_calls_both) or ""
-    targets = dict(re.findall(r"\[([a-z ]+)\]\(command:(\S+?)\)", text.split("  \n")[-1]))
+    targets = dict(re.findall(r"\[([a-z ]+)\]\(command:(\S+?)\)", text.split("  \n")[2]))
     name, _, argument = targets["open trace"].partition("?")
     assert name == "framedex.openTrace"
     assert json.loads(unquote(argument)) == [
@@ -86,7 +87,7 @@ async def test_a_client_without_markdown_gets_plain_text(recording: Recording, c
     answer = await whole_hover(client, recording.demo, recording.main_calls_both)
     assert isinstance(answer.contents, types.MarkupContent)
     assert answer.contents.kind == types.MarkupKind.PlainText
-    assert "framedex: 3 recorded calls, 6 µs\n→ PJRT_Client_BufferFromHostBuffer (2, 4 µs)\n" in answer.contents.value
+    assert "; from <module> (3)\n→ PJRT_Client_BufferFromHostBuffer (2, 4 µs)\n" in answer.contents.value
 
 
 @pytest.mark.exhaustive(keep=["utf-16-35"])
@@ -117,8 +118,7 @@ async def test_new_calls_appear_as_they_are_indexed(recording: Recording, connec
     write_index(recording, puts=4)
     text = await hover(client, recording.demo, recording.main_calls_make_input) or ""
     assert "4 recorded calls" in text
-    assert text.splitlines()[0].startswith("Capture 2 of `demo.py`, ")
-    assert "(the latest with calls here; " in text.splitlines()[0]
+    assert f"; {LATEST}, " in text.splitlines()[-1]
 
 
 async def test_a_frame_line_of_a_trace_document_shows_symbol_module_and_source(
@@ -152,11 +152,11 @@ def _insert_a_line(path: Path) -> None:
 async def test_a_line_of_a_file_that_has_changed_is_no_exact_place(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     line = recording.main_calls_make_input
-    assert "location: exact; last capture" in (await hover(client, recording.demo, line) or "")
+    assert f"location: exact; {LATEST}" in (await hover(client, recording.demo, line) or "")
     forget_states(recording.index)
     _insert_a_line(recording.demo)
 
-    assert "location: exact, file changed since; last capture" in (await hover(client, recording.demo, line) or "")
+    assert f"location: exact, file changed since; {LATEST}" in (await hover(client, recording.demo, line) or "")
 
 
 async def test_a_line_that_git_has_followed_says_where_it_was(recording: Recording, connect: Connect) -> None:
@@ -166,6 +166,6 @@ async def test_a_line_that_git_has_followed_says_where_it_was(recording: Recordi
     _insert_a_line(recording.demo)
 
     text = await hover(client, recording.demo, line + 1) or ""
-    assert f"location: exact, moved from line {line}; last capture" in text
+    assert f"location: exact, moved from line {line}; {LATEST}" in text
     assert await hover(client, recording.library, recording.device_put_enters_cpp) is not None
     assert "moved" not in (await hover(client, recording.library, recording.device_put_enters_cpp) or "")

@@ -11,7 +11,7 @@ from lsprotocol import types
 from framedex.model import Nearby, ProgramRun, ProgramUse
 from framedex_server.answers.programs import nearby_text, run_lines, use_lines
 from framedex_server.markup import Markup
-from tests.server.asking import Connect, at, definition, hover, own, places
+from tests.server.asking import Connect, at, definition, hover, links, own, places
 from tests.shapes_of_programs import Marked, recorded_shapes
 
 pytestmark = pytest.mark.asyncio
@@ -49,6 +49,22 @@ async def test_definition_goes_inward_as_it_was_traced_and_then_to_what_runs_it(
     inner = shapes.line("helper", "sine")
     assert await definition(client, shapes.path, shapes.line("helper", "calls")) == [(name, inner)]
     assert await definition(client, shapes.path, inner) == [(name, shapes.line("helper", "runs"))]
+
+
+async def test_a_walk_that_turned_outward_says_so_and_does_not_go_in_again(shapes: Marked, connect: Connect) -> None:
+    client = await connect(shapes.path.parent)
+    inner, runs = shapes.line("helper", "sine"), shapes.line("helper", "runs")
+    (way,) = await own(client, "waysIn", shapes.path, inner)
+    assert way["detail"].startswith("turned outward: this line runs the program")
+    assert await definition(client, shapes.path, inner) == [(shapes.path.name, runs)]
+    further = await links(client, shapes.path, runs, _first_column(shapes.path, runs))
+    inside = {shapes.line("helper", "calls"), inner}
+    assert not [each for each in places(further) if each[0] == shapes.path.name and each[1] in inside]
+
+
+def _first_column(path: Path, line: int) -> int:
+    text = path.read_text().splitlines()[line - 1]
+    return len(text) - len(text.lstrip())
 
 
 async def test_the_name_of_a_jitted_function_leads_to_its_line_inside(shapes: Marked, connect: Connect) -> None:

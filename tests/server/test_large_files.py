@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.regularfile import LARGEST_SOURCE, read_source
+from framedex.regularfile import LARGEST_FILE, read_regular
 from framedex_server.documents import unopened
 from framedex_server.documents.unopened import read_line, read_text
 from tests.server.raw_client import RawClient
@@ -102,12 +102,12 @@ def test_a_line_of_a_file_is_found_across_parts(tmp_path: Path, monkeypatch: pyt
 
 def test_a_line_has_a_bound_and_lies_in_what_a_source_may_have(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
-    file.write_bytes(b"x" * LARGEST_SOURCE + b"\nbehind\n")
+    file.write_bytes(b"x" * LARGEST_FILE + b"\nbehind\n")
 
     assert read_line(str(file), 1) == "x" * unopened.LONGEST_LINE
     assert read_line(str(file), 2) == ""
-    with pytest.raises(OSError, match="more than a source file"):
-        read_source(file)
+    with pytest.raises(OSError, match="more than 16,777,216"):
+        read_regular(file)
 
 
 def test_a_line_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,31 @@ def test_a_client_that_shows_it_is_told_of_every_step(recording: Recording) -> N
         assert back == [("framedex/led", {"text": OVER_THE_BORDER})]
 
 
+def test_a_definition_that_ends_at_a_public_frame_is_told_with_the_command_that_opens_its_page(
+    recording: Recording,
+) -> None:
+    """Given a frame that is only public, in a source and in a text, when definition finds nothing, then its page is
+    one command away."""
+    url = "https://github.com/example/moved/blob/abc/moved.cc#L20"
+    template = "https://github.com/example/moved/blob/abc/{path}#L{line}"
+    (recording.root / "framedex.toml").write_text(f'[links]\n"/build" = "{template}"\n')
+    for source in (recording.client, recording.mock):
+        source.unlink()
+    log = recording.root / "crash.log"
+    log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
+    with session(recording, {"led": True}) as client:
+        for path, line in ((recording.library, recording.device_put_enters_cpp), (log, 1)):
+            place = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line - 1, "character": 0}}
+            assert not client.request("textDocument/definition", place, f"step {line}")["result"]
+            told = client.receive()
+            assert told["method"] == "framedex/led"
+            text = "jax::Moved continues at /build/moved.cc:20, which is not on this machine"
+            assert told["params"]["text"] == text
+            assert told["params"]["action"]["command"] == "framedex.openPublic"
+            assert told["params"]["action"]["arguments"] == [url]
+            assert told["params"]["at"] == {"uri": path.as_uri(), "line": line - 1}
+
+
 @pytest.mark.exhaustive(keep=["Neovim"])
 @pytest.mark.parametrize("editor", ["Neovim", "Eglot", "emacs", "helix"])
 def test_an_editor_with_a_message_line_gets_a_message_where_there_is_something_to_say(

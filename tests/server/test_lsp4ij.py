@@ -6,14 +6,18 @@ workspace folders that are empty.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 import pytest
 
+from tests.editors.sessions import EDITORS
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
+
+TEMPLATE = EDITORS / "jetbrains" / "framedex"
 
 CAPABILITIES = {
     "general": {"positionEncodings": ["utf-16"]},
@@ -22,10 +26,21 @@ CAPABILITIES = {
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "references": {},
         "codeLens": {},
+        "inlayHint": {},
+        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
+        "semanticTokens": {
+            "requests": {"full": True},
+            "tokenTypes": ["function", "string", "number", "comment"],
+            "tokenModifiers": [],
+            "formats": ["relative"],
+        },
     },
-    "workspace": {"workspaceFolders": True, "configuration": True},
-    "window": {"workDoneProgress": True},
+    "experimental": json.loads((TEMPLATE / "experimental.json").read_text()),
+    "workspace": {"workspaceFolders": True, "configuration": True, "inlayHint": {"refreshSupport": True}},
+    "window": {"workDoneProgress": True, "showDocument": {"support": True}},
 }
+
+SETTINGS = json.loads((TEMPLATE / "settings.json").read_text())
 
 
 class Lsp4ij:
@@ -57,7 +72,8 @@ def editor(request: pytest.FixtureRequest, recording: Recording) -> Iterator[Lsp
         reply = client.initialize(recording.root, request_id="0", capabilities=CAPABILITIES, **request.param)
         assert reply["result"]["capabilities"]["positionEncoding"] == "utf-16"
         asked = client.wait_for("workspace/configuration")
-        client.answer(asked, [None] * len(asked["params"]["items"]))
+        client.answer(asked, [SETTINGS["framedex"]] * len(asked["params"]["items"]))
+        client.answer(client.wait_for("workspace/inlayHint/refresh"), None)  # the settings hold from here on
         yield Lsp4ij(client)
 
 
@@ -73,3 +89,19 @@ def test_what_its_call_hierarchy_cannot_show_it_gets_as_references(editor: Lsp4i
     line = recording.device_put_enters_cpp
     params = {"context": {"includeDeclaration": False}, "textDocument": {"uri": recording.library.as_uri()}}
     assert editor.ask("textDocument/references", recording, line, **params)
+
+
+def test_its_intentions_are_the_ways_on_from_a_line(editor: Lsp4ij, recording: Recording) -> None:
+    """Given that LSP4IJ asks for intentions as if by itself, and drops quick fixes of that answer."""
+    here = {"line": recording.main_calls_both - 1, "character": 0}
+    context = {"diagnostics": [], "triggerKind": 1}
+    actions = editor.ask("textDocument/codeAction", recording, 1, range={"start": here, "end": here}, context=context)
+    assert [action["title"].split(",")[0] for action in actions] == ["Go to make_input", "Go to devices"]
+    assert all(action["kind"] != "quickfix" for action in actions)
+
+
+def test_the_template_switches_on_hints_and_lenses(editor: Lsp4ij, recording: Recording) -> None:
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 11, "character": 0}}
+    hints = editor.ask("textDocument/inlayHint", recording, 1, range=whole)
+    assert any("call" in str(hint["label"]) for hint in hints)
+    assert editor.ask("textDocument/codeLens", recording, 1)

@@ -47,7 +47,7 @@ async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, c
 
 @pytest.mark.exhaustive(keep=["8"])
 @pytest.mark.parametrize("line", [8, 12])
-async def test_go_to_frame_leads_from_the_demo_through_jax_down_to_the_allocator(
+async def test_go_to_frame_leads_from_the_demo_through_jax_and_ends_before_the_mock(
     demo: Path, connect: Connect, line: int
 ) -> None:
     # As after `make demo`: the editor has the checkout open, the index is in a folder of it, jax in a tree of its own.
@@ -55,10 +55,9 @@ async def test_go_to_frame_leads_from_the_demo_through_jax_down_to_the_allocator
     column = demo.read_text().splitlines()[line - 1].index("device_put")
     names = [path.name for path in await _way_in(client, demo, line, column)]
     assert names[0] == "api.py"
-    assert names[-1] == "device_memory.cc"
     assert "pxla.py" in names
-    assert "buffer.cc" in names
     assert "xla_bridge.py" not in names
+    assert not any(name.endswith(".cc") for name in names)
 
 
 async def test_the_call_hierarchy_reaches_the_program_from_every_python_frame(program: Path, connect: Connect) -> None:

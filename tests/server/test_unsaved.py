@@ -74,8 +74,26 @@ async def test_lines_that_are_only_indented_anew_stay_what_they_are(recording: R
     assert [edits.saved_line(str(recording.demo), line) for line in (1, 2, 9)] == [None, 1, 8]
 
 
-async def test_a_file_in_another_encoding_keeps_its_lines(recording: Recording) -> None:
-    """Given a file that is no UTF-8, its lines as an editor shows them cannot be told from changed ones."""
-    recording.demo.write_bytes("x = 'é'\ny = 1\n".encode("latin-1"))
-    edits = UnsavedEdits({str(recording.demo): "x = 'é'\ny = 1\n"}.get)
-    assert edits.saved_line(str(recording.demo), 1) == 1
+@pytest.mark.parametrize(
+    ("cookie", "encoding", "shown"),
+    [
+        ("", "latin-1", "latin-1"),
+        ("", "cp1252", "cp1252"),
+        ("", "latin-1", "utf-8"),
+        ("# coding: koi8-r\n", "koi8-r", "koi8-r"),
+    ],
+)
+async def test_a_file_in_another_encoding_keeps_its_lines(
+    recording: Recording, cookie: str, encoding: str, shown: str
+) -> None:
+    """Given a file that is not UTF-8, its lines are followed in whatever encoding an editor shows it."""
+    accents = "ж" if encoding == "koi8-r" else "é€" if encoding == "cp1252" else "é"
+    content = f"{cookie}x = '{accents}'\ny = 1\n".encode(encoding)
+    recording.demo.write_bytes(content)
+    text, path = content.decode(shown, "replace"), str(recording.demo)
+    last = len(text.splitlines())
+    assert [UnsavedEdits({path: text}.get).saved_line(path, line) for line in range(1, last + 1)] == [
+        *range(1, last + 1)
+    ]
+    edits = UnsavedEdits({path: f"{cookie}new = 2\n{text.removeprefix(cookie)}"}.get)
+    assert [edits.saved_line(path, line) for line in (last - 1, last, last + 1)] == [None, last - 1, last]

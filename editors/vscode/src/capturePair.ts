@@ -1,35 +1,76 @@
-// Two captures to compare, as the reader picks them.
+// Two captures to compare: the picked one where there is one, else as the reader chooses.
 
 import * as vscode from "vscode";
 
+import { CaptureNode } from "./activity/nodes";
 import { captureItem } from "./captureItems";
+import { Framedex } from "./framedex";
 import { plain } from "./plain";
 import { Capture, Captures, ListedIndex } from "./server/protocol";
-import { Server } from "./server/server";
+import { sayWhy } from "./why";
 
-/** The captures of a folder's index, else of the one that is meant. */
-export async function knownCaptures(server: Server, folder: string | undefined, about: object): Promise<readonly Capture[] | undefined> {
-  if (folder === undefined) {
-    return (await server.request<Captures | null>("framedex/captures", about))?.captures;
-  }
-  const listed = await server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
-  return listed?.indexes.find((index) => index.folder === folder)?.captures;
+/** The capture that began earlier, and the one after it, of the index of a folder. */
+export interface CapturePair {
+  readonly folder: string;
+  readonly before: Pick<Capture, "id" | "name">;
+  readonly after: Pick<Capture, "id" | "name">;
 }
 
-/** The capture before and the one after: what was begun earlier comes first. */
-export async function choosePair(captures: readonly Capture[], given: Capture | undefined): Promise<[Capture, Capture] | undefined> {
+const TITLE = "framedex: compare captures";
+
+/** The capture of the node, else the picked one, with another; asks only what is open. */
+export async function choosePair(framedex: Framedex, node: CaptureNode | undefined): Promise<CapturePair | undefined> {
+  const index = await chooseIndex(framedex, node?.folder);
+  if (index === undefined) {
+    return undefined;
+  }
+  const { folder, captures, selected } = index;
   if (captures.length < 2) {
     void vscode.window.showInformationMessage("framedex: Two captures are needed to compare: record the program again.");
     return undefined;
   }
+  const given = node?.capture ?? captures.find(({ id }) => id === selected) ?? (captures.length === 2 ? captures[0] : undefined);
   const first = given ?? (await pick("Compare this capture", captures));
-  const second = first && (await pick(`Compare “${plain(first.name)}” with`, captures.filter(({ id }) => id !== first.id)));
+  const second = first && (await chooseOther(first, captures));
   if (first === undefined || second === undefined) {
     return undefined;
   }
-  return first.started <= second.started ? [first, second] : [second, first];
+  const [before, after] = first.started <= second.started ? [first, second] : [second, first];
+  return { folder, before, after };
+}
+
+/** The index of a folder, else that of the active editor's file, else the one that the reader chooses. */
+async function chooseIndex(framedex: Framedex, folder: string | undefined): Promise<ListedIndex | undefined> {
+  const listed = await framedex.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
+  const indexes = (listed?.indexes ?? []).filter(({ captures }) => captures.length > 0);
+  if (indexes.length === 0) {
+    await sayWhy(framedex, "framedex/captures");
+    return undefined;
+  }
+  if (folder !== undefined) {
+    return indexes.find((index) => index.folder === folder);
+  }
+  const path = indexes.length > 1 ? await pathOfIndex(framedex) : undefined;
+  const known = indexes.length > 1 ? indexes.find(({ index }) => index === path) : indexes[0];
+  const items = indexes.map((index) => ({ label: plain(index.folder, 200), index }));
+  return known ?? (await vscode.window.showQuickPick(items, { title: TITLE, placeHolder: "In which folder?" }))?.index;
+}
+
+async function pathOfIndex({ server }: Framedex): Promise<string | undefined> {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  const about = { textDocument: { uri: String(uri) } };
+  return uri?.scheme === "file" ? (await server.request<Captures | null>("framedex/captures", about))?.index : undefined;
+}
+
+/** The only other capture, or the one that the reader chooses: those of the same program come first. */
+async function chooseOther(first: Capture, captures: readonly Capture[]): Promise<Capture | undefined> {
+  const others = captures.filter(({ id }) => id !== first.id);
+  const isSame = ({ name }: Capture): boolean => name === first.name;
+  const sorted = [...others.filter(isSame), ...others.filter((each) => !isSame(each))];
+  return sorted.length === 1 ? sorted[0] : pick(`Compare “${plain(first.name)}” with`, sorted);
 }
 
 async function pick(placeHolder: string, captures: readonly Capture[]): Promise<Capture | undefined> {
-  return (await vscode.window.showQuickPick(captures.map(captureItem), { title: "framedex: compare captures", placeHolder }))?.capture;
+  const options = { title: TITLE, placeHolder, matchOnDescription: true, matchOnDetail: true };
+  return (await vscode.window.showQuickPick(captures.map(captureItem), options))?.capture;
 }

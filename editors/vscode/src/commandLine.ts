@@ -12,6 +12,9 @@ export interface Ended extends Pick<Exit, "status" | "signal"> {
   readonly reason: string;
 }
 
+/** There is no framedex to run: the server's problem says why. */
+export class NotRunning extends Error {}
+
 export class CommandLine implements vscode.Disposable {
   /** Not the server's output: that is a log, which would tag every line of a program. */
   private readonly output = vscode.window.createOutputChannel("framedex: programs");
@@ -19,11 +22,11 @@ export class CommandLine implements vscode.Disposable {
 
   constructor(private readonly server: Server) {}
 
-  /** Runs `framedex ARGUMENTS` in a folder, with a notification that can stop it. Throws an error if it cannot begin. */
+  /** Runs `framedex ARGUMENTS` in a folder, with a notification that can stop it. Throws NotRunning, or an error if it cannot begin. */
   async run(title: string, folder: string, given: readonly string[]): Promise<Ended> {
     const command = (await this.server.ready()) ? this.server.command : undefined;
     if (command === undefined) {
-      throw new Error("The language server does not run; the status bar says why.");
+      throw new NotRunning("The language server does not run; the status bar says why.");
     }
     this.output.appendLine(`> framedex ${given.join(" ")}`);
     const running = begin(command.command, [...command.arguments, ...given], folder, (text) => this.output.append(text));

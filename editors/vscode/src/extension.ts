@@ -16,11 +16,13 @@ import * as install from "./features/install";
 import * as lifecycle from "./features/lifecycle";
 import * as problems from "./features/problems";
 import * as record from "./features/record";
+import * as recordedLines from "./features/recordedLines";
 import * as statusBar from "./features/statusBar";
 import * as steps from "./features/steps";
 import * as terminalLinks from "./features/terminalLinks";
 import * as traces from "./features/traces";
 import * as uri from "./features/uri";
+import * as ways from "./features/ways";
 import { Feature, Framedex } from "./framedex";
 import { OwnEnvironments } from "./install/environments";
 import { Picked } from "./picked";
@@ -28,7 +30,7 @@ import { Server } from "./server/server";
 
 const FEATURES: readonly Feature[] = [
   ...[problems, lifecycle, install, statusBar, record, indexing],
-  ...[captures, steps, calls, highlight, terminalLinks, uri],
+  ...[captures, steps, ways, calls, highlight, recordedLines, terminalLinks, uri],
   ...[activity, traces, compare, costs, flameGraph],
 ];
 

@@ -4,6 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { Framedex } from "./framedex";
+import { tellNotRunning } from "./notRunning";
 import { reasonOf, withoutIcons } from "./plain";
 import { warn } from "./remedies";
 import { ResolvedFrame } from "./server/protocol";
@@ -25,7 +26,8 @@ export async function openNamed({ server }: Framedex, frame: NamedFrame, folder:
     return say(reasonOf(error));
   }
   if (resolved === undefined) {
-    return say("The language server does not run, so frames cannot be looked up.");
+    void tellNotRunning();
+    return false;
   }
   const location = await pick(resolved.locations);
   if (location !== undefined) {

@@ -21,6 +21,16 @@ export function withoutLinks(text: string, longest = LONGEST): string {
   return plain(text, longest).replaceAll("](", "] (");
 }
 
+/** A sentence of at most so many characters, cut at a word; names are cut in their middle by `plain`. */
+export function cutAtWord(text: string, longest: number): string {
+  if (text.length <= longest) {
+    return text;
+  }
+  const start = text.slice(0, longest - 1);
+  const end = start.search(/\s\S*$/);
+  return `${(end > 0 ? start.slice(0, end) : start).trimEnd()}…`;
+}
+
 /** What an error says, for people. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

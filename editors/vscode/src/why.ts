@@ -3,17 +3,20 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "./framedex";
-import { withoutIcons } from "./plain";
-import { inform, warn } from "./remedies";
+import { cutAtWord, withoutIcons } from "./plain";
+import { tellNotRunning } from "./notRunning";
+import { inform } from "./remedies";
 import { Action, Why } from "./server/protocol";
 
 const SHOWN_FOR = 5_000;
+/** Characters of a text in the status bar, which has room for as many. */
+export const MOST_BRIEF = 120;
 
 /** Says why a request about a place or an index was answered with nothing; `again` asks anew once all captures answer. */
 export async function sayWhy(framedex: Framedex, request: string, about: object = {}, again?: () => unknown): Promise<void> {
   const why = await framedex.server.request<Why>("framedex/why", { ...about, request });
   if (why === undefined) {
-    return warn("The language server does not run.");
+    return tellNotRunning();
   }
   if (why.action === null) {
     return sayBriefly(why.text);
@@ -43,5 +46,5 @@ export async function take({ command, arguments: given }: Action): Promise<unkno
 
 /** Says something in the status bar, for a while. */
 export function sayBriefly(message: string): void {
-  vscode.window.setStatusBarMessage(`framedex: ${withoutIcons(message)}`, SHOWN_FOR);
+  vscode.window.setStatusBarMessage(`framedex: ${withoutIcons(cutAtWord(message, MOST_BRIEF))}`, SHOWN_FOR);
 }

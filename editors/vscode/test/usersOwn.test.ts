@@ -3,13 +3,14 @@ import { test } from "node:test";
 
 import { withUsersOwn } from "../src/server/usersOwn";
 
-test("an index, links, a guidebook and sources of a workspace's settings are not handed on, the user's are", () => {
+test("an index, links, a guidebook and sources of a workspace's settings, and the extension's own, are not handed on", () => {
   const merged = {
     index: "/home/me/.profile",
     links: { xla: "command://x/{path}" },
     guidebook: "/etc",
     sources: ["/home/me"],
     editor: { limit: 7 },
+    gutter: { "recorded-lines": true },
   };
   assert.deepEqual(withUsersOwn(merged, () => undefined), {
     index: null,

@@ -116,6 +116,12 @@ class Binary:
         """The ELF virtual address at which a byte of the file is loaded; None where it is not."""
         return None if self._elf is None else self._elf.address_of(offset)
 
+    @property
+    def text_address(self) -> int | None:
+        """The ELF virtual address at which the section `.text` is loaded; None where there is no such section."""
+        section = self._elf.section(".text") if self._elf else None
+        return section.address if section else None
+
     def function_start(self, address: int) -> int | None:
         """Where the function begins that holds an address, by the unwind tables: also where it has no name."""
         extents = self._contents.extents

@@ -42,7 +42,7 @@ class KeptLineTables:
         if file is None:
             return None
         try:
-            kept = read_regular(file)
+            kept = read_regular(file, _CHECK + _ALTOGETHER)
         except OSError:
             return None
         tables = kept[_CHECK:]

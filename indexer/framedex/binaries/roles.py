@@ -45,6 +45,16 @@ _GLUE = re.compile(
     r"ffi_call(?:_\w+)?$"
 )
 
+# Binaries and Python files of framedex, installed or in a checkout. The demo stands for a user's program.
+_FRAMEDEX_FILES = re.compile(
+    r"/framedex_native/|/(?:(?:site|dist)-packages|indexer)/framedex/(?!demo/)|/libframedex_\w+\.so$"
+)
+
+
+def is_framedex(module_path: str) -> bool:
+    """Whether a binary or Python file is framedex's own: its recorder, its mock TPU, its Python package."""
+    return _FRAMEDEX_FILES.search(module_path) is not None
+
 
 def role_of(module_path: str, name: str) -> Role:
     """The role of a native frame; `name` is the readable name (`NativeSymbol.name`), `module_path` its binary."""
@@ -65,6 +75,4 @@ def python_role(filename: str, qualname: str) -> Role:
         return Role.INTERPRETER
     # What ffi_call returns: the one frame of JAX's between a program's line and the custom call that it stands for.
     is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
-    # What framedex put between a program and JAX to follow its programs (`framedex_native/ffi/programs.py`).
-    is_own = "/framedex_native/ffi/" in filename
-    return Role.GLUE if is_bridge or is_own else Role.CODE
+    return Role.GLUE if is_bridge or is_framedex(filename) else Role.CODE

@@ -82,6 +82,8 @@ def _line(pair: _Pair, left: Recorded, right: Recorded, noise: Noise, wanted: Co
         quantities=quantities,
         roads=divided(_roads(one), _roads(other)) if is_in_both and About.ROADS in wanted else (),
         why=tuple(dict.fromkeys(_why(one, other, programs))) if About.COMPILES in wanted else (),
+        duration_before=one.duration,
+        duration_after=other.duration,
     )
 
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from framedex.model.guidebook.observed import Place
 
 
+IN_THE_RUNTIME = "in the runtime"
+"""The name of the quantity that is the time of all calls of a line."""
+
+
 class About(enum.Enum):
     """What a difference is about."""
 
@@ -73,7 +77,8 @@ class OfLine:
     """A line of the program, as each recording has it: None where it has nothing of it.
 
     Both are None for the calls of which no Python is known. `why` are sentences: what is other
-    in the programs that are compiled, and why they are compiled again.
+    in the programs that are compiled, and why they are compiled again. The durations are those of all its calls into
+    the runtime, ns, whether or not they differ by more than noise.
     """
 
     before: PythonLine | None
@@ -81,6 +86,8 @@ class OfLine:
     quantities: tuple[Quantity, ...]
     roads: tuple[Branch, ...]
     why: tuple[str, ...] = ()
+    duration_before: int = 0
+    duration_after: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from framedex.costtext import device_name, transfers_kind, waits_kind
 from framedex.diff.aligning import plain_line
-from framedex.diff.model import About
+from framedex.diff.model import IN_THE_RUNTIME, About
 from framedex.diff.noise import NO_TIME, Time
 from framedex.model import CallFilter, WaitHow
 from framedex.objects.table import Role, function_named
@@ -85,6 +85,11 @@ class RecordedLine:
         """The functions of the runtime that it led to, but for those that only end objects."""
         return frozenset(each.function for each in self.below if not ends_objects(each.function))
 
+    @property
+    def duration(self) -> int:
+        """The time of all its calls into the runtime, ns."""
+        return sum(each.duration for each in self.below)
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedFunction:
@@ -134,7 +139,7 @@ def _add_calls(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]
     for below in index.below_lines():
         line = lines[plain_line(below.line)]
         line.below.append(below)
-        for spent in (functions[below.function], line.figures.times[About.TIMES, "in the runtime", ""]):
+        for spent in (functions[below.function], line.figures.times[About.TIMES, IN_THE_RUNTIME, ""]):
             spent.add(below.duration, below.calls, least=below.least, measured=below.calls)
         if not ends_objects(below.function):
             line.figures.count(About.CALLS, "calls", below.function, below.calls)

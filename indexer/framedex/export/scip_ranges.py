@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from framedex.regularfile import open_regular
+from framedex.regularfile import read_regular
 
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)(?:<.*>)?$", re.DOTALL)
 
@@ -15,8 +15,7 @@ class Ranges:
 
     def __init__(self, path: Path) -> None:
         try:
-            with open_regular(path) as file:
-                self._lines = file.read().splitlines()
+            self._lines = read_regular(path).splitlines()
         except OSError:
             self._lines = []
 

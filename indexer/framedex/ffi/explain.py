@@ -7,16 +7,18 @@ xla/ffi/api/api.h and xla/ffi/ffi_registry.cc.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.ffi.signature import attribute_names, attribute_types, mismatches, signature_text
+from framedex.nearest import nearest
 from framedex.words import count
 
 if TYPE_CHECKING:
     from framedex.ffi.model import Problem, Signature
 
+_NAMESAKE = 0.75  # of difflib: two letters exchanged, or one left out
 _PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")
 # One diagnostic follows the other without anything between them.
@@ -47,8 +49,8 @@ def platform_name(platform: str) -> str:
     return _PLATFORMS.get(platform, platform)
 
 
-def explain_problem(problem: Problem) -> Explanation:
-    """Why a target was not found when a program that calls it was compiled."""
+def explain_problem(problem: Problem, registered: Iterable[str] = ()) -> Explanation:
+    """Why a target was not found when a program that calls it was compiled; `registered` are the known targets."""
     wanted = platform_name(problem.platform)
     others = [platform_name(platform) for platform in problem.registered_for if platform != problem.platform]
     if others:
@@ -57,10 +59,11 @@ def explain_problem(problem: Problem) -> Explanation:
             f"Register a handler for it: jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r});"
             " or choose by platform with jax.lax.platform_dependent.",
         )
+    near = nearest(problem.target, registered, _NAMESAKE)
     return Explanation(
         f"No handler of this name is registered for any platform, and the program calls it on {wanted}.",
         f"Call jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r}) before the call is compiled,"
-        " and check the spelling of the name.",
+        f" and check the spelling of the name.{f' Did you mean {near!r}?' if near is not None else ''}",
     )
 
 

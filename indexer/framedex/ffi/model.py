@@ -125,6 +125,18 @@ class FfiUse:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfinishedRun:
+    """A run of a handler that had not returned when the recording ended, and the sites that it can be of.
+
+    `given` has the dtypes, shapes and attributes as text, empty where they were not recorded.
+    """
+
+    call: int
+    sites: tuple[FfiSite, ...]
+    given: str
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A target that XLA did not know when a program was compiled; `sites` are the keys of those that called it."""
 

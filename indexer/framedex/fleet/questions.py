@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from framedex.model import Direction
-from framedex.objects.moves import MOVES
+from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS, MOVES
 
 
 class Question(NamedTuple):
@@ -15,8 +15,16 @@ class Question(NamedTuple):
     sql: str
 
 
-# Functions that move data, and those that wait until something is there before they return.
-_MOVES = ", ".join(f"('{function}', '{move.direction.value}')" for function, move in MOVES.items())
+# Functions that move data, and whether their time is that of the copy. A host callback's is its own.
+_MOVES = ", ".join(
+    f"('{function}', '{direction.value}', {is_timed})"
+    for function, direction, is_timed in (
+        *((function, move.direction, True) for function, move in MOVES.items()),
+        (CALLBACK_RESULT, Direction.HOST_TO_DEVICE, True),
+        *((function, Direction.DEVICE_TO_HOST, False) for function in sorted(HOST_CALLBACKS)),
+    )
+)
+# Functions that wait until something is there before they return.
 _WAITS = ", ".join(
     f"'{function}'"
     for function in (
@@ -52,12 +60,12 @@ QUESTIONS = {
     ),
     "transfers": Question(
         "which lines move data between host and devices, over all hosts",
-        f"WITH moves(function, direction) AS (VALUES {_MOVES})"
+        f"WITH moves(function, direction, is_timed) AS (VALUES {_MOVES})"
         " SELECT u.path, u.line, u.function, m.direction, sum(k.calls)::BIGINT AS transfers,"
-        " round(sum(k.duration) / 1e6, 3) AS milliseconds, count(DISTINCT k.capture) AS captures,"
-        " max_by(k.capture, k.duration) AS capture, max_by(k.longest_call, k.longest) AS call,"
-        " max_by(k.stack, k.duration) AS stack FROM call_kinds k JOIN moves m USING (function)"
-        " LEFT JOIN user_lines_readable u ON u.stack = k.stack WHERE k.error = 0"
+        " round(coalesce(sum(k.duration) FILTER (is_timed), 0) / 1e6, 3) AS milliseconds,"
+        " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.duration) AS capture,"
+        " max_by(k.longest_call, k.longest) AS call, max_by(k.stack, k.duration) AS stack FROM call_kinds k"
+        " JOIN moves m USING (function) LEFT JOIN user_lines_readable u ON u.stack = k.stack WHERE k.error = 0"
         " GROUP BY u.path, u.line, u.function, m.direction ORDER BY milliseconds DESC, u.path, u.line, m.direction",
     ),
     "waits": Question(

@@ -17,7 +17,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from framedex.errors import FramedexError
 from framedex.model.guidebook import observed
 from framedex.model.guidebook.observed import Observations
-from framedex.regularfile import open_regular
+from framedex.regularfile import read_regular
 
 FORMAT = "framedex-observations"
 VERSION = 1
@@ -47,8 +47,7 @@ def kept(observations: Observations) -> str:
 def read_kept(path: Path) -> Observations:
     """The observations in a file. Raises FramedexError where it cannot be read, is foreign, damaged or newer."""
     try:
-        with open_regular(path) as file:
-            told = json.loads(file.read())
+        told = json.loads(read_regular(path, _LARGEST))
     except OSError as error:
         raise FramedexError(f"{path} cannot be read: {error.strerror or error}.", "Check the path.") from error
     except (ValueError, RecursionError):

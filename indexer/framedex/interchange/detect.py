@@ -7,10 +7,12 @@ memory are bounded: no line is looked at beyond `LONGEST_LINE`, and no more than
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from framedex.interchange.lines import BLANK, LONGEST_LINE, Asked, Lines, line_scanner, readers
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 from framedex.interchange.readers.native.addresses import LINK
+from framedex.interchange.readers.native.memory_maps import MemoryMaps
 
 MOST_FRAMES = 200_000
 """Frames of a text; with their parts they take some 200 MB."""
@@ -25,7 +27,8 @@ def read(text: str) -> Reading:
         collector.take(first, block)
         if collector.is_full:
             break
-    return collector.reading()
+    reading = collector.reading()
+    return replace(reading, stacks=tuple(MemoryMaps(text).place(reading.stacks))) if reading.stacks else reading
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:

@@ -36,7 +36,7 @@ from framedex.interchange.readers.python.rich_boxes import RichBoxes
 from framedex.interchange.readers.python.tracebacks import FileLines
 from framedex.interchange.readers.trace import TraceText
 from framedex.interchange.text.plain_scanner import PlainScanner
-from framedex.interchange.text.prefixes import PREFIXES_BEGIN_WITH, source_of, text_start
+from framedex.interchange.text.prefixes import PREFIXES_BEGIN_WITH, source_of, text_end, text_start
 from framedex.nativepart import NoNativePartError
 from framedex.releases.stated import StatedReleases
 
@@ -182,6 +182,7 @@ class Lines:
         On a line without triggers nothing begins: nobody needs to be asked.
         """
         start = text_start(line) if line[:1] in PREFIXES_BEGIN_WITH else 0
+        line = line[: text_end(line, start)] if start else line
         current = self._reader
         if current is not None:
             text = line[start:] if start else line

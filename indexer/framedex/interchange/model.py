@@ -102,9 +102,10 @@ class TextFrame:
     """A frame, from column `start` of line `first_line` to column `end` of line `last_line`, half-open.
 
     `address` is as printed: `call_address` is what to look up. `offset` counts from the start of the binary `module`,
-    `function_offset` from that of the function. `labels` are other words about it: how its line is known, or the
-    operation of a compiled program. `outward` are the callers of a place that one line names with its whole stack,
-    nearest first. `number` is the frame's own, if it has.
+    `text_offset` from that of its section `.text`, `function_offset` from that of the function. `labels` are other
+    words about it: how its line is known, or the operation of a compiled program. `outward` are the callers of a place
+    that one line names with its whole stack, nearest first. `number` is the frame's own, if it has. `ffi_target` and
+    `ffi_stage` are those of the FFI handler that crashed and was called there.
     """
 
     format: Format
@@ -126,6 +127,9 @@ class TextFrame:
     labels: tuple[str, ...] = ()
     outward: tuple[Place, ...] = ()
     is_alternative: bool = False
+    text_offset: int | None = None
+    ffi_target: str = ""
+    ffi_stage: str = ""
 
     @property
     def call_address(self) -> int | None:

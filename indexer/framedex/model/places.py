@@ -106,6 +106,7 @@ class Location:
     The path is absolute, or that of a source map (`xla@5a9e73cbd929:xla/shape.cc`): no file here. `url` is where the
     public may read that line, at the commit that was recorded: known only of some files, and only given for those that
     are not here. `stale` is set where the file has changed; `moved_from` is then the line as it was, if it is another.
+    `recorded_text` is what a line that was changed or removed was when it was recorded, as far as that is known.
     """
 
     path: str
@@ -114,6 +115,7 @@ class Location:
     url: str | None = field(default=None, compare=False)
     stale: Stale | None = None
     moved_from: int | None = None
+    recorded_text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from framedex.programs.sizes import size_on_device
+from framedex.programs.sizes import may_have_size, size_on_device
 
 _ALIAS, _DONOR = "tf.aliasing_output", "jax.buffer_donor"
 
@@ -19,17 +19,19 @@ def unused_donations(signature: Mapping[str, Any], noted: Collection[int] = ()) 
     """The places of donated arguments that no result can reuse, each with its bytes on a device (-1: not known).
 
     `signature` is as the index has it (`model.Signature`), `noted` are the donated places that JAX knew. An argument
-    or a result whose size nothing tells counts as one that fits.
+    whose size nothing tells counts as one that fits, and so does a result that may have the size of the argument.
     """
     arguments, results = signature["arguments"], signature["results"]
     aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
-    free = Counter(size_on_device(each, signature) for n, each in enumerate(results) if str(n) not in aliased)
+    left = [each for n, each in enumerate(results) if str(n) not in aliased]
+    free = Counter(size for each in left if (size := size_on_device(each, signature)) >= 0)
+    unknown = [each for each in left if size_on_device(each, signature) < 0]
     for place, each in enumerate(arguments):
         is_donor = _DONOR in each["attributes"]
         if _ALIAS in each["attributes"] or not (is_donor or place in noted):
             continue
         size = size_on_device(each, signature)
-        if is_donor and (size < 0 or free[-1] or free[size]):
+        if is_donor and free[size] > 0:
             free[size] -= 1
-            continue
-        yield place, size
+        elif not is_donor or (size >= 0 and not any(may_have_size(result, signature, size) for result in unknown)):
+            yield place, size

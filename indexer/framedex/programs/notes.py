@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from framedex.model.programs import Noted, NotedArgument
@@ -25,6 +26,18 @@ def read_note(data: bytes) -> Noted | None:
         )
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
+
+
+def note_from_fields(told: Mapping[str, Any]) -> Noted:
+    """A note from its fields in JSON, as `dataclasses.asdict` gives them."""
+    return Noted(
+        name=told["name"],
+        function=told["function"],
+        defined=told["defined"],
+        arguments=tuple(NotedArgument(**each) for each in told["arguments"]),
+        statics=tuple((name, value) for name, value in told["statics"]),
+        donated=tuple(told.get("donated", ())),
+    )
 
 
 def _argument(name: Any, kind: Any, is_weak: Any) -> NotedArgument:

@@ -19,20 +19,38 @@ def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> i
 
     Both are as the index has them (`model.Signature`).
     """
-    found = _TYPE.fullmatch(result["type"])
-    bits = int(found[1] or 8) if found else 0
-    if found is None or bits % 8:  # numbers of less than a byte are packed, or are not
+    array = _array(result["type"])
+    if array is None:
         return -1
-    lengths = [int(length) for length in found[2].split(",") if length]
+    bytes_each, lengths = array
     parts = _parts(result["attributes"], signature, len(lengths))
     if parts is None:
         return -1
-    return bits // 8 * math.prod(-(-length // part) for length, part in zip(lengths, parts, strict=True))
+    return bytes_each * math.prod(-(-length // part) for length, part in zip(lengths, parts, strict=True))
+
+
+def may_have_size(result: Mapping[str, Any], signature: Mapping[str, Any], size: int) -> bool:
+    """Whether a result can have as many bytes on a device; of an unknown sharding, all parts are of one size."""
+    known, array = size_on_device(result, signature), _array(result["type"])
+    if known >= 0 or array is None or size < 0:
+        return size < 0 or known in (-1, size)
+    bytes_each, lengths = array
+    whole, partitions = bytes_each * math.prod(lengths), signature["partitions"]
+    return size <= whole and (not partitions.isdecimal() or size * int(partitions) >= whole)
+
+
+def _array(kind: str) -> tuple[int, list[int]] | None:
+    """Bytes of an element and the lengths of the dimensions of a type; None where it does not tell them."""
+    found = _TYPE.fullmatch(kind)
+    bits = int(found[1] or 8) if found else 0
+    if found is None or bits % 8:  # numbers of less than a byte are packed, or are not
+        return None
+    return bits // 8, [int(length) for length in found[2].split(",") if length]
 
 
 def _parts(attributes: Mapping[str, str], signature: Mapping[str, Any], rank: int) -> list[int] | None:
     """Into how many parts each dimension is cut; None where nothing tells."""
-    if signature["partitions"] in ("", "1"):
+    if signature["partitions"] in ("", "1") or not rank:
         return [1] * rank
     if (sharding := attributes.get("sdy.sharding")) is not None:
         return _of_shardy(sharding, signature.get("mesh", {}), rank)

@@ -50,6 +50,17 @@ _WANTED = compiled_on_use(
     r"|\bas of\b|prior to|\bwill\b|\blatest\b|\bbefore\b|\bearlier\b|\blater\b|previous",
     re.IGNORECASE,
 )
+# Of a release of which somebody says that nothing is wrong with it, a text is not.
+_UNAFFECTED = compiled_on_use(
+    r"\bnot (?:happen|occur|reproduc|affected|present|seen)|n't (?:happen|occur|reproduce|see)\b|\bunaffected"
+    r"|\bcannot reproduce|\b(?:is|are|was|were|runs?|ran) (?:fine|ok(?:ay)?|good)\b"
+    r"|\bfine (?:with|on|in|under|using)\b|\bpass(?:es|ed)\b|\bsucceed(?:s|ed)?\b"
+    r"|\b(?:no|without(?: any)?) (?:errors?|problems?|issues?|crash(?:es)?)\b",
+    re.IGNORECASE,
+)
+_MORE_CELLS = compiled_on_use(
+    rf"[*_`]{{0,3}}\s{{0,80}}[|│┃]\s{{0,80}}[*_`]{{0,3}}v?(?P<version>{_NUMBER})(?=[*_`]{{0,3}}\s{{0,80}}(?:[|│┃]|$))"
+)
 # What follows a requirement: where it holds, and who asked for it.
 _ASIDE = compiled_on_use(
     r";\s*(?:python_|sys_platform|platform_|implementation_|extra|os_name|\().*|(?<=\s)#\s*via\b.*|(?<=\s)--hash=.*"
@@ -58,7 +69,7 @@ _ASIDE = compiled_on_use(
 _WORDS = ("jax", "Jax", "JAX", "xlib", "XLIB", "xLib", "Xlib")
 _AFTER_WORD = (
     *(" 0.", " v", "  ", "\t", ":", "=", "@", " @", "|", " |", " │", " (", ", 0.", "'", '"', "`", "*", "-0.", "-v0"),
-    *(" is ", " version", "_version", ".__version__", ".version"),
+    *(" is ", " version", "_version", "_VERSION", ".__version__", ".version"),
 )
 _OTHERS = (
     *("==0.", "==1.", "==2.", ".dist-info", "Successfully installed ", "Python v", "ython: 3.", "ython 3."),
@@ -171,9 +182,25 @@ def _within(line: str) -> Iterator[tuple[str, str]]:
             return
     if _WANTED.search(line):
         return
-    for pattern in _patterns(line):
-        for match in pattern.finditer(line):
-            yield from ((name, match["version"]) for name in _names(match["package"]))
+    found = [
+        (name, version)
+        for pattern in _patterns(line)
+        for match in pattern.finditer(line)
+        for version in _versions(match, line)
+        for name in _names(match["package"])
+    ]
+    if len({version for _, version in found}) > 1 or not _UNAFFECTED.search(line):
+        yield from found
+
+
+def _versions(match: re.Match[str], line: str) -> Iterator[str]:
+    """The version of a statement, and those in the next cells of its row: a table may compare environments."""
+    yield match["version"]
+    end = match.end()
+    is_cell = any(side in match[0] for side in "|│┃")
+    while is_cell and (cell := _MORE_CELLS.match(line, end)):
+        yield cell["version"]
+        end = cell.end()
 
 
 def _patterns(line: str) -> Iterator[re.Pattern[str]]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
+from framedex.shared.archive import parse_json
 
 Integers = npt.NDArray[np.int64]
 
@@ -24,6 +25,7 @@ _TABLES = {"samples": 2, "spans": 3, "durations": 4, "changed": 4, "numbers": 2,
 _TOTALS = tuple(field.name for field in fields(KindTotals))
 _OBJECTS = tuple(field.name for field in fields(ObjectColumns))
 _WIDTHS = (1, 2, 4, 8)
+_MOST_VALUES = 1 << 26  # of all columns of a batch, each of which becomes 8 bytes; a batch has 262,144 calls
 _DEEPEST = 64  # levels of arguments; those that were recorded have a few
 _COLUMNS = len(_OF_CALLS) + len(_TOTALS) + len(_TABLES) + len(_OBJECTS)
 
@@ -176,13 +178,16 @@ class Reading:
 def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
     """The head and the columns."""
     at = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
-    head = json.loads(data[_LENGTH:at])
+    head = parse_json(data[_LENGTH:at])
     if not isinstance(head, dict) or len(head["columns"]) != _COLUMNS:
         raise ValueError("a batch has no head")
-    columns = []
+    columns, held = [], 0
     for width, length in (_integers(column, 2) for column in head["columns"]):
         if width not in _WIDTHS or not 0 <= length <= (len(data) - at) // width:
             raise ValueError("a column is cut off")
+        held += length
+        if held > _MOST_VALUES:
+            raise ValueError("its columns are longer than those of a shared capture")
         columns.append(np.frombuffer(data, f"<i{width}", length, at).astype(np.int64))
         at += width * length
     if at != len(data):

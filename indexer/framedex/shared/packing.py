@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -53,8 +53,9 @@ def _value(kind: Any, value: Any) -> Any:
 
 
 def _made(kind: Any, value: Any) -> Any:
+    """An instance of a dataclass. A file of an older framedex may lack its last fields: they have defaults, then."""
     hints = _types_of(kind)
-    if not isinstance(value, list) or len(value) != len(hints):
+    if not isinstance(value, list) or not _least_fields(kind) <= len(value) <= len(hints):
         raise ValueError(f"{kind.__name__} is told otherwise")
     return kind(*map(_value, hints, value))
 
@@ -67,6 +68,12 @@ def _tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if len(value) != len(inner):
         raise ValueError("a list of another length")
     return tuple(map(_value, inner, value))
+
+
+@cache
+def _least_fields(kind: type[Any]) -> int:
+    """The number of fields without a default."""
+    return sum(field.default is MISSING and field.default_factory is MISSING for field in fields(kind))
 
 
 @cache

@@ -26,7 +26,7 @@ _PATH = re.compile(
 )
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # Numbers and addresses in JSON: what stands around them is no part of a path, a name or a token.
-_NUMBER = re.compile(r'(?<=[ \[(])-?\d+(?=[,\]})])|(?<=")0x[0-9a-f]+(?=")')
+_NUMBER = re.compile(r'(?<=[ \[(])-?\d+(?=[,\]})])|(?<=")0x[0-9a-f]{1,16}(?=")')
 _MOST_SHAPES = 1 << 14
 _NOT_KEPT = "not kept: "
 _DIGESTS = frozenset({"executable_fingerprint"})

@@ -15,7 +15,8 @@ from framedex.index.ask.capture.capture import CaptureContents
 from framedex.ingest.captures import AnyStream
 from framedex.ingest.ffi import named_sites
 from framedex.ingest.programs import KeptPrograms
-from framedex.model import CallBatch, Noted, NotedArgument, Program
+from framedex.model import CallBatch, Noted, Program
+from framedex.programs.notes import note_from_fields
 from framedex.progress import Progress
 from framedex.releases import Build
 from framedex.shared.archive import DEFINITIONS, Writing
@@ -178,7 +179,7 @@ class _Gathered:
             self._options |= {} if text is None else {options: text}
         if isinstance(note, str) and note not in self._notes:
             text = self._kept.note(note)
-            self._notes |= {} if text is None else {note: _noted(json.loads(text))}
+            self._notes |= {} if text is None else {note: note_from_fields(json.loads(text))}
 
     def _program(self, size: int, program: Program) -> SharedProgram:
         path = self._tables.path
@@ -189,10 +190,3 @@ class _Gathered:
             for op, count in program.ops.items()
         )
         return SharedProgram(size, program.name, lines, program.problem, program.signature)
-
-
-def _noted(told: Mapping[str, Any]) -> Noted:
-    """A note, as the index has it."""
-    arguments = tuple(NotedArgument(**each) for each in told["arguments"])
-    statics = tuple((name, value) for name, value in told["statics"])
-    return Noted(told["name"], told["function"], told["defined"], arguments, statics)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from framedex.model import Definition, is_local
-from framedex.regularfile import read_source, read_source_text
+from framedex.regularfile import read_regular, read_regular_text
 from framedex.sources.callers import Called
 from framedex.sources.calls import Span, WrittenCall, is_macro, kinds_called, known_calls, written_calls
 from framedex.sources.implicit import implied_names, members_held
@@ -160,13 +160,13 @@ _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decl
 
 def _read(path: str) -> bytes:
     try:
-        return read_source(Path(path))
+        return read_regular(Path(path))
     except OSError:
         return b""
 
 
 def _lines(path: str) -> list[str]:
     try:
-        return read_source_text(Path(path)).split("\n")
+        return read_regular_text(Path(path)).split("\n")
     except OSError:
         return []

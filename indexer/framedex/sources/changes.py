@@ -17,7 +17,7 @@ from typing import IO
 from framedex.git import Git
 from framedex.model import FileState
 from framedex.regularfile import open_regular
-from framedex.sources.moving import LineMap, map_lines
+from framedex.sources.moving import LineMap, map_lines, text_lines
 from framedex.whereabouts.files import found_file
 
 _LARGEST = 16 << 20  # bytes; larger files are not compared
@@ -26,9 +26,19 @@ _MOST = 4096  # files whose changes are kept
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a file has changed: `lines` leads from the old lines to the new, None where git has not the old text."""
+    """How a file has changed: `lines` leads from the old lines to the new, None if the old text is not known.
+
+    `text` is the old text then.
+    """
 
     lines: LineMap | None
+    text: str = ""
+
+    def line_then(self, line: int) -> str:
+        """A line of the old text, without the blanks around it; empty if there is none."""
+        lines = text_lines(self.text)
+        found = lines[line - 1] if 0 < line <= len(lines) else ""
+        return found.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class Changes:
@@ -65,7 +75,10 @@ class Changes:
         old = self._stored_text(then.blob)
         if old is None:
             old = Git(Path(path).parent).content("cat-file", "blob", then.blob)
-        return Change(None if old is None else map_lines(_decoded(old), _decoded(new.content)))
+        if old is None:
+            return Change(None)
+        text = _decoded(old)
+        return Change(map_lines(text, _decoded(new.content)), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +116,8 @@ def read_stable(path: str) -> StableContent | None:
 
 
 def _decoded(content: bytes) -> str:
-    return content.decode("utf-8-sig", "replace")
+    """A text as it is compared: in whatever encoding it is, other bytes are other characters."""
+    return content.decode("utf-8-sig", "surrogateescape")
 
 
 def _times(file: IO[bytes]) -> tuple[int, int]:

@@ -63,13 +63,15 @@ class LineMap:
         """Where a line of the old text is in the new one."""
         if line in self._moved:
             return MovedLine(self._moved[line], is_gone=False)
-        return _moved(line, self._old, self._new, self._lengths, self._new_size)
+        found = _moved(line, self._old, self._new, self._lengths, self._new_size)
+        return MovedLine(found.line, found.is_gone or found.line in self._moved_back)
 
     def backward(self, line: int) -> MovedLine:
         """Where a line of the new text was in the old one; `is_gone`: it was not there."""
         if line in self._moved_back:
             return MovedLine(self._moved_back[line], is_gone=False)
-        return _moved(line, self._new, self._old, self._lengths, self._old_size)
+        found = _moved(line, self._new, self._old, self._lengths, self._old_size)
+        return MovedLine(found.line, found.is_gone or found.line in self._moved)
 
 
 NOTHING_IN_COMMON = LineMap((), 0, 0)
@@ -78,9 +80,52 @@ NOTHING_IN_COMMON = LineMap((), 0, 0)
 
 def map_lines(old: str, new: str) -> LineMap:
     """Compare two texts line by line, without the blanks around lines: indented code still is the same code."""
-    before, after = _lines(old), _lines(new)
+    before, after = text_lines(old), text_lines(new)
     blocks = _joined(_matches(before, after))
-    return LineMap(blocks, len(before), len(after), _out_of_order(blocks, before, after))
+    moved = _out_of_order(blocks, before, after)
+    if moved:
+        moved = _with_bodies(moved, blocks, _Indented(old, before), _Indented(new, after))
+    return LineMap(blocks, len(before), len(after), moved)
+
+
+class _Indented:
+    """The stripped lines of a text, with how far each is indented."""
+
+    def __init__(self, text: str, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self._indents = [len(line) - len(line.lstrip()) for line in _split(text)]
+
+    def body(self, line: int) -> tuple[int, int]:
+        """The 0-based range of the lines that are indented below a 1-based line."""
+        end = line
+        while end < len(self.lines) and (not self.lines[end] or self._indents[end] > self._indents[line - 1]):
+            end += 1
+        return line, end
+
+
+def _with_bodies(moved: Mapping[int, int], blocks: Iterable[Block], old: _Indented, new: _Indented) -> dict[int, int]:
+    """The same with what is indented below lines that are known once: functions that changed places keep equal lines
+    apart. The innermost of them count first."""
+    found = dict(moved)
+    taken = set(moved.values())
+    followed = {block.old + i + 1: block.new + i + 1 for block in blocks for i in range(block.size)} | found
+    once_old, once_new = _unique(old.lines, 1), _unique(new.lines, 1)
+    headers = [(old.body(index + 1), index + 1) for line, index in once_old.items() if line in once_new and line[0]]
+    for (begin, end), line in sorted(headers, key=lambda header: header[0][1] - header[0][0]):
+        if line not in followed or begin == end:
+            continue
+        new_begin, new_end = new.body(followed[line])
+        if all(
+            new_begin < followed.get(inner, 0) <= new_end for inner in range(begin + 1, end + 1) if old.lines[inner - 1]
+        ):
+            continue
+        for block in _matches(old.lines[begin:end], new.lines[new_begin:new_end]):
+            for offset in range(block.size):
+                inner, inner_now = begin + block.old + offset + 1, new_begin + block.new + offset + 1
+                if inner not in found and inner_now not in taken:
+                    found[inner] = inner_now
+                    taken.add(inner_now)
+    return found
 
 
 def _out_of_order(blocks: Iterable[Block], old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
@@ -114,8 +159,13 @@ def _nearest(offset: int, begin: int, end: int, size: int) -> int:
     return max(1, min(index + 1, size))
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+def text_lines(text: str) -> list[str]:
+    """The lines of a text without the blanks around them."""
+    return [line.strip() for line in _split(text)]
+
+
+def _split(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> list[Block]:

@@ -19,7 +19,7 @@ from framedex.model import Definition, Language
 from framedex.nativepart import NoNativePartError
 from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
-from framedex.regularfile import read_source
+from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
 from framedex.sources.names import short_name
 from framedex.whereabouts.files import FoundFile, found_file
@@ -161,7 +161,7 @@ def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: No
     if file is None:
         return None
     try:
-        content = read_source(Path(path))
+        content = read_regular(Path(path))
     except OSError:
         return None
     language = language_of(path)

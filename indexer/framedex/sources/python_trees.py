@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+
+from framedex.patterns import compiled_on_use
+
+_MAGIC_LINE = compiled_on_use(
+    r"^([ \t]*)(?:[!%][^\n]*|\?{0,2}[\w.*]{1,200}\?{1,2}[ \t]*|\?{1,2}[\w.*]{1,200})$", re.MULTILINE
+)
+_MAGIC_VALUE = compiled_on_use(r"^([ \t]*[\w., \t\[\]*]{1,200}=[ \t]*)[!%][^\n]*$", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def parse_python(content: str | bytes) -> ast.Module | None:
-    """The syntax tree of a Python file; None for invalid code. It prints no warnings about the code."""
+    """The syntax tree of a Python file or a cell of IPython; None for invalid code. It prints no warnings about it.
+
+    Magics and shell commands of a cell are `pass`, or None if a variable gets their value.
+    """
+    tree = _parse(content)
+    if tree is not None:
+        return tree
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    replaced = _MAGIC_VALUE.sub(r"\1None", _MAGIC_LINE.sub(r"\1pass", text))
+    return _parse(replaced) if replaced != text else None
+
+
+def _parse(content: str | bytes) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

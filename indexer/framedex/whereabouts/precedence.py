@@ -34,6 +34,9 @@ class KnownNames(Protocol):
     def files_of_frozen(self, module: str) -> Sequence[str]:
         """The files from which recorded interpreters have a module built in: `<frozen importlib._bootstrap>`."""
 
+    def files_of_cell(self, recorded: str) -> Sequence[str]:
+        """The files with the text of the notebook's cell that code objects call this: `/tmp/ipykernel_71/38.py`."""
+
 
 class KnownSources(Protocol):
     """What an index knows of source trees."""
@@ -110,6 +113,8 @@ class Whereabouts:
     def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
         if "\0" in name:
             return ()
+        if cells := self._index.names.files_of_cell(name) if self._index is not None else ():
+            return list(filter(is_here, cells))
         if name.startswith("<"):
             found = self._index.names.files_of_frozen(name) if self._index is not None else ()
             return found if len(found) == 1 and is_here(found[0]) else ()

@@ -143,7 +143,7 @@ def _rewritten_send(token: ir.Value[Any]) -> ir.Operation | None:
     if isinstance(owner, ir.Block) or owner.name != "stablehlo.custom_call":
         return None
     is_transfer = ir.StringAttr(owner.attributes["call_target_name"]).value == TRANSFER_TARGET
-    return owner if is_transfer and len(owner.results) == 1 and len(owner.operands) == 2 else None
+    return owner.operation if is_transfer and len(owner.results) == 1 and len(owner.operands) == 2 else None
 
 
 def _row_major(types: list[ir.Type]) -> ir.ArrayAttr:

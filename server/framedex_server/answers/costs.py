@@ -15,9 +15,15 @@ from framedex import costtext
 from framedex.model import Stale
 from framedex.placetext import stale_labels
 from framedex.plaintext import printable
+from framedex_server.answers.notable import (
+    notable_compiles,
+    notable_memory,
+    notable_transfers,
+    notable_waits,
+)
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
-from framedex_server.settings import EditorSettings
+from framedex_server.settings import NOTABLE, EditorSettings
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -50,7 +56,8 @@ class Answer:
     """One of the questions what lines cost: its rows, and the words for some of them.
 
     `rows` are asked of an index, with all lines that led to each or without; `kind` is what tells a row from others of
-    its line, in words; `is_remarkable` whether an editor is to point it out.
+    its line, in words; `is_remarkable` whether an editor is to point it out; `notable` are the rows of a line that an
+    editor shows by default.
     """
 
     name: str
@@ -60,6 +67,7 @@ class Answer:
     details: Callable[[Sequence[Any]], list[str]]
     total: Callable[[Sequence[Any]], str]
     is_remarkable: Callable[[Any], bool]
+    notable: Callable[[Sequence[Any]], Sequence[Any]]
 
 
 ANSWERS = {
@@ -73,6 +81,7 @@ ANSWERS = {
             costtext.compiles_details,
             costtext.compiles_total,
             lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
+            notable_compiles,
         ),
         Answer(
             "transfers",
@@ -82,6 +91,7 @@ ANSWERS = {
             costtext.transfers_details,
             costtext.transfers_total,
             lambda row: row.is_implicit,
+            notable_transfers,
         ),
         Answer(
             "memory",
@@ -91,6 +101,7 @@ ANSWERS = {
             costtext.memory_details,
             costtext.memory_total,
             lambda row: row.held is None or row.held.at_peak > 0 or row.held.growth > 0,
+            notable_memory,
         ),
         Answer(
             "waits",
@@ -100,6 +111,7 @@ ANSWERS = {
             costtext.waits_details,
             costtext.waits_total,
             lambda row: row.total_duration > 0,
+            notable_waits,
         ),
     )
 }
@@ -133,14 +145,33 @@ class LineCost:
         return any(map(self.answer.is_remarkable, self.rows))
 
     @property
+    def notable(self) -> LineCost | None:
+        """The part of the cost that an editor shows by default; None: the line is not notable."""
+        rows = self.answer.notable(self.rows)
+        return LineCost(self.answer, rows) if rows else None
+
+    @property
     def latest_call(self) -> int:
         """The latest of the calls behind it."""
         return max(row.latest_call for row in self.rows)
 
 
-def answers_shown(settings: EditorSettings, how: str) -> list[Answer]:
-    """The answers whose setting asks for them to be shown so: by `lenses`, or by `diagnostics`."""
-    return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, how)]
+def answers_shown(settings: EditorSettings, *how: bool | str) -> list[Answer]:
+    """The answers whose setting is True or one of these values: `notable`, `lenses`, `diagnostics`."""
+    return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, *how)]
+
+
+async def lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineCost]], int]:
+    """The costs that lenses of a file show, with their lines, and the number of lines whose costs the settings hide."""
+    settings = session.settings_at(path)
+    found = await costs_of_file(session, path, answers_shown(settings, NOTABLE, "lenses"))
+    shown = []
+    for line, cost in found:
+        is_narrow = getattr(settings, cost.answer.name) == NOTABLE
+        part = cost.notable if is_narrow else cost
+        if part is not None:
+            shown.append((line, part))
+    return shown, len({line for line, _ in found} - {line for line, _ in shown})
 
 
 async def costs_of_file(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:

@@ -1,4 +1,4 @@
-"""Places whose files are not here: in a checkout that has them, else on their public page.
+"""Places whose files are not here: in a checkout, else among the fetched sources, else on their public page.
 
 An index leads into a checkout once that has been indexed. Until then, and where a folder of the workspace is one, its
 file is shown nevertheless, at the line of the recorded commit or where git says that it is now.
@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
+from framedex_server.answers.fetched import fetched_line
 from framedex_server.answers.frame_lines import whereabouts
 from framedex_server.answers.requests import tell
 from framedex_server.answers.session import Place, Session
@@ -43,7 +44,7 @@ def shown(session: Session, index: Index, uri: str) -> Shown:
 
 
 class InCheckouts:
-    """Finds public places in the checkouts that are source folders or folders of the workspace."""
+    """Finds public places in checkouts that are source folders or workspace folders, else among fetched sources."""
 
     def __init__(self, session: Session, index: Index, uri: str) -> None:
         self._session, self._index, self._uri = session, index, uri
@@ -59,6 +60,7 @@ class InCheckouts:
         """The public place in a checkout; None where there is none."""
         if place.url is None or is_here(place.path):
             return None
+        from framedex.model import How
         from framedex.releases.addresses import read_address
 
         about = path_of(self._uri) or self._session.any_document()
@@ -67,7 +69,8 @@ class InCheckouts:
             return None
         if self._checkouts is None:
             self._checkouts = self._session.checkouts(whereabouts(self._session, self._uri, self._index).source_folders)
-        return self._checkouts.find(line)
+        found = self._checkouts.find(line)
+        return found if found is not None and found.how is How.EXACT else fetched_line(line) or found
 
 
 def public_ways_on(session: Session, index: Index, place: Place) -> list[tuple[str, Location]]:

@@ -1,18 +1,42 @@
-"""Which recorded line a place in an FFI handler stands for.
+"""Which recorded line a place in an FFI handler stands for, and which FFI targets a line calls or names.
 
-Stacks end on the line that registers a handler, but its author asks about the function that it was made from.
+Stacks end on the line that registers a handler, but its author asks about the function that it was made from. They
+name the line that calls what `ffi_call` returned, but its reader asks about the `ffi_call` itself, too.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from framedex_server.answers.ffi_text import is_called_at
 from framedex_server.answers.session import Place, Session
 
 if TYPE_CHECKING:
+    from framedex.ffi.model import FfiUse
     from framedex.index import Index
+
+_NAMED = re.compile(r"""\bffi_call\(\s*(["'])(?P<target>[^"'\\\n]+)\1""")
+_MOST_LINES = 3
+"""Lines of source on which the name of a target is looked for: a formatter may put it below `ffi_call(`."""
+
+
+def uses_called_at(session: Session, index: Index, place: Place) -> list[FfiUse]:
+    """The FFI targets that a line calls, else the recorded ones that an `ffi_call` on it names."""
+    called = [use for use in index.line(place.path, place.line).ffi_uses() if is_called_at(use, place)]
+    return called or [use for name in _targets_named(session, place) if (use := index.ffi.use(name)) is not None]
+
+
+def _targets_named(session: Session, place: Place) -> list[str]:
+    first = session.documents.line(place.path, place.line)
+    if "ffi_call(" not in first:
+        return []
+    text = "\n".join(
+        [first, *(session.documents.line(place.path, place.line + each) for each in range(1, _MOST_LINES))]
+    )
+    return [found["target"] for found in _NAMED.finditer(text) if found.start() <= len(first)]
 
 
 def recorded_place(session: Session, index: Index, place: Place) -> Place:

@@ -18,8 +18,8 @@ MOST_SITES = 4
 """Lines of Python that are listed; what is left out is counted."""
 
 
-def ffi_lines(markup: Markup, use: FfiUse, place: Place) -> Iterator[str]:
-    """The lines of a hover about an FFI target, at a place that calls it or is in its handler."""
+def ffi_lines(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[str]:
+    """The lines of a hover about an FFI target, at a place that calls it, or else is in its handler."""
     recent = use.recent
     times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
     errors = f", {count(recent.errors, 'error')}" if recent.errors else ""
@@ -30,7 +30,7 @@ def ffi_lines(markup: Markup, use: FfiUse, place: Place) -> Iterator[str]:
         error, raised = split_headline(use.error)
         yield f"latest error: {markup.code(error)}" + (f", raised at {markup.code(raised)}" if raised else "")
     lines = list(dict.fromkeys(site.lines[0] for site in use.sites if site.lines))
-    if is_called_at(use, place):
+    if is_called:
         for handler in use.handlers:
             yield _handler(markup, handler)
     else:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from framedex.placetext import location_labels, place_text
-from framedex.plaintext import visible
+from framedex.plaintext import printable, visible
 from framedex.whereabouts.files import is_here
+from framedex_server.answers.fetched import fetched_place
 from framedex_server.answers.session import Session
 from framedex_server.answers.targets import Target, Targets, answer
 from framedex_server.documents.open_documents import path_of
@@ -41,6 +42,9 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
     if found is None or found.location is None:
         return None
     places = [place for place in (found.location, *found.candidates) if is_here(place.path)]
+    places = places or list(filter(None, map(fetched_place, (found.location, *found.candidates))))
+    if not places:
+        return None
     targets = [Target(place.path, place.line, place.line, place.line) for place in places]
     return answer(
         session,
@@ -50,11 +54,12 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
     )
 
 
-async def public_place_in_text(session: Session, uri: str, position: types.Position) -> Location | None:
-    """The place of the frame at a position, where that is not here and has a public address."""
+async def public_frame_in_text(session: Session, uri: str, position: types.Position) -> tuple[str, Location] | None:
+    """The function and place of the frame at a position, where that is not here and has a public address."""
     document = await session.texts.of(uri)
     found = await _found_at(session, document, uri, position) if document is not None else None
-    return None if found is None else first_public((found.location, *found.candidates))
+    there = None if found is None else first_public((found.location, *found.candidates))
+    return None if found is None or there is None else (printable(found.function or "The frame"), there)
 
 
 async def hover(session: Session, uri: str, position: types.Position) -> types.Hover | None:
@@ -185,4 +190,7 @@ def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
 
 
 def _source(session: Session, found: Found) -> str:
-    return session.documents.line(found.location.path, found.location.line).strip() if found.location else ""
+    """The line at which a frame stands now; empty if that is not the line that was recorded."""
+    if found.location is None or any(label.startswith("as recorded: ") for label in found.frame.labels):
+        return ""
+    return session.documents.line(found.location.path, found.location.line).strip()

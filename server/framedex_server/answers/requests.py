@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex.whereabouts.files import is_here
 from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
@@ -22,7 +23,7 @@ from framedex_server.markup import without_links
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import CallRow, CaptureRow, FrameRow
+    from framedex.model import CallRow, CaptureRow, FrameRow, PythonLine
     from framedex_server.chosen import StackPosition
 
 Json = dict[str, Any]
@@ -111,6 +112,21 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
         "url": public.url if public is not None else None,
         "publicPlace": place_name(public) if public is not None else None,
     }
+
+
+def python_line_json(session: Session, line: PythonLine | None) -> Json:
+    """A line of Python; `location` is null where its file is not here."""
+    from framedex.placetext import stale_labels
+
+    if line is None:
+        return {"function": "", "place": "no line of Python", "location": None, "stale": None}
+    place = line.location
+    location: Json | None = None
+    if is_here(place.path):
+        where = session.line_range(place.path, place.line)
+        location = {"uri": session.documents.uri_of(place.path), "range": range_json(where)}
+    stale = ", ".join(stale_labels(place)) or None
+    return {"function": printable(line.function), "place": place_name(place), "location": location, "stale": stale}
 
 
 def duration_json(nanoseconds: int) -> Json:

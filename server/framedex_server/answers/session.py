@@ -89,6 +89,7 @@ class Session:
         self.roots = roots
         self.trail = Trail()
         self.chosen = Chosen()
+        contents.at_close.append(self.chosen.close)
         self.at_document: list[Callable[[str], Awaitable[None]]] = []
         self.before_start: list[Hook] = []
         self.at_start: list[Hook] = []
@@ -185,6 +186,11 @@ class Session:
     def takes_led(self) -> bool:
         """Whether the client shows, without a window over the text, what `framedex/led` tells."""
         return self._own_capabilities.get("led") is True
+
+    @property
+    def lists_automatic_actions(self) -> bool:
+        """Whether the client shows the actions for which it asks by itself as a list on demand: LSP4IJ's intentions."""
+        return self._own_capabilities.get("intentions") is True
 
     @property
     def shows_messages_in_a_line(self) -> bool:

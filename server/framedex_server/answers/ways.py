@@ -6,7 +6,7 @@ The likeliest comes first. Each is noted, so that a question about where it lead
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,7 @@ from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex.words import count
 from framedex_server.answers.elsewhere import shown
-from framedex_server.answers.ffi_places import recorded_place
-from framedex_server.answers.ffi_text import is_called_at
+from framedex_server.answers.ffi_places import recorded_place, uses_called_at
 from framedex_server.answers.programs import lines_inside, lines_outside
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import MOST_TARGETS, Target
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 class Way:
     """A place to go on to: its function, how the line in it is known, and the calls that went there (None: unknown).
 
-    `passed` are the frames of code on the way whose source is not here.
+    `passed` are the frames of code on the way whose source is not here. `turns_outward`: the innermost line of a
+    compiled program leads to a line that runs the program.
     """
 
     target: Target
@@ -40,6 +40,7 @@ class Way:
     known: tuple[str, ...] = ()
     calls: int | None = None
     passed: int = 0
+    turns_outward: bool = False
 
     @property
     def place(self) -> str:
@@ -51,8 +52,12 @@ class Way:
     def detail(self) -> str:
         """`61 calls; 7 frames skipped, source not here`; empty where nothing is known."""
         calls = [count(self.calls, "call")] if self.calls is not None else []
-        return "; ".join([*calls, *passed_text(self.passed)])
+        turned = [TURNED] if self.turns_outward else []
+        return "; ".join([*turned, *calls, *passed_text(self.passed)])
 
+
+TURNED = "turned outward: this line runs the program"
+"""What a step from the innermost line of a compiled program says."""
 
 _Found = tuple[Way, Sequence[int] | None]
 """A way, and the nodes at which its stacks stand where it leads: none within a program, None where nobody knows."""
@@ -64,12 +69,20 @@ def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
     capture = session.chosen.capture_in(index)
     places = shown(session, index, place.uri)
     roads = roads_inward(index, place.path, place.line, within, word, capture, places)
-    passed, inside = _along(roads, places), _through(lines_inside(session, place, index))
-    named = _through(lines_inside(session, place, index, word)) if word else []
+    passed, inside = _along(roads, places), _inward_or_turning(lines_inside(session, place, index))
+    named = _through(lines_inside(session, place, index, word)) if word and not _has_just_turned(session, place) else []
     if inside and _is_inside(within):
         return _noted(session, place, index, [*named, *inside])
-    to_handlers = _to_handlers(_handlers(index, place), passed)
+    to_handlers = _to_handlers(_handlers(session, index, place), passed)
     return _noted(session, place, index, [*named, *to_handlers] or inside)
+
+
+def grouped(ways: Sequence[Way]) -> list[list[Way]]:
+    """The ways by the file that they lead to: the likeliest file first, and of each file the likeliest way first."""
+    by_file: dict[str, list[Way]] = {}
+    for way in ways:
+        by_file.setdefault(way.target.path, []).append(way)
+    return list(by_file.values())
 
 
 def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
@@ -88,6 +101,17 @@ def _through(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
     return [
         (Way(Target.at(line.location), line.function), () if isinstance(line, ProgramLine) else None) for line in lines
     ]
+
+
+def _inward_or_turning(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
+    """Ways to lines within compiled programs, or outward from the innermost one to the lines that run its program."""
+    return [(replace(way, turns_outward=nodes is None), nodes) for way, nodes in _through(lines)]
+
+
+def _has_just_turned(session: Session, place: Place) -> bool:
+    """Whether a walk turned outward to this line, and the cursor is where that put it: the name there is no choice."""
+    start = session.line_range(place.path, place.line).start.character
+    return place.character == start and session.trail.has_turned_at(place.path, place.line)
 
 
 def _is_inside(within: Sequence[int] | None) -> bool:
@@ -122,6 +146,7 @@ def _noted(session: Session, place: Place, index: Index, found: Sequence[_Found]
     led_to = [((way.target.path, way.target.line), nodes) for way, nodes in found if nodes is not None]
     if led_to:
         session.trail.led(index.path, place.path, _known_line(session, place, index) or place.line, led_to)
+    session.trail.turn((way.target.path, way.target.line) for way, _ in found if way.turns_outward)
     return _distinct(way for way, _ in found)
 
 
@@ -140,10 +165,9 @@ def _distinct(ways: Iterable[Way]) -> list[Way]:
     return list(places.values())[:MOST_TARGETS]
 
 
-def _handlers(index: Index, place: Place) -> list[FfiHandler]:
+def _handlers(session: Session, index: Index, place: Place) -> list[FfiHandler]:
     """The handlers that the `ffi_call`s on a line stand for."""
-    uses = index.line(place.path, place.line).ffi_uses()
-    return [handler for use in uses if is_called_at(use, place) for handler in use.handlers]
+    return [handler for use in uses_called_at(session, index, place) for handler in use.handlers]
 
 
 def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found]) -> Iterator[_Found]:

@@ -16,7 +16,7 @@ from framedex.plaintext import printable
 from framedex.words import command_short, count
 from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.ffi_places import recorded_place
-from framedex_server.answers.frame_lines import public_place_in_text
+from framedex_server.answers.frame_lines import public_frame_in_text
 from framedex_server.answers.programs import nearby_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
@@ -138,7 +138,10 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
 async def _public_in_text(session: Session, about: Json) -> Location | None:
     position = position_in(about)
     uri = position.text_document.uri
-    return await public_place_in_text(session, uri, position.position) if session.texts.may_hold(uri) else None
+    if not session.texts.may_hold(uri):
+        return None
+    found = await public_frame_in_text(session, uri, position.position)
+    return found[1] if found is not None else None
 
 
 def _why_elsewhere(what: str, there: Location) -> Json:

@@ -16,7 +16,7 @@ from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
 from framedex.placetext import cell_name, place_text
 from framedex.plaintext import printable
-from framedex.tracetext import frame_labels
+from framedex.tracetext import frame_labels, recorded_labels
 from framedex.whereabouts.files import is_here
 from framedex_server.markup import Markup, code_span
 
@@ -90,7 +90,8 @@ def _folded(items: Sequence[str]) -> Iterator[str]:
 
 def _frame(frame: FrameRow, uri_of: Uri) -> str:
     language = "Python" if frame.function.language is Language.PYTHON else "C++"
-    labels = f" ({', '.join(frame_labels(frame))})" if frame_labels(frame) else ""
+    told = [*frame_labels(frame), *map(_code, recorded_labels(frame))]
+    labels = f" ({', '.join(told)})" if told else ""
     return f"{language} {_code(frame.function.name)} {_place(frame, uri_of)}{labels}"
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
 
-from framedex.regularfile import LARGEST_SOURCE, open_regular
+from framedex.regularfile import LARGEST_FILE, open_regular
 from framedex.systemlimits import SystemLimitError
 from framedex.whereabouts.files import FoundFile, found_file
 
@@ -48,7 +48,7 @@ def read_text(path: str) -> str:
 
 
 def read_line(path: str, line: int) -> str:
-    """The text on a 1-based line of a file, without its end; empty if it begins after `LARGEST_SOURCE` bytes."""
+    """The text on a 1-based line of a file, without its end; empty if it begins after `LARGEST_FILE` bytes."""
     file = found_file(path) if line >= 1 else None
     try:
         return "" if file is None else _line_of_file(file, line)
@@ -82,9 +82,9 @@ def _line_of_file(file: FoundFile, line: int) -> str:
 
 
 def _start_of_line(content: BufferedReader, line: int) -> int | None:
-    """The position of a line in the first `LARGEST_SOURCE` bytes; None if it begins after them, or there is none."""
+    """The position of a line in the first `LARGEST_FILE` bytes; None if it begins after them, or there is none."""
     ends, position = line - 1, 0
-    while position < LARGEST_SOURCE and (part := content.read(_PART)):
+    while position < LARGEST_FILE and (part := content.read(_PART)):
         count = part.count(b"\n")
         if count >= ends:
             at = -1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.regularfile import read_source
+from framedex.regularfile import read_regular
 from framedex.whereabouts.files import FoundFile, found_file
 
 if TYPE_CHECKING:
@@ -80,11 +81,33 @@ def _edits(file: FoundFile, text: str) -> LineMap | None:
     if file.size > _LARGEST or len(text) > _LARGEST:
         return None
     try:
-        saved = read_source(Path(file.path)).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):  # in another encoding every line with an accent would pass for changed
+        content = read_regular(Path(file.path))
+    except OSError:
         return None
+    saved = _as_shown(content, text)
     if saved == text:
         return None
     from framedex.sources.moving import map_lines
 
     return map_lines(saved, text)
+
+
+def _as_shown(content: bytes, text: str) -> str:
+    """The saved text in the encoding in which a client shows `text` of it, as nobody says which that is."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        encodings = dict.fromkeys((_coding_cookie(content), "cp1252", "latin-1", "utf-8"))
+    shown = set(text.splitlines())
+    texts = (content.decode(encoding, "replace") for encoding in encodings)
+    return max(texts, key=lambda saved: sum(line in shown for line in saved.splitlines()))
+
+
+def _coding_cookie(content: bytes) -> str:
+    """The encoding that a Python file names (PEP 263)."""
+    import tokenize  # most files are UTF-8
+
+    try:
+        return tokenize.detect_encoding(BytesIO(content).readline)[0]
+    except (SyntaxError, LookupError):
+        return "utf-8"

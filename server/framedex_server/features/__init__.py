@@ -67,7 +67,6 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     other_ways.register,
     calls_through.register,
     recorded_lines.register,
-    recorded_lines.register,
     recorder.register,
     open_trace.register,
     open_public.register,

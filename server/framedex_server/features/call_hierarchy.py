@@ -21,6 +21,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex.words import count
+from framedex_server.answers.counted import answer_text, ask_counted
 from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.frame_lines import resolver
 from framedex_server.answers.session import Place, Session
@@ -93,15 +94,17 @@ def register(server: LanguageServer, session: Session) -> None:
         if session.texts.may_hold(place.uri):
             document = await session.texts.of(place.uri)
             frames = document.frames_on(place.shown) if document is not None else ()
-            return await session.ask(place.path, lambda index: in_text(session, place, index, document, frames))
-        return await session.ask(place.path, lambda index: in_source(session, place, index))
+            return await ask_counted(
+                session, place.path, lambda index: in_text(session, place, index, document, frames)
+            )
+        return await ask_counted(session, place.path, lambda index: in_source(session, place, index))
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
         about = Written.from_data(params.item.data) or Subject.from_data(params.item.data)
         if about is None:
             return None
-        seen = await session.ask(about.origin, lambda index: seen_callers(session, about, index))
+        seen = await ask_counted(session, about.origin, lambda index: seen_callers(session, about, index))
         if seen is None or seen.definition is None or not session.settings_at(about.origin).static_calls:
             return seen.calls if seen is not None else None
         # All sources are searched for the name, which no hover should wait for.
@@ -116,7 +119,7 @@ def register(server: LanguageServer, session: Session) -> None:
         subject = Subject.from_data(params.item.data)
         if subject is None:
             return None
-        return await session.ask(subject.origin, lambda index: callees(session, subject, index))
+        return await ask_counted(session, subject.origin, lambda index: callees(session, subject, index))
 
 
 def in_source(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
@@ -125,7 +128,7 @@ def in_source(session: Session, place: Place, index: Index) -> list[types.CallHi
     functions = _innermost(index.line(place.path, place.line).functions())
     # What the author of an FFI handler wrote is seen on stacks as the function by which it is registered.
     functions = index.ffi.handlers_made_from(function.id for function in functions) or functions
-    return [_item(session, index, function, place.path, here, "") for function in functions] or None
+    return [_first_item(session, index, function, place.path, here) for function in functions] or None
 
 
 def in_text(
@@ -139,7 +142,7 @@ def in_text(
             functions = index.line(there.path, there.line).functions()
             # Texts shorten names (`f()`, as absl has it): then it is the function around the place.
             named = [each for each in functions if each.name == found.function] or _innermost(functions)
-            items += [_item(session, index, function, place.path, there, "") for function in named]
+            items += [_first_item(session, index, function, place.path, there) for function in named]
     return items or None
 
 
@@ -273,6 +276,17 @@ def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
 
 def _in_checkout(session: Session, index: Index, origin: str, begin: Location) -> Location | None:
     return InCheckouts(session, index, session.documents.uri_of(origin)).find(begin)
+
+
+def _first_item(
+    session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor
+) -> types.CallHierarchyItem:
+    """The item at which a hierarchy begins, with the captures that its counts are of."""
+    asked, functions = index.functions.in_latest_run([function])
+    path = _document(function) or origin
+    return _item(
+        session, index, function, origin, anchor, answer_text(session, index, path, asked.answer_of(functions))
+    )
 
 
 def _item(

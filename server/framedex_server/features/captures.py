@@ -1,7 +1,6 @@
-"""Captures: listing them, picking the one that answers are narrowed to, and comparing two, at a line or as a whole.
+"""Captures: listing them, picking the one that answers are narrowed to, and comparing two at a line.
 
-A picked capture narrows hover, definition, declaration, implementation, references, highlights, steps and what lines
-cost; counts of the call hierarchy, lenses on functions and hints stay those of the captures that count without one.
+A picked capture restricts all answers: numbers (hover, lenses, hints, hierarchy, costs) and walks alike.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from framedex.errors import FramedexError
 from framedex.model.scopes import Counted
 from framedex.plaintext import printable
 from framedex.words import duration
+from framedex_server.answers.counted import ALL, LATEST, counted_text
 from framedex_server.answers.requests import (
     Json,
     ask_contents,
@@ -69,7 +69,7 @@ def register(server: LanguageServer, session: Session) -> None:
     async def select_command(params: Any) -> Json | None:
         chosen = await _select(session, params)
         rule = session.folder_settings_at(session.any_document()).captures
-        others = "all captures" if rule is Counted.ALL else "the latest run that has what is asked for"
+        others = ALL if rule is Counted.ALL else f"the {LATEST}"
         what = f"answers are of {chosen['name']} alone" if chosen else f"answers are of {others}"
         tell(server, f"framedex: {what}.")
         return chosen
@@ -101,11 +101,9 @@ async def _select(session: Session, params: Any) -> Json | None:
 
 
 async def _compare(session: Session, params: Any) -> Json | None:
-    """What two captures came to at a line, or without a position as a whole; None where neither passed the line."""
+    """What two captures came to at a line; None where neither passed it."""
     about = given(params)
     before, after = integer_in(about, "before"), integer_in(about, "after")
-    if about.get("position") is None:
-        return await ask_contents(session, about, lambda index: compared_whole(index, before, after))
     position = position_in(about)
     place = session.source_place(position.text_document, position.position)
     if place is None:
@@ -120,17 +118,6 @@ def compared(index: Index, place: Place, before: int, after: int) -> Json | None
     if first is None and second is None:
         return None
     return _compared(f"{Path(place.path).name}:{place.line}", _boundaries(first), _boundaries(second))
-
-
-def compared_whole(index: Index, before: int, after: int) -> Json | None:
-    """Calls and time of each boundary function in two captures; None where the index has not both."""
-    if not {before, after} <= {capture.id for capture in index.captures()}:
-        return None
-    first, second = (
-        _by_name((each.function, each.calls, each.duration) for each in index.capture(capture).boundaries())
-        for capture in (before, after)
-    )
-    return _compared(f"captures {before} and {after}", first, second)
 
 
 def _boundaries(summary: LineSummary | None) -> Totals:
@@ -179,11 +166,16 @@ def _pick(session: Session, index: Index, wanted: int) -> Json | None:
 
 def _listed(session: Session, index: Index) -> Json:
     rows = [capture_json(capture) for capture in reversed(index.captures())]
-    return {"index": printable(str(index.path)), "captures": rows, "selected": session.chosen.capture_in(index)}
+    return {
+        "index": printable(str(index.path)),
+        "captures": rows,
+        "selected": session.chosen.capture_in(index),
+        "counted": counted_text(session, index, str(index.path)),
+    }
 
 
 def _known(folder: Path, path: Path, listed: Json | FramedexError) -> Json:
     if isinstance(listed, FramedexError):
         why = {"problem": str(listed), "action": action_for(listed, folder)}
-        return {"index": printable(str(path)), "captures": [], "selected": None, **why}
+        return {"index": printable(str(path)), "captures": [], "selected": None, "counted": "", **why}
     return {**listed, "problem": None, "action": None}

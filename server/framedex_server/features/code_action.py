@@ -1,7 +1,8 @@
-"""Code actions: the ways on from a line, where there are several, and the public pages of frames that are not here.
+"""Code actions: what helps with a cost that a diagnostic names, the other ways on from a line, and public pages.
 
 Go to frame leads to the likeliest place alone, and opens no browser; here every editor lists the rest, by functions.
-They are offered to who asks for the actions of a line, and to no editor that asks by itself as the cursor moves.
+Ways and pages are offered only to a user who asks for the actions of a line, not to an editor that asks by itself as
+the cursor moves. Actions on diagnostics are offered to both.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex_server.answers import frame_lines
+from framedex_server.answers.cost_actions import COST, cost_actions
 from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import Way, ways_in
+from framedex_server.answers.ways import Way, grouped, ways_in
 from framedex_server.inward import place_name
 from framedex_server.protocol import GO_TO, OPEN_PUBLIC
 
@@ -31,11 +33,14 @@ MOST_PAGES = 4
 def register(server: LanguageServer, session: Session) -> None:
     """Offer `textDocument/codeAction`."""
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY, PAGE]))
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY, PAGE, COST]))
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
-        if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
-            return None
         actions: list[types.CodeAction] = []
+        if _is_asked_for(COST, params):
+            actions += await cost_actions(session, params)
+        is_automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
+        if is_automatic and not session.lists_automatic_actions:
+            return actions or None
         if session.shows_documents and _is_asked_for(WAY, params):
             actions += [_to_way(session, way) for way in await _ways(session, params)]
         if _is_asked_for(PAGE, params):
@@ -51,14 +56,14 @@ async def _ways(session: Session, params: types.CodeActionParams) -> list[Way]:
     """The ways inward from a line of a source; none where there is one alone, which go to frame takes."""
     place = session.source_place(params.text_document, params.range.start)
     found = await session.ask_at(place, lambda index: ways_in(session, place, index)) if place is not None else None
-    return found if found is not None and len(found) > 1 else []
+    return [way for group in grouped(found) for way in group] if found is not None and len(found) > 1 else []
 
 
 async def _pages(session: Session, params: types.CodeActionParams) -> list[Location]:
     document, position = params.text_document, params.range.start
     if session.texts.may_hold(document.uri):
-        found = await frame_lines.public_place_in_text(session, document.uri, position)
-        return [found] if found is not None else []
+        found = await frame_lines.public_frame_in_text(session, document.uri, position)
+        return [found[1]] if found is not None else []
     place = session.place(document, position)
     if place is None:
         return []

@@ -1,13 +1,17 @@
-"""Code lenses on recorded functions (how many calls passed, what took longest of what they reached, and the time), and
-on lines that cost something: that compile, move data, hold memory or wait.
+"""Code lenses on lines that cost something (recompiles, transfers, memory, waits), and on recorded functions.
 
-Off unless asked for. A lens on a function is resolved only when an editor is about to show it; its command opens a
-trace through the function. That of a lens on a line shows the stacks behind its number in a client that says it can,
-else the trace of the latest of these calls.
+By default only notable lines have one. All lenses of a line together take at most 100 columns. A lens on a function is
+off by default, and resolved only when an editor is about to show it; its command opens a trace through the function.
+The command of a lens on a line shows the stacks behind its number in a client that says it can, else the trace of the
+latest of these calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from textwrap import shorten as shorten_at_word
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -15,7 +19,8 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex.words import count, duration
-from framedex_server.answers.costs import LineCost, answers_shown, costs_of_file
+from framedex_server.answers.costs import LineCost, lens_costs
+from framedex_server.answers.counted import ask_counted
 from framedex_server.answers.session import Session
 from framedex_server.answers.since import doubt_about
 from framedex_server.markup import shorten
@@ -24,6 +29,12 @@ from framedex_server.protocol import OPEN_TRACE, SHOW_COSTS
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import FunctionMark
+
+WIDEST = 100
+"""Columns that all lenses of a line take together."""
+
+_BETWEEN = len(" | ")
+"""Columns that VS Code puts between two lenses of a line."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -34,19 +45,18 @@ def register(server: LanguageServer, session: Session) -> None:
         path = session.source_path(params.text_document)
         if path is None:
             return None
-        settings = session.settings_at(path)
         found: list[types.CodeLens] = []
-        if settings.code_lens:
-            found += await session.ask(path, lambda index: on_functions(session, path, index)) or []
-        costs = await costs_of_file(session, path, answers_shown(settings, "lenses"))
-        return [*found, *(on_cost(session, path, line, cost) for line, cost in costs)] or None
+        if session.settings_at(path).code_lens:
+            found += await ask_counted(session, path, lambda index: on_functions(session, path, index)) or []
+        costs, _ = await lens_costs(session, path)
+        return [*found, *on_costs(session, path, costs)] or None
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(lens: types.CodeLens) -> types.CodeLens:
         match lens.data:
             case {"path": str(path), "function": int(function)}:
                 line = session.documents.edits.nearest_saved_line(path, lens.range.start.line + 1)
-                titled = await session.ask(path, lambda index: _title(index, function, path, line))
+                titled = await ask_counted(session, path, lambda index: _title(index, function, path, line))
                 arguments = [_place(session, path, lens)]
                 lens.command = types.Command(titled or "not recorded any more", OPEN_TRACE, arguments=arguments)
         return lens
@@ -62,12 +72,34 @@ def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLe
     ]
 
 
-def on_cost(session: Session, path: str, line: int, cost: LineCost) -> types.CodeLens:
-    """A lens on a line that costs something, which leads to the stacks behind that."""
+def on_costs(session: Session, path: str, costs: Sequence[tuple[int, LineCost]]) -> Iterator[types.CodeLens]:
+    """The lenses of lines that cost something; `costs` are in the order of the lines."""
+    for line, of_line in groupby(costs, key=itemgetter(0)):
+        costs_here = [cost for _, cost in of_line]
+        for cost, text in zip(costs_here, fitted([cost.text for cost in costs_here]), strict=True):
+            yield _on_cost(session, path, line, cost, text)
+
+
+def fitted(texts: Sequence[str], columns: int = WIDEST) -> list[str]:
+    """The texts of the lenses of one line, the longest cut at a word so that all fit into the columns."""
+    left = columns - _BETWEEN * (len(texts) - 1)
+    found = list(texts)
+    by_length = sorted(range(len(texts)), key=lambda each: len(texts[each]))
+    for position, each in enumerate(by_length):
+        share = left // (len(texts) - position)
+        if len(found[each]) > share:
+            cut = shorten_at_word(found[each], share, placeholder="…")
+            found[each] = cut.removesuffix("…").rstrip(" ,:;") + "…"
+        left -= len(found[each])
+    return found
+
+
+def _on_cost(session: Session, path: str, line: int, cost: LineCost, text: str) -> types.CodeLens:
+    """A lens that leads to the stacks behind its number."""
     lens = types.CodeLens(session.line_range(path, line))
     about = {**_place(session, path, lens), "answer": cost.answer.name, "call": cost.latest_call}
     command = SHOW_COSTS if SHOW_COSTS in session.command_links else OPEN_TRACE
-    lens.command = types.Command(cost.text, command, arguments=[about])
+    lens.command = types.Command(text, command, arguments=[about])
     return lens
 
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.placetext import stale_labels
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex_server.answers.costs import (
     ANSWERS,
     Answer,
@@ -28,7 +26,7 @@ from framedex_server.answers.requests import (
     integer_in,
     optional_integer_in,
     position_in,
-    range_json,
+    python_line_json,
 )
 from framedex_server.answers.session import Session
 from framedex_server.inward import place_name
@@ -108,24 +106,11 @@ def _line(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[
     return {
         "text": cost.text,
         "details": cost.details,
-        **_place(session, line),
+        **python_line_json(session, line),
         "call": cost.latest_call,
         "stacks": [_way(answer, way) for way in ways[:MOST_WAYS]],
         "more": max(len(ways) - MOST_WAYS, 0),
     }
-
-
-def _place(session: Session, line: PythonLine | None) -> Json:
-    """A line of Python; `location` is null where its file is not here."""
-    if line is None:
-        return {"function": "", "place": "no line of Python", "location": None, "stale": None}
-    place = line.location
-    location: Json | None = None
-    if is_here(place.path):
-        where = session.line_range(place.path, place.line)
-        location = {"uri": session.documents.uri_of(place.path), "range": range_json(where)}
-    stale = ", ".join(stale_labels(place)) or None
-    return {"function": printable(line.function), "place": place_name(place), "location": location, "stale": stale}
 
 
 def _way(answer: Answer, way: Row) -> Json:

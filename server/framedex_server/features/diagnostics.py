@@ -1,7 +1,8 @@
-"""Diagnostics, as hints: what is wrong with the data, and where that is asked for, what lines cost.
+"""Diagnostics: hints for what is wrong with the data, and where the settings ask for it, what lines cost.
 
 A file that changed after it was recorded, calls into a binary without symbols, an `ffi_call` whose runs may be of
-another one. By settings of their own, off by default: lines that compile again, move data unasked, hold memory, wait.
+another one. Off by default: lines that recompile, move data implicitly, hold memory, wait. Each cost has a setting for
+its severity.
 Clients that ask are answered; to the others they are sent when a document is opened, when it has changed, and when the
 index or the settings have.
 """
@@ -19,6 +20,7 @@ from framedex.plaintext import printable
 from framedex_server.answers.costs import LineCost, answers_shown, costs_of_file
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
+from framedex_server.settings import OFF, EditorSettings
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -75,8 +77,16 @@ async def _of_document(session: Session, uri: str) -> list[types.Diagnostic]:
     if path is None or session.documents.is_trace(uri):
         return []
     troubles = await session.ask(path, lambda index: of_file(session, path, index)) or []
-    costs = await costs_of_file(session, path, answers_shown(session.settings_at(path), "diagnostics"))
+    settings = session.settings_at(path)
+    answers = [each for each in answers_shown(settings, "diagnostics") if severity_of(settings, each.name) is not None]
+    costs = await costs_of_file(session, path, answers)
     return [*troubles, *(_of_cost(session, path, line, cost) for line, cost in costs if cost.is_remarkable)]
+
+
+def severity_of(settings: EditorSettings, answer: str) -> types.DiagnosticSeverity | None:
+    """The severity of the diagnostics of an answer; None where the settings switch them off."""
+    severity: str = getattr(settings, f"{answer}_severity")
+    return None if severity == OFF else types.DiagnosticSeverity[severity.capitalize()]
 
 
 def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]:
@@ -97,7 +107,7 @@ def _of_cost(session: Session, path: str, line: int, cost: LineCost) -> types.Di
     return types.Diagnostic(
         range=session.line_range(path, line),
         message="\n".join([cost.text, *cost.details]),
-        severity=types.DiagnosticSeverity.Hint,
+        severity=severity_of(session.settings_at(path), cost.answer.name),
         code=cost.answer.name,
         source=SOURCE,
     )

@@ -1,7 +1,8 @@
 """Hover: which recorded calls passed through this line, what they reached, and from where they came.
 
-Short, what took longest first, and honest: it says how the frames on the line are known, whether the file has changed
-since, and which capture is the newest. Lines of trace documents and logs are `frame_lines`'s.
+First come three lines: the cost, where the stacks lead and come from, and actions. The rest follows. The last line says
+how the frames on the line are known, whether the file has changed since, and which captures count. Lines of trace
+documents and logs are `frame_lines`'s.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.placetext import location_labels, release_labels
-from framedex.scopetext import SETTING, answer_heading
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
+from framedex_server.answers.counted import answer_text
 from framedex_server.answers.elsewhere import InCheckouts
+from framedex_server.answers.ffi_places import uses_called_at
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.guidebook import with_page
 from framedex_server.answers.programs import run_lines, use_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
-from framedex_server.inward import place_name, public_place
+from framedex_server.inward import leads_on, place_name, public_place
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_TRACE
 
@@ -68,15 +70,19 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     """What was recorded through a source line; None where nothing was."""
     capture = session.chosen.capture_in(index)
     markup = Markup(session.markdown_supported)
-    lines = [line for use in index.line(place.path, place.line).ffi_uses() for line in ffi_lines(markup, use, place)]
+    called = uses_called_at(session, index, place)
+    handled = [use for use in index.line(place.path, place.line).ffi_uses() if use not in called]
+    lines = [line for use in called for line in ffi_lines(markup, use, is_called=True)]
+    lines += [line for use in handled for line in ffi_lines(markup, use, is_called=False)]
     about = "hover", place.path, place.line, capture, markup
     lines += index.remembered(("uses", *about), lambda: _inside(index, place, capture, markup))
-    recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
+    recorded = index.remembered(about, lambda: _recorded(session, index, place, capture, markup))
     if recorded is not None:
-        lines += recorded.lines
-        lines += _frame_lines(session, place, recorded.frame_lines)
-        lines += _excerpts(session, index, markup, place, recorded.elsewhere)
+        lines += recorded.head
         lines += _links(session, markup, place, recorded.latest_call)
+        rest = [*recorded.lines, *_frame_lines(session, place, recorded.frame_lines)]
+        rest += _excerpts(session, index, markup, place, recorded.elsewhere)
+        lines += [*rest, recorded.provenance]
     if not lines:
         return None
     return _hover(markup, lines, session.line_range(place.path, place.line))
@@ -90,32 +96,40 @@ def _inside(index: Index, place: Place, capture: int | None, markup: Markup) -> 
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """What is told of the calls through a line: the last of them, the lines on which their frames stand, and the places
-    of callees that are not here."""
+    of callees that are not here.
 
+    `head` is the cost and where the stacks lead, `lines` are the rest, `provenance` says how that is known.
+    """
+
+    head: Sequence[str]
     lines: Sequence[str]
+    provenance: str
     latest_call: int
     frame_lines: Sequence[int]
     elsewhere: Sequence[Location] = ()
 
 
-def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
+def _recorded(session: Session, index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
     line = index.line(place.path, place.line, capture)
     summary = line.summary()
     if summary is None:
         return None
-    answer = line.answer_of()
     linked: Sequence[LinkedCalls] = []
     if capture is None:
         linked = index.line(place.path, place.line).linked_calls()
         around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
     else:
         around = _neighbours_in(index, place, capture)
+    head = _head(markup, summary, around)
+    rest = [*_rest(markup, summary, around, linked), *run_lines(markup, line.programs_run())]
     known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
-    heading = [answer_heading(answer, SETTING, markup.literal)] if answer.among > 1 else []
-    lines = [*heading, *_summary(markup, summary, around, linked, known, capture is not None)]
-    lines[-1:-1] = run_lines(markup, index.line(place.path, place.line, capture).programs_run())
+    latest = summary.latest_capture
+    # Without the folder of the interpreter, which is long and says little.
+    command = markup.code(re.sub(r"^/\S*/", "", latest.command))
+    counted = answer_text(session, index, place.path, line.answer_of())
+    provenance = f"location: {', '.join(known)}; {counted}, {clock(latest.started)}, {command}"
     elsewhere = tuple(around.callees.elsewhere.values())
-    return Recorded(tuple(lines), summary.latest_call, summary.frame_lines, elsewhere)
+    return Recorded(tuple(head), tuple(rest), provenance, summary.latest_call, summary.frame_lines, elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +185,8 @@ def _callees(index: Index, place: Place) -> Callees:
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     steps = index.line(place.path, place.line).inward_readable() or (step for step in direct if step.target.is_readable)
     for step in steps:
+        if step.target.is_readable and not leads_on(step.target):
+            continue
         name, there = step.target.function.name, public_place(step.target)
         readable[name] += step.calls
         if there is not None:
@@ -181,19 +197,25 @@ def _callees(index: Index, place: Place) -> Callees:
     return Callees(readable, past, elsewhere)
 
 
-def _summary(
-    markup: Markup,
-    summary: LineSummary,
-    around: Neighbours,
-    linked: Sequence[LinkedCalls],
-    known: Sequence[str],
-    is_narrowed: bool,
-) -> Iterator[str]:
+def _head(markup: Markup, summary: LineSummary, around: Neighbours) -> Iterator[str]:
+    """The cost of a line, and where its stacks lead and come from."""
+    passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}")
+    yield f"{passed}, {duration(summary.total_duration)}"
+    ways = []
+    if around.callees.readable:
+        ways.append(f"into {_names(markup, around.callees.readable.most_common(), around.callees.elsewhere)}")
+    if around.callers:
+        ways.append(f"from {_names(markup, [(caller.name, calls) for caller, calls in around.callers])}")
+    if around.program:
+        ways.append(f"from Python at {_places(markup, around.program)}")
+    if ways:
+        yield "; ".join(ways)
+
+
+def _rest(markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls]) -> Iterator[str]:
+    """The boundary functions that the calls reached, the frames that a walk passes over, and the arguments."""
     from framedex.calltext import arguments_in_brief  # with the tables of boundary functions
 
-    of_which = " of the selected capture" if is_narrowed else ""
-    passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}{of_which}")
-    yield f"{passed}, {duration(summary.total_duration)}"
     # By time: getters of a few ns outnumber the transfer or execution that the line is about.
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MOST_SHOWN]:
         yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
@@ -202,23 +224,12 @@ def _summary(
         told = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
         yield f"⇢ {markup.code(each.function)} {told} [{each.how}]"
     yield from _left_out(len(linked), "such function")
-    if around.callers:
-        yield f"from {_names(markup, [(caller.name, calls) for caller, calls in around.callers])}"
-    if around.program:
-        yield f"from Python at {_places(markup, around.program)}"
-    if around.callees.readable:
-        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.elsewhere)}"
     if around.callees.past:
         yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
     if arguments:
         shown = ", ".join(map(markup.literal, arguments[:MOST_SHOWN]))
         yield f"with {shown}{_and_more(len(arguments))}"
-    capture = summary.latest_capture
-    which = "capture" if is_narrowed else "last capture"
-    # Without the folder of the interpreter, which is long and says little.
-    command = re.sub(r"^/\S*/", "", capture.command)
-    yield f"location: {', '.join(known)}; {which} {clock(capture.started)}, {markup.code(command)}"
 
 
 def _excerpts(

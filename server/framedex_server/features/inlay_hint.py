@@ -8,7 +8,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex.words import count, duration
+from framedex_server.answers.counted import ask_counted, counted_text
+from framedex_server.answers.marks import mark_text, shown_marks
 from framedex_server.answers.session import Session
 from framedex_server.answers.since import doubt_about, words_since
 from framedex_server.markup import shorten
@@ -31,20 +32,19 @@ def register(server: LanguageServer, session: Session) -> None:
             return None
         edits = session.documents.edits
         first, last = (edits.nearest_saved_line(path, at.line + 1) for at in (params.range.start, params.range.end))
-        return await session.ask(path, lambda index: on_lines(session, path, first, last, index))
+        return await ask_counted(session, path, lambda index: on_lines(session, path, first, last, index))
 
 
 def on_lines(session: Session, path: str, first: int, last: int, index: Index) -> list[types.InlayHint]:
     """A hint for each recorded line of a file between two lines."""
-    marks = index.file(path).marks(first, last)[: session.settings_at(path).limit]
-    return [_hint(session, path, mark, index) for mark in marks if session.documents.edits.is_shown(path, mark.line)]
+    return [_hint(session, path, mark, index) for mark in shown_marks(session, path, index, first, last)]
 
 
 def _hint(session: Session, path: str, mark: LineMark, index: Index) -> types.InlayHint:
     names = [shorten(printable(name)) for name in mark.boundaries[:MOST_NAMED]]
     return types.InlayHint(
         position=session.line_range(path, mark.line).end,
-        label=f"{count(mark.calls, 'call')}, {duration(mark.duration)}{doubt_about(index, path, mark.line)}",
-        tooltip="\n".join([*words_since(index, path, mark.line), *names]),
+        label=mark_text(mark) + doubt_about(index, path, mark.line),
+        tooltip="\n".join([*words_since(index, path, mark.line), *names, counted_text(session, index, path)]),
         padding_left=True,
     )

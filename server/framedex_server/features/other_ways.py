@@ -1,4 +1,4 @@
-"""All ways on from a line, by their functions: framedex's own requests, for editors that list them.
+"""All ways on from a line, by the files that they lead to: framedex's own requests, for editors that list them.
 
 `framedex/waysIn` has those of which go to frame takes the first, `framedex/waysOut` those of the way back. For clients
 without such a list the code actions of a line have them; these have the server show the place (`framedex.goTo`).
@@ -6,7 +6,8 @@ without such a list the code actions of a line have them; these have the server 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -16,7 +17,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex_server.answers.requests import Json, integer_in, position_in, range_json
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.ways import Way, ways_in, ways_out
+from framedex_server.answers.ways import Way, grouped, ways_in, ways_out
 from framedex_server.protocol import GO_TO
 
 if TYPE_CHECKING:
@@ -52,12 +53,16 @@ async def _listed(session: Session, params: Json, search: Callable[[Session, Pla
     if place is None:
         return []
     found = await session.ask_at(
-        place, lambda index: [_way_json(session, way) for way in search(session, place, index)]
+        place,
+        lambda index: [
+            _way_json(session, way, group) for group in grouped(search(session, place, index)) for way in group
+        ],
     )
     return found or []
 
 
-def _way_json(session: Session, way: Way) -> Json:
+def _way_json(session: Session, way: Way, group: Sequence[Way]) -> Json:
+    """A way; `group` is the file that it leads to, with the number of ways to that file and of the calls there."""
     target = way.target
     return {
         "function": printable(way.function),
@@ -69,4 +74,9 @@ def _way_json(session: Session, way: Way) -> Json:
         "calls": way.calls,
         "passed": way.passed,
         "detail": way.detail,
+        "group": {
+            "file": printable(PurePath(target.path).name),
+            "ways": len(group),
+            "calls": sum(each.calls or 0 for each in group),
+        },
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -43,14 +42,6 @@ def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window
     window.expect_captures("2 captures")
 
 
-def answer_which_two(window: Workbench) -> None:
-    """Take what is proposed as the captures to compare."""
-    asked = window.page.locator(".quick-input-widget input.input")
-    for question in (r"^Compare this capture$", r" with$"):
-        expect(asked).to_have_attribute("placeholder", re.compile(question))
-        window.press("Enter")
-
-
 def test_from_an_editor_captures_are_compared_at_its_line_too(
     two: Project, new_window: Callable[[Path], Workbench]
 ) -> None:
@@ -65,8 +56,10 @@ def test_from_an_editor_captures_are_compared_at_its_line_too(
     window.press("ArrowUp", "ArrowUp")
     expect(window.page.get_by_role("menuitem", name="Compare captures…")).to_be_focused()
     window.press("Enter")
-    answer_which_two(window)
-    expect(window.text).to_contain_text("/first.py:2")
+    page = window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+    expect(page.locator("#sides")).to_contain_text("capture 1: first.py")
+    shown = page.locator("tr.here, #here:not([hidden])")
+    expect(shown.first).to_contain_text("first.py")
 
 
 def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:
@@ -93,10 +86,9 @@ def test_what_two_captures_differ_in_is_a_flame_graph(two: Project, new_window: 
     window.show_view("framedex")
     window.expect_captures("2 captures")
     window.run("Flame graph of differences…")
-    answer_which_two(window)
     page = window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
     page.locator("g.frame").first.wait_for()
-    expect(page.locator("#legend > span")).to_have_text(["went", "less", "same", "more", "came"])
+    expect(page.locator("#legend > span")).to_have_text(["gone", "less", "about the same", "more", "new"])
     colours = page.locator("g.frame rect").evaluate_all("all => all.map((each) => each.getAttribute('fill'))")
     assert set(colours) & {f"var(--flame-{change})" for change in ("went", "less", "same", "more", "came")}
     page.locator("g.frame", has_text="PJRT_Client_Create").first.hover()

@@ -53,3 +53,25 @@ def test_a_number_above_a_line_leads_to_its_stack(
     window.open(costly.program, costly.put_scalar_line)
     window.page.locator(".codelens-decoration a", has_text=MOVED).click()
     expect(window.text).to_contain_text("PJRT_Client_BufferFromHostBuffer")
+
+
+def test_a_cost_in_problems_has_its_severity_and_leads_to_the_run_before(
+    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+) -> None:
+    twice = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
+    twice.run("run", twice.program.name)
+    twice.run("index")
+    settings = '{ transfers = "diagnostics", transfers-severity = "warning" }'
+    (twice.folder / "pyproject.toml").write_text(f"[tool.framedex]\neditor = {settings}\n")
+    window = new_window(twice.folder)
+    window.load()
+    window.open(twice.program, 1)
+    window.expect_captures("2 captures")
+    expect(window.page.locator(".squiggly-warning").first).to_be_visible()
+    window.run("Go to Next Problem (Error, Warning, Info)")
+    expect(window.page.locator(".peekview-widget")).to_contain_text("transfer")
+    window.press("Escape", "Control+.")
+    action = window.page.locator(".action-widget").get_by_text("Compare with the run before")
+    expect(action).to_be_visible()
+    action.click()
+    expect(window.tab).to_contain_text("Compare captures 1 → 2")

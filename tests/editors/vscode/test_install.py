@@ -38,9 +38,17 @@ def window(project: Project, browser: Browser, tmp_path: Path) -> Iterator[Workb
 
 def test_a_button_installs_the_server_and_another_mends_it(window: Workbench, project: Project, tmp_path: Path) -> None:
     window.open(project.program, project.put_scalar_line)
-    window.answer_message("There is no framedex on the PATH.", "Install")
+    window.answer_message("framedex was not found on the PATH.", "Install")
     expect_server(window)
     window.expect_captures("1 capture")
+    window.run("Notifications: Show Notifications")
+    expect(window.page.locator(".notifications-center")).to_contain_text("It shows recordings and cannot record.")
+    window.run("framedex: Record this file")
+    told = window.message("The framedex that serves this editor cannot record. The native part of framedex is missing")
+    expect(told.get_by_role("button", name="Install")).to_be_visible()
+    window.run("Open the walkthrough")
+    expect(window.page.get_by_role("checkbox", name=re.compile("^Install a recorder"))).to_be_visible()
+    expect(window.page.get_by_role("checkbox", name=re.compile("^Record a program"))).to_have_count(0)
     window.open(project.program, project.put_scalar_line, 16)
     window.press("Control+K", "Control+I")
     expect(window.hover).to_contain_text("recorded call")
@@ -58,7 +66,7 @@ def test_a_button_installs_the_server_and_another_mends_it(window: Workbench, pr
     expect_server(window)
     assert [each.name for each in installed.parent.iterdir()] != [installed.name]
 
-    window.run("framedex: Remove the server that was installed for this editor")
+    window.run("framedex: Remove the server installed for this editor")
     expect(window.page.locator(STATUS)).to_have_attribute("aria-label", re.compile("framedex was not found"))
     assert not installed.parent.exists()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -44,3 +46,20 @@ def test_call_hierarchy_shows_who_called_and_what_was_called(at_device_put: Work
     expect(callers.nth(1)).to_contain_text("<module>")
     window.page.get_by_role("button", name="Show Outgoing Calls").click()
     expect(window.tree("Calls From").nth(1)).to_contain_text("device_put")
+
+
+def test_the_other_ways_of_a_step_are_listed_by_file_with_their_calls(window: Workbench, project: Project) -> None:
+    window.open(project.program, 15)
+    window.expect_captures("1 capture")
+    window.press("F12")
+    step = window.page.locator("[id='framedex.framedex.framedex.step']")
+    expect(step).to_contain_text(re.compile(r"way 1 of \d+"))
+    step.click()
+    rows = window.page.locator(".quick-input-list .monaco-list-row")
+    expect(rows.first).to_contain_text("call")
+    expect(rows.first).to_contain_text(".py")
+    window.press("ArrowDown", "Enter")
+    window.expect_place(project.program.name, project.put_scalar_line)
+    expect(window.page.locator(".editor-group-container.active .monaco-editor.focused")).to_be_visible()
+    window.press("ArrowDown")
+    expect(step).to_be_hidden()

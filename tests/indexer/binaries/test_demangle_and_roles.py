@@ -5,6 +5,7 @@ import pytest
 from framedex.binaries import role_of
 from framedex.binaries.demangle import demangle, without_suffix
 from framedex.binaries.names import readable
+from framedex.binaries.roles import is_framedex, python_role
 from framedex.model import Role
 
 
@@ -56,3 +57,14 @@ def test_a_frame_has_the_role_a_reader_expects() -> None:
     ]
     for module, name, role in cases:
         assert role_of(module, name) is role
+
+
+def test_frames_of_framedex_are_told_from_a_program_s() -> None:
+    own = [
+        *("/env/lib/python3.13/site-packages/framedex_native/libtpu.so", "/opt/libframedex_recorder.so"),
+        *("/env/lib/python3.13/site-packages/framedex_native/ffi/programs.py", "/src/indexer/framedex/inprocess.py"),
+        "/env/lib/python3.13/site-packages/framedex/notebook/cells.py",
+    ]
+    others = ["/usr/lib/libtpu.so", "/home/me/framedex/train.py", "/src/indexer/framedex/demo/device_put.py"]
+    assert [is_framedex(path) for path in (*own, *others)] == [True] * len(own) + [False] * len(others)
+    assert python_role(own[2], "_followed.<locals>.load_and_join") is Role.GLUE

@@ -84,5 +84,29 @@ def test_a_crash_in_a_handler_leads_to_the_lines_of_its_call(tmp_path: Path) -> 
     shown = explained(text).stdout
     assert shown.startswith("SIGSEGV in the FFI handler of 'fail' (execute stage)")
     assert f"  step  {program}:2\n" in shown
-    assert "framedex ffi fail" in shown
+    assert "the call is not in an index here: run `framedex index` on its capture" in shown
     assert "  main  /gone/main.py:9 [not here]\n" in shown
+
+
+def test_a_crash_in_a_handler_without_lines_is_read() -> None:
+    shown = explained("framedex: SIGABRT in the FFI handler of 'fail' (instantiate stage)\n").stdout
+    assert shown.startswith("SIGABRT in the FFI handler of 'fail' (instantiate stage)")
+
+
+def test_a_line_at_which_the_report_of_a_crash_was_cut_is_left_out() -> None:
+    start = "framedex: SIGSEGV in the FFI handler of 'fail' (execute stage), called at /gone/a.py:9 in f"
+    long = f"{start}, from /gone/{'x' * 4096}"[:2040] + ".py:1234"
+    assert ".py:1 " not in explained(f"{long[:2047]}\n").stdout
+    assert "/gone/a.py:9" in explained(f"{long[:2047]}\n").stdout
+
+
+def test_a_text_from_the_source_of_a_page_is_read_without_its_entities() -> None:
+    text = (
+        "<p>Traceback (most recent call last):<br>\n"
+        "&nbsp;&nbsp;File &quot;/gone/a.py&quot;, line 12, in &lt;module&gt;<br>\n"
+        "    @     0x7f1a28aa1111  12 nobody::f(a&lt;int&gt; const&amp;)</p>\n"
+    )
+    shown = explained(text).stdout
+    assert "  <module>  /gone/a.py:12 [not here]\n" in shown
+    assert "  nobody::f(a<int> const&)  0x7f1a28aa1111\n" in shown
+    assert "a&lt;int&gt;" in explained("    @     0x7f1a28aa1111  12 nobody::f(a&lt;int&gt;)\n").stdout

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from tests.ffi_running import EXAMPLES
-from tests.indexed_ffi import IndexedRun, indexed, line_of
+from tests.ffi_running import CPU, EXAMPLES, run_ffi
+from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index
 from tests.indexer.recorded import Project
+from tests.running import PROGRAMS
 
 EXAMPLE = EXAMPLES / "ffi_examples.py"
 RMS_NORM = EXAMPLES / "rms_norm.cc"
@@ -154,3 +155,35 @@ def test_a_recording_without_ffi_says_so(project: Project) -> None:
     result = CliRunner().invoke(cli, ["--index", str(project.index), "ffi"])
     assert result.exit_code == 0
     assert "No FFI target" in result.stderr
+
+
+def test_a_crash_in_a_handler_leads_to_its_recorded_call(tmp_path: Path) -> None:
+    ended = run_ffi("ffi_crash.py", "segfault", folder=tmp_path, **CPU)
+    crashed = IndexedRun(PROGRAMS / "ffi_crash.py", ended, make_index(tmp_path, *ended.captures))
+    report = tmp_path / "stderr.txt"
+    report.write_text(ended.stderr)
+    shown = crashed.invoke("explain", str(report)).stdout
+    call = crashed.read("check")["findings"][0]["call"]
+    assert f'recorded as call {call}, (f32[2,2]) -> (f32[2,2])  how="segfault": `framedex trace {call}`' in shown
+
+    report.write_text(ended.stderr.replace("ffi_crash.py:", "other.py:"))
+    shown = crashed.invoke("explain", str(report)).stdout
+    assert "the call is not in the index; `framedex ffi fail` shows other calls of this target" in shown
+
+    report.write_text(ended.stderr.replace("'fail'", "'unknown'"))
+    assert "the call is not in the index: run `framedex index`" in crashed.invoke("explain", str(report)).stdout
+
+
+def test_places_of_the_recorded_release_are_doubtful_in_a_text_of_another(calls: IndexedRun, tmp_path: Path) -> None:
+    text = tmp_path / "crash.txt"
+    frame = "    @ 0x1234  12  xla::cpu::CustomCallThunk::CallTypedFFI()\n"
+
+    text.write_text(frame)
+    own = calls.invoke("explain", str(text))
+    assert "custom_call_thunk.cc#L" in own.stdout and "doubtful" not in own.stdout
+    assert "(of the latest recording)" in own.stderr
+
+    text.write_text(f"jaxlib==0.4.20\n{frame}")
+    other = calls.invoke("explain", str(text))
+    assert "custom_call_thunk.cc#L" not in other.stdout or "[doubtful" in other.stdout
+    assert "(of the latest recording)" not in other.stderr

@@ -148,7 +148,10 @@ def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
     elsewhere = explain_problem(Problem("norm", "TPU", ("CUDA", "Host"), (), ""))
     assert "registered for CUDA, cpu" in elsewhere.text
     assert "platform='tpu'" in elsewhere.remedy
-    assert "any platform" in explain_problem(Problem("norm", "Host", (), (), "")).text
+    nowhere = explain_problem(Problem("rms_nrom", "Host", (), (), ""), ["lapack_dgeqrf_ffi", "rms_norm"])
+    assert "any platform" in nowhere.text
+    assert nowhere.remedy.endswith("check the spelling of the name. Did you mean 'rms_norm'?")
+    assert "Did you mean" not in explain_problem(Problem("attention", "Host", (), (), ""), ["rms_norm"]).remedy
 
 
 @pytest.mark.parametrize("unit", ["a", "operator", "1a", "a[", "[1,"])

@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
+import framedex_native
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.asking import Asking
@@ -27,6 +28,7 @@ from framedex.fleet.place import Place
 from framedex.fleet.questions import QUESTIONS
 from framedex.index import Store
 from framedex.ingest import Silence, ingest_captures
+from framedex.objects.moves import CALLBACK_RESULT
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
 from tests.indexer.fleet import changing
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
@@ -122,6 +124,23 @@ def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
     assert {"host to device", "device to host"} <= {row["direction"] for row in moves if row["path"] == program}
     assert {row["waits_in"] for row in waits if row["path"] == program} >= {"PJRT_Buffer_ToHostBuffer"}
     assert all(row["longest_milliseconds"] <= row["milliseconds"] for row in waits if row["waits"] == 1)
+
+
+def test_what_host_callbacks_move_is_counted(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
+    added(tmp_path / "store", run("host_callbacks.py", folder=tmp_path, **environment).capture)
+    functions = f"function = '{CALLBACK_RESULT}' AS is_result, function LIKE 'jax.%' AS is_callback"
+    told = f"SELECT * FROM (SELECT {functions}, sum(calls)::BIGINT FROM call_kinds GROUP BY ALL) WHERE is_result"
+    ((*_, results),) = asked(tmp_path / "store", told)
+    ((*_, callbacks),) = asked(tmp_path / "store", told.replace("WHERE is_result", "WHERE is_callback"))
+    moved = "SELECT direction, sum(transfers)::BIGINT, sum(milliseconds) FROM"
+    of_callbacks = f"{moved} ({QUESTIONS['transfers'].sql}) WHERE path IS NULL GROUP BY 1 ORDER BY 1"
+
+    ((out, operands, duration), (back, returned, _)) = asked(tmp_path / "store", of_callbacks)
+
+    assert callbacks and results
+    assert (out, operands, duration) == ("device to host", callbacks, 0)
+    assert (back, returned) == ("host to device", results)
 
 
 def test_transfers_that_failed_moved_nothing(tmp_path: Path) -> None:

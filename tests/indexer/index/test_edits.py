@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import subprocess
 import sys
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from framedex.index import Index
+from tests.indexer.random_edits import Text, edited_at_random, is_decided
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
 
@@ -33,8 +33,6 @@ KEPT = "costs/training.py"
 EDITS = 50  # of each program
 
 Answer = tuple[int, tuple[str, ...], tuple[str, ...]]
-Text = list[tuple[int, str]]
-"""The lines of a text, each with the number that it had before the edits; 0 for a line that was typed."""
 
 
 @dataclass(frozen=True)
@@ -79,67 +77,59 @@ def answers(path: Path, program: Path) -> dict[int, Answer]:
         }
 
 
-def insert(chance: random.Random, lines: Text) -> Text:
-    at = chance.randrange(len(lines) + 1)
-    typed = [(0, f"typed_{chance.randrange(10**9)} = {number}") for number in range(chance.randrange(1, 4))]
-    return [*lines[:at], *typed, *lines[at:]]
-
-
-def delete(chance: random.Random, lines: Text) -> Text:
-    at, count = chance.randrange(len(lines)), chance.randrange(1, 4)
-    return [*lines[:at], *lines[at + count :]]
-
-
-def change(chance: random.Random, lines: Text) -> Text:
-    at = chance.randrange(len(lines))
-    return [*lines[:at], (0, f"{lines[at][1]}  # changed {chance.randrange(10**9)}"), *lines[at + 1 :]]
-
-
-def rename(chance: random.Random, lines: Text) -> Text:
-    words = sorted({word for _, line in lines for word in line.split() if word.isidentifier() and len(word) > 2})
-    word = chance.choice(words) if words else "x"
-    return [(number if word not in line else 0, line.replace(word, f"{word}_renamed")) for number, line in lines]
-
-
-def move(chance: random.Random, lines: Text) -> Text:
-    at, count = chance.randrange(len(lines)), chance.randrange(1, 6)
-    block, rest = lines[at : at + count], [*lines[:at], *lines[at + count :]]
-    to = chance.randrange(len(rest) + 1)
-    return [*rest[:to], *block, *rest[to:]]
-
-
-def indent(chance: random.Random, lines: Text) -> Text:
-    at, count = chance.randrange(len(lines)), chance.randrange(1, 10)
-    return [(number, f"    {line}" if at <= i < at + count else line) for i, (number, line) in enumerate(lines)]
-
-
-def is_known_once(line: str, lines: Text) -> bool:
-    return Counter(other.strip() for _, other in lines)[line.strip()] == 1
-
-
 def check(edited: Edited, lines: Text) -> None:
     """Lines that either text has more than once are left out: nobody can tell which of them an edit removed."""
     edited.program.write_text("".join(f"{line}\n" for _, line in lines))
     after = answers(edited.index, edited.program)
     original = edited.lines
     for now, (then, line) in enumerate(lines, 1):
-        if not is_known_once(line, lines) or (then and not is_known_once(line, original)):
-            continue
-        is_followed = then and len(line.strip()) >= 6
-        if is_followed or then == 0:
+        if is_decided(then, line, lines, original):
             assert after.get(now) == edited.before.get(then), (now, then, line)
-
-
-EDITORS = (insert, delete, change, rename, move, indent)
 
 
 def test_a_surviving_line_keeps_its_answers_and_no_other_line_has_any(edited: Edited) -> None:
     for seed in range(EDITS):
-        chance = random.Random(seed)
-        lines = edited.lines
-        for _ in range(chance.randrange(1, 4)):
-            lines = chance.choice(EDITORS)(chance, lines) or lines
-        check(edited, lines)
+        check(edited, edited_at_random(seed, edited.lines))
+
+
+def as_crlf(text: str) -> bytes:
+    return text.replace("\n", "\r\n").encode()
+
+
+def with_mark(text: str) -> bytes:
+    return text.encode("utf-8-sig")
+
+
+def in_latin_1(text: str) -> bytes:
+    return f"# coding: latin-1\n# \xe9\n{text}".encode("latin-1")
+
+
+def with_tabs(text: str) -> bytes:
+    return text.replace("    ", "\t").encode()
+
+
+def with_form_feeds(text: str) -> bytes:
+    return text.replace("\n\n\n", "\n\n\f\n").encode()
+
+
+@pytest.mark.parametrize("written", [as_crlf, with_mark, in_latin_1, with_tabs, with_form_feeds])
+def test_how_a_text_is_written_does_not_count(edited: Edited, written: Callable[[str], bytes]) -> None:
+    """Given other line ends, a byte order mark, another encoding, tabs or form feeds, lines stay what they are."""
+    edited.program.write_bytes(written("".join(f"{line}\n" for _, line in edited.lines)))
+    added = 2 if written is in_latin_1 else 0
+    assert answers(edited.index, edited.program) == {line + added: each for line, each in edited.before.items()}
+
+
+def test_a_link_to_another_text_and_a_file_that_was_created_again_are_followed(edited: Edited) -> None:
+    other = edited.program.with_name("other.py")
+    other.write_text("# typed\n" + "".join(f"{line}\n" for _, line in edited.lines))
+    now = {line + 1: each for line, each in edited.before.items()}
+    edited.program.unlink()
+    edited.program.symlink_to(other)
+    assert answers(edited.index, edited.program) == now
+    edited.program.unlink()
+    shutil.copy(other, edited.program)
+    assert answers(edited.index, edited.program) == now
 
 
 def test_formatting_keeps_the_answers_of_lines_that_it_leaves(edited: Edited) -> None:

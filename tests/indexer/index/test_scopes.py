@@ -154,13 +154,13 @@ def test_an_answer_says_of_which_captures_it_is_and_whether_others_have_some(pro
         assert [capture.id for capture in index.line(program, 1).answer_of().captures] == [OLD, NEW, BESIDE]
 
 
-def test_marks_are_of_the_latest_run_at_each_line(project: Project, indexed: Path) -> None:
-    with Index.open(indexed, counted=Counted.LATEST) as index:
-        marks = {mark.line: mark.calls for mark in index.file(str(project.program)).marks(1, 99)}
-        for line, calls in marks.items():
-            summary = index.line(str(project.program), line).summary()
-            assert summary is not None and summary.calls == calls
-        assert {project.line("transfer(1)"), project.line("transfer(2)")} <= marks.keys()
+def test_marks_and_functions_are_of_the_latest_run_that_executed_the_file(project: Project, indexed: Path) -> None:
+    program = str(project.program)
+    with Index.open(indexed, counted=Counted.LATEST) as index, index.within([NEW, BESIDE]) as alone:
+        assert index.file(program).marks(1, 99) == alone.file(program).marks(1, 99)
+        lines = [mark.line for mark in index.file(program).marks(1, 99)]
+        assert project.line("transfer(1)") in lines and project.line("transfer(2)") not in lines
+        assert index.file(program).functions() == alone.file(program).functions()
 
 
 def test_functions_of_a_name_are_those_of_the_latest_run_that_has_any(indexed: Path) -> None:

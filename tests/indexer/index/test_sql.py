@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,17 @@ def test_nothing_but_reading_is_possible(index: Path, tmp_path: Path) -> None:
 
         assert not elsewhere.exists()
         assert index.read_bytes() == before
+
+
+def test_functions_that_do_more_than_compute_are_refused(index: Path) -> None:
+    """SQLite marks these as direct-only: `fts3_tokenizer` tells and takes addresses of functions in the process."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        unsafe = connection.execute("SELECT name, narg FROM pragma_function_list WHERE flags & 0x80000").fetchall()
+
+    assert "load_extension" in dict(unsafe)
+    for name, count in (*unsafe, *((name.upper(), count) for name, count in unsafe)):
+        with pytest.raises(FramedexError, match="not authorized"):
+            query(index, f"SELECT {name}({', '.join(['NULL'] * max(count, 0))})", 10)
 
 
 @pytest.mark.exhaustive(keep=["SELECT zeroblob(2000000)"])

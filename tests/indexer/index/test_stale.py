@@ -60,7 +60,9 @@ def test_a_line_that_was_changed_is_gone(tracked: Project) -> None:
     with tracked.ingest() as index:
         edit(tracked.program, PROGRAM.replace("return put(value)", "return put(value + 1)"))
 
-        assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT, None, Stale.GONE, 2)]
+        (transfer,) = places(index, "transfer")
+        assert transfer == Location(str(tracked.program), 2, How.EXACT, None, Stale.GONE, 2)
+        assert transfer.recorded_text == "return put(value)"
         assert places(index, "put") == [Location(str(tracked.program), 6, How.EXACT)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 from framedex.interchange import Format, PartKind, Reading, TextFrame, read
@@ -355,3 +356,47 @@ def test_calls_of_a_callback_are_read_where_a_log_has_joined_their_lines() -> No
     line = f"INTERNAL: CpuCallback error: ValueError: no {calls}\\n"
     frames = [shown(frame) for frame in read(line).frames()]
     assert frames == [("f", "<string>", 3), ("f", "a.py", 31), ("<module>", "b.py", 12)]
+
+
+def test_lines_in_objects_of_json_are_read_as_their_text() -> None:
+    lines = (
+        "Traceback (most recent call last):",
+        '  File "/srv/a.py", line 3, in f',
+        "    g(x)",
+        '  File "/srv/b.py", line 4, in g',
+        "ValueError: bad",
+        "    @     0x7f1a28aa1111        928  xla::ShapeUtil::MakeShape(int)",
+        "#1  0x00007fffd3a1b2d3 in xla::Literal::Make () from /srv/libjax_common.so",
+    )
+    expected = [
+        [(frame.function, frame.place, frame.module) for frame in stack.frames]
+        for stack in read("\n".join(lines)).stacks
+    ]
+    cloud = [json.dumps({"severity": "ERROR", "textPayload": line, "labels": "x"}) for line in lines]
+    docker = [json.dumps({"log": f"{line}\n", "stream": "stderr"}, separators=(",", ":")) for line in lines]
+    nested = [json.dumps({"insertId": "a", "jsonPayload": {"message": line, "n": 3}}) for line in lines]
+    for log in (cloud, docker, nested):
+        stacks = read("\n".join(log)).stacks
+        assert [[(frame.function, frame.place, frame.module) for frame in stack.frames] for stack in stacks] == expected
+        assert stacks[0].title == "ValueError: bad"
+
+
+def test_frames_of_windbg_without_symbols_end_no_stack() -> None:
+    text = (
+        " # Child-SP          RetAddr               Call Site\n"
+        "00 000000e4`b9f7e5a8 00007ffb`12345678     jaxlib!xla::ShapeUtil::MakeShape+0x12 [C:\\shape_util.cc @ 312]\n"
+        "01 000000e4`b9f7e5b0 00007ffb`12345699     0x00007ffb`12345699\n"
+        "02 000000e4`b9f7e5b0 00007ffb`12345699     plugin+0x1234\n"
+        "03 000000e4`b9f7e5b8 00007ffb`12345699     python313!PyObject_Call+0x50\n"
+    )
+    (stack,) = read(text).stacks
+    assert [(frame.function, frame.module, frame.address, frame.offset) for frame in stack.frames] == [
+        ("xla::ShapeUtil::MakeShape", "jaxlib", None, None),
+        ("", "", 0x7FFB12345699, None),
+        ("", "plugin", None, 0x1234),
+        ("PyObject_Call", "python313", None, None),
+    ]
+
+
+def test_a_frame_that_was_cut_before_its_name_is_not_called_in() -> None:
+    assert [frame.function for frame in read("#12  0x00007fffd3a1b2c3 in\n").frames()] == []

@@ -39,3 +39,24 @@ def test_a_donor_needs_a_result_of_as_many_bytes(
     arguments: list[tuple[str, dict[str, str]]], results: list[str], noted: list[int], unused: list[tuple[int, int]]
 ) -> None:
     assert list(unused_donations(signature(arguments, results), noted)) == unused
+
+
+SHARDED = {**DONOR, "sdy.sharding": "P('x')"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "results", "unused"),
+    [
+        ("float32[64]", ["float32[]"], [(0, 32)]),
+        ("float32[64]", ["float32[64]"], []),  # cut as the compiler likes
+        ("float32[64]", ["float32[16]"], []),
+        ("float32[64]", ["float32[4]"], [(0, 32)]),  # whole it is smaller
+        ("float32[64]", ["float32[128]"], [(0, 32)]),  # an eighth of it is larger
+        ("float32[64]", ["float32[4]", "int4[4]"], []),
+    ],
+)
+def test_a_result_with_an_unknown_sharding_has_a_part_of_its_size(
+    argument: str, results: list[str], unused: list[tuple[int, int]]
+) -> None:
+    told = signature([(argument, SHARDED)], results) | {"partitions": "8", "mesh": {"x": 8}}
+    assert list(unused_donations(told)) == unused

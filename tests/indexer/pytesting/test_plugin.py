@@ -338,7 +338,7 @@ def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
     ("test", "told"),
     [
         ("test_compiles", ["step was compiled 3 times, 1 is allowed (model.py:*=1)", "model.py:15 in train"]),
-        ("test_compiles", ["argument 1 (x) was float32[3], [4], [5]", "Over the budget of this test"]),
+        ("test_compiles", ["x was float32[3], [4], [5]", "Over the budget of this test"]),
         ("test_typo_of_a_budget", ["framedex knows no budget 'compile'", "Did you mean compiles?"]),
         ("test_fails_by_itself", ["assert 'a text' == 'another text'", "what it printed"]),
         ("test_asked_late", ["It was not known that this test is to be recorded", "Name `recorded` among"]),

@@ -190,3 +190,29 @@ def test_a_version_many_lines_after_a_name_is_not_that_packages() -> None:
     near, far = ("Name: jax\n" + "Summary: x\n" * lines + "Version: 0.9.1\n" for lines in (3, 4))
     assert [stated(near), stated(far)] == [({"0.9.1"}, set()), (set(), set())]
     assert [stated_to_a_stream(near), stated_to_a_stream(far)] == [({"0.9.1"}, set()), (set(), set())]
+
+
+def test_a_row_of_a_table_states_the_releases_in_all_its_cells() -> None:
+    rows = "| | working | broken |\n|---|---|---|\n| jax | `0.9.0` | **0.9.1** |\n| jaxlib | 0.9.0 | 0.9.1 |\n"
+    assert stated(rows) == ({"0.9.0", "0.9.1"}, {"0.9.0", "0.9.1"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "This does not happen with jax 0.9.0.",
+        "I can't reproduce this on jax==0.9.0",
+        "jax 0.9.0 is fine",
+        "Everything is fine with jax 0.9.0",
+        "There is no error with jax 0.9.0",
+        "the same script passes under jax 0.9.0",
+    ],
+)
+def test_a_release_with_which_nothing_is_wrong_is_not_that_of_the_text(line: str) -> None:
+    assert stated(line) == (set(), set())
+    assert stated(f"jax==0.9.1\n{line}") == ({"0.9.1"}, set())
+    assert stated(f"{line.rstrip('.')}, but jax 0.9.1 crashes") == ({"0.9.0", "0.9.1"}, set()), "either may be meant"
+
+
+def test_a_variable_of_a_dockerfile_states_a_release() -> None:
+    assert stated("ENV JAX_VERSION=0.9.1 JAXLIB_VERSION=0.9.0") == ({"0.9.1"}, {"0.9.0"})

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from framedex.index import Index
+from framedex.shared.columns import Bounds, Reading
 from tests.indexer.sharing.project import framedex, imported_project, project
 
 _CALLS_OF_TOTALS = 6  # the place of that column
 _DEEP = '{"a":' * 100 + "7" + "}" * 100
+_GROWING = 5_000_000  # empty objects: 15 MB, which would become a gigabyte
 _ZEROS = 40 << 20  # bytes, which pack to a thousandth
 
 Parts = dict[str, bytes]
@@ -62,6 +64,11 @@ def _batch(change: Callable[[dict[str, Any]], object]) -> Parts:
     return _signed({**parts, "calls/000000": len(told).to_bytes(4, "little") + told + data[end:]})
 
 
+def _head(head: bytes) -> bytes:
+    """A batch with this head, and no columns."""
+    return len(head).to_bytes(4, "little") + head
+
+
 def _column(number: int, change: Callable[[list[int]], list[int]]) -> Parts:
     """The parts with another column of the first batch, of as many values."""
     parts = _parts()
@@ -98,6 +105,8 @@ REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
     "many bombs": (lambda: _with_all({f"sources/{9 * 10**5 + n}": bytes(15 << 20) for n in range(9)}), "larger"),
     "deep JSON": (lambda: _signed({**_parts(), "definitions.json": b"[" * 100_000}), "cannot be read"),
     "no JSON": (lambda: _signed({**_parts(), "definitions.json": b"\xff{"}), "cannot be read"),
+    "JSON that grows": (lambda: _signed({**_parts(), "definitions.json": b"[" + b"{}," * _GROWING}), "more than a"),
+    "a head that grows": (lambda: _with("calls/000000", _head(b"[" + b"{}," * _GROWING)), "more than a"),
     "no definitions": (lambda: _signed({**_parts(), "definitions.json": b"[]"}), "told otherwise"),
     "a path that is none": (lambda: _defined(lambda told: told[1].append(7)), "no str"),
     "a frame without function": (lambda: _defined(lambda told: told[3][0][0].__setitem__(0, 10**6)), "hold together"),
@@ -117,7 +126,7 @@ REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
 }  # fmt: skip
 
 _IN_EACH_RUN = [
-    *("another manifest", "a part of a folder above", "another digest", "a bomb"),
+    *("another manifest", "a part of a folder above", "another digest", "a bomb", "JSON that grows"),
     *("a stack without frame", "a column that is cut", "arguments of another kind"),
 ]
 
@@ -145,6 +154,15 @@ def _is_refused(here: Path, file: Path, told: str) -> None:
     if (here / ".framedex" / "index.db").exists():
         with Index.open(here / ".framedex" / "index.db") as index:
             assert index.captures() == []
+
+
+def test_columns_that_would_take_much_more_memory_are_refused() -> None:
+    data = _parts()["calls/000000"]
+    columns = len(json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["columns"])
+    many = (1 << 26) + 1
+    head = json.dumps({"columns": [[1, many], *([[1, 0]] * (columns - 1))]}).encode()
+    with pytest.raises(ValueError, match="longer than those of a shared capture"):
+        Reading(Bounds(1, 1, 1, 1)).batch(_head(head) + bytes(many))
 
 
 @pytest.mark.exhaustive(keep=_IN_EACH_RUN)

@@ -142,6 +142,13 @@ def test_digits_that_are_no_plain_numbers_do_not_stay(value: str) -> None:
     assert json.loads(redactor.arguments(json.dumps({"addresses": [value], "id": 3}))) == {"addresses": [GONE], "id": 3}
 
 
+def test_a_long_number_does_not_stay_because_a_short_one_did() -> None:
+    """Given calls that differ in an address alone, then each is looked at that is longer than an address."""
+    redactor = Redactor(Secrets([], []), [], None)
+    told = [{"address": f"0x{'ab' * length}"} for length in (1, 8, 32)]
+    assert [json.loads(redactor.arguments(json.dumps(each))) for each in told] == [*told[:2], {"address": GONE}]
+
+
 def test_a_field_without_a_rule_is_empty() -> None:
     """Given a class that the rules do not know, then all its texts are emptied, and its numbers stay."""
     from dataclasses import dataclass

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import stat
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from framedex.index import Index
-from framedex.model import CallFilter, How
+from framedex.model import CallFilter, How, Noted
+from framedex.programs.notes import note_from_fields
+from framedex.shared.packing import packed, unpacked
+from tests.indexer.sharing.planting import Planter
 from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, imported_project, project
 
 
@@ -48,6 +53,25 @@ def _plain(answer: str) -> list[str]:
     answer = re.sub(r"/\S*/sources/\d+/|/\S*/(?=\w+\.(?:cc|h|c)\b)", "", answer)
     answer = re.sub(r" \[not here\]| \(\+\d+ candidates?\)|\d+ with source here \(\d+ exact\), ", "", answer)
     return [" ".join(line.split()) for line in answer.splitlines()]
+
+
+def test_every_field_of_a_note_is_shared() -> None:
+    note: Noted = Planter(0).value(Noted)
+
+    assert note.donated
+    assert note_from_fields(json.loads(json.dumps(asdict(note)))) == note
+
+
+def test_a_file_without_the_newest_fields_is_read() -> None:
+    """An older framedex wrote no donated arguments."""
+    note = Noted("jit_f", "f", "train.py:3", (), (), (0,))
+    fields = packed(note, str)
+
+    assert unpacked(Noted, fields) == note
+    assert unpacked(Noted, fields[:-1]) == replace(note, donated=())
+    for wrong in (fields[:-2], [*fields, 1]):
+        with pytest.raises(ValueError, match="Noted is told otherwise"):
+            unpacked(Noted, wrong)
 
 
 def test_lines_lead_to_the_shared_text_which_nobody_may_edit(imported: Path) -> None:

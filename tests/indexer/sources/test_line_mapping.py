@@ -1,6 +1,7 @@
 """Lines of an old text in a new one."""
 
 import random
+from collections.abc import Iterable
 
 import pytest
 
@@ -53,6 +54,21 @@ def test_a_line_is_followed_out_of_order_if_both_texts_have_it_once() -> None:
     moved = map_lines("first = f()\nsecond = g()\nthird = h()\n", "third = h()\nfirst = f()\nsecond = g()\n")
     assert [moved.new_line(line) for line in (1, 2, 3)] == [2, 3, 1]
     assert [moved.old_line(line) for line in (1, 2, 3)] == [3, 1, 2]
+
+
+@pytest.mark.parametrize("order", ["ba", "bca", "cab", "cba"])
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_functions_that_changed_places_keep_their_equal_lines(order: str, indent: str) -> None:
+    def source(names: Iterable[str]) -> list[str]:
+        lines = [line for name in names for line in (f"def {name}(value):", "    x = put(value)", "    return x", "")]
+        return ["class Puts:", *(indent + line for line in lines)]
+
+    old, new = source(sorted(order)), source(order)
+    moved = map_lines(text(*old), text(*new))
+    for name in order:
+        line, now = (lines.index(f"{indent}def {name}(value):") + 1 for lines in (old, new))
+        assert [moved.new_line(line + offset) for offset in range(3)] == [now, now + 1, now + 2]
+        assert [moved.old_line(now + offset) for offset in range(3)] == [line, line + 1, line + 2]
 
 
 @pytest.mark.exhaustive(keep=["0", "1", "2"])

@@ -51,3 +51,17 @@ def test_a_file_that_the_compiler_warns_about_is_parsed_without_a_warning() -> N
 @pytest.mark.parametrize("content", [b"def f(:\n", b"\xff\xfe", b"f(" * 1_000], ids=["syntax", "encoding", "depth"])
 def test_a_file_that_cannot_be_parsed_has_no_scopes(content: bytes) -> None:
     assert PythonScopes(content).scope("<module>", 1) is None
+
+
+def test_a_cell_with_magics_and_shell_commands_has_its_loops() -> None:
+    cell = (
+        "# a comment first\n!pip install x\n%matplotlib inline\nfiles = !ls\nt = %timeit -o f()\n"
+        "if files:\n    %load_ext y\nstep?\n??step\nfor i in range(5):\n    keep.append(i % 3)\n"
+    )
+    scope = PythonScopes(cell.encode()).scope("<module>", 1)
+    assert scope is not None
+    assert [(loop.line, loop.last_line) for loop in scope.loops] == [(10, 11)]
+
+
+def test_other_invalid_code_has_no_loops() -> None:
+    assert PythonScopes(b"for i in range(5):\n    f(i\n%s\n").scope("<module>", 1) is None

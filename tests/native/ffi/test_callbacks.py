@@ -51,6 +51,12 @@ def test_a_callback_is_one_call_each_time_that_python_is_called(recorded: FfiRun
     assert not any("attributes" in call.arguments for call in calls), "how the mock moves data is nobody's business"
 
 
+def test_a_callback_is_recorded_with_all_operands_in_their_order(index: Index) -> None:
+    calls = index.calls.find(CallFilter(function="jax.pure_callback"))
+
+    assert [call.arguments["arguments"] for call in calls] == ["f32[2], f32[3], f32[4], token[]"] * 2
+
+
 def test_a_callback_has_the_line_of_the_program_that_asked_for_it(index: Index) -> None:
     calls = index.calls.find(CallFilter(function="*callback"))
     text = PROGRAM.read_text().splitlines()

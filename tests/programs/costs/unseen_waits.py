@@ -1,4 +1,7 @@
-"""Waits that calls do not show to their end: `barrier` waits for a callback, `deadlock` until the process is killed."""
+"""Waits that calls do not show to their end: `barrier` waits for a callback, `deadlock` until the process is killed.
+
+In `killed` a callback ends the process, for which `effects_barrier` waits.
+"""
 
 import os
 import signal
@@ -24,6 +27,16 @@ def barrier():
         return x + 1
 
     step(jnp.ones(4))  # its callback takes 300 ms
+    jax.effects_barrier()
+
+
+def killed():
+    @jax.jit
+    def step(x):
+        jax.debug.callback(lambda _: os.kill(os.getpid(), signal.SIGKILL), x.sum())
+        return x + 1
+
+    step(jnp.ones(4))
     jax.effects_barrier()
 
 

@@ -105,7 +105,7 @@ def test_what_is_broken_is_a_finding_with_its_line_and_what_changed(index: Path)
     assert finding["line"]["location"]["line"] == line_of("w = step(")
     assert finding["message"].split("\n") == [
         "was compiled 3 times, 1 is allowed (budgets.py:*=1)",
-        "argument 1 (x) was float32[1], [2], [3]",
+        "x was float32[1], [2], [3]",
     ]
 
 

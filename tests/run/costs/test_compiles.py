@@ -115,8 +115,8 @@ def test_people_read_a_sentence(recorded: Recorded) -> None:
     assert result.exit_code == 0
     assert "--limit 0 shows all" in result.stdout
     everything = recorded.invoke("--limit", "0").stdout  # which row took longest depends on the machine's load
-    assert "argument 0 (x) was float32[1], [2], [3], ... [19]" in everything
-    assert "the same program again: jax.jit was made anew" in everything
+    assert "x was float32[1], [2], [3], ... [19]" in everything
+    assert "recompiled an identical program: a new `jit` wrapper" in everything
     assert "constants were 2.0, 3.0, 4.0" in everything
     assert f"{recorded.logged.total():>8}" in everything.splitlines()[-1]
 

@@ -138,7 +138,7 @@ def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
     assert "static argument n was 2, 3" in told
     assert "compile option xla_backend_optimization_level was 0, 1" in told
     assert "unused argument ignored was float32[1], [2], [2,2]" in told
-    assert re.search(r"the same program again, for the same arguments: jax.jit was made anew", told)
+    assert re.search(r"recompiled an identical program: a new `jit` wrapper", told)
 
 
 @pytest.mark.exhaustive

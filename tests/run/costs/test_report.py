@@ -63,7 +63,7 @@ def test_it_has_the_rows_of_each_answer(report: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "line", "said"),
     [
-        ("compiles", "params = step(", "argument 2 (x) was float32[16,64], [32,64], [26,64], [36,64]"),
+        ("compiles", "params = step(", "x was float32[16,64], [32,64], [26,64], [36,64]"),
         ("transfers", "params = step(", "operand of a call"),
         ("transfers", "float(kept", "device to host"),
         ("memory", "kept.append", "leaves"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.captures import write_end
 from framedex.commands.main import cli
 from framedex.costtext import waits_details, waits_text
 from framedex.index import Index
@@ -23,6 +24,8 @@ MS = 1_000_000
 def index(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """The index of the case that the test is parametrised with."""
     ran = run("costs/unseen_waits.py", request.param, folder=tmp_path)
+    if request.param == "killed":
+        write_end(ran.capture, "SIGKILL")  # as `framedex run` does
     index_without_sources(tmp_path / "index.db", ran.capture)
     return tmp_path / "index.db"
 
@@ -43,6 +46,16 @@ def test_a_wait_that_never_ended_is_unknown(index: Path) -> None:
     assert "1 wait had not ended when the recording ended: the duration is unknown." in _shown(index)
     assert waits_text([row]).startswith("waited at least ")
     assert waits_details([row])[0].endswith("; 1 of them had not ended when the recording ended")
+
+
+@pytest.mark.parametrize("index", ["killed"], indirect=True)
+def test_waits_of_a_killed_program_after_its_last_call_are_unknown(index: Path) -> None:
+    with Index.open(index) as opened:
+        assert opened.captures_with_waits()
+
+    assert "Python waited at least " in (shown := _shown(index))
+    assert "Unknown: SIGKILL ended the program. Waits after the last call of a thread are not recorded." in shown
+    assert json.loads(_shown(index, "--json"))["ended_by"] == ["SIGKILL"]
 
 
 @pytest.mark.parametrize("index", ["barrier"], indirect=True)

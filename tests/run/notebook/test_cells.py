@@ -181,7 +181,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
     notebook = run_through(nbformat.read(ROOT / "docs" / "notebook.ipynb", 4), tmp_path)
     displays = [shown(cell) for cell in notebook.cells if cell.cell_type == "code"]
     assert [bool(display) for display in displays] == [False, False, True, False, True, True]
-    assert "argument 1 (batch) was float32[4,16], [8,16], [12,16]" in displays[2]
+    assert "batch was float32[4,16], [8,16], [12,16]" in displays[2]
     trace = displays[4]
     assert trace.index("cell In[3] line 5") < trace.index("<code>PJRT_Client_Compile</code>")
     assert "pjit.cc:" in trace and "ipykernel" not in trace

@@ -96,7 +96,7 @@ def test_without_trust_the_answers_are_read_and_the_graph_is_a_picture(lab: Page
 
 def _is_opened_and_clicked(recorded: Locator) -> None:
     recorded.get_by_text("Compiles:").click()
-    recorded.get_by_text("argument 1 (batch) was float32[4,16], [8,16], [12,16]").wait_for()
+    recorded.get_by_text("batch was float32[4,16], [8,16], [12,16]").wait_for()
     box = recorded.locator(".flames svg svg", has_text="PJRT_Client_Compile").first
     before = box.bounding_box()
     box.click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -64,6 +65,14 @@ def test_the_report_names_notebook_cell_and_line(notebook: Path) -> None:
     assert "train.ipynb cell In[2] line 3" in text
     assert "float(twice(jnp.ones(3)).sum())" in text
     assert not re.search(_NAME_IN_PYTHON, text)
+
+
+def test_a_traceback_with_the_recorded_name_of_a_cell_leads_to_its_text(notebook: Path) -> None:
+    (names,) = notebook.glob("**/cells/names.json")
+    recorded = next(name for name, file in json.loads(names.read_text()).items() if file == "train.ipynb.In[2].py")
+    log = notebook / "log.txt"
+    log.write_text(f'  File "{recorded}", line 3, in <module>\n    float(twice(jnp.ones(3)).sum())\n')
+    assert f"{names.parent / 'train.ipynb.In[2].py'}:3\n" in invoke(notebook, "explain", str(log)).stdout
 
 
 @pytest.mark.exhaustive

@@ -9,6 +9,7 @@ local M = {}
 -- The functions of this module, and where each is: loaded when it is called.
 local WHERE = {
   go_to_frame = "steps", step_in = "steps", step_out = "steps", next_stack = "steps", previous_stack = "steps",
+  hover = "steps", ways = "steps", statusline = "steps",
   clear_stack = "stack_marks",
   stacks = "lists", calls = "lists", frames = "lists", callees = "lists", callers = "lists",
   open_trace = "trace",
@@ -17,8 +18,8 @@ local WHERE = {
 }
 
 M.commands = {
-  "go_to_frame", "callees", "callers", "step_in", "step_out", "next_stack", "previous_stack", "clear_stack", "stacks",
-  "calls", "frames", "open_trace", "pick_capture", "compare_captures", "index", "record",
+  "go_to_frame", "hover", "ways", "callees", "callers", "step_in", "step_out", "next_stack", "previous_stack",
+  "clear_stack", "stacks", "calls", "frames", "open_trace", "pick_capture", "compare_captures", "index", "record",
 }
 
 for name, module in pairs(WHERE) do
@@ -27,8 +28,9 @@ for name, module in pairs(WHERE) do
   end
 end
 
---- Start framedex for matching buffers. Options: `cmd`, `filetypes`, `root_markers`, `on_attach`, and `settings`, such
---- as `{ framedex = { editor = { ["static-calls"] = true } } }`: docs/settings.md has the keys.
+--- Start framedex for matching buffers. Options: `cmd`, `filetypes`, `root_markers`, `recorded_lines`, `lenses`,
+--- `on_attach`, and `settings`, such as `{ framedex = { editor = { ["static-calls"] = true } } }`: docs/settings.md has
+--- the keys.
 function M.setup(options)
   require("framedex.server").setup(options)
 end

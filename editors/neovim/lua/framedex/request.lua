@@ -30,25 +30,29 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
---- Ask the server; `take` gets the answer, nil where there is none, the encoding of its positions, and what was asked.
---- `params` may be a function of the encoding.
+--- Ask the server, once it has started; `take` gets the answer, nil where there is none, the encoding of its positions,
+--- and what was asked. `params` may be a function of the encoding, called at once where the server runs.
 function M.ask(method, params, take)
-  local client = require("framedex.server").client(vim.api.nvim_get_current_buf())
-  if not client then
-    return M.warn("no server runs yet; :checkhealth framedex says why")
-  end
-  local encoding = client.offset_encoding
-  if type(params) == "function" then
-    params = params(encoding)
-  end
-  local function handler(problem, answer)
-    if problem then
-      M.warn(problem.message)
-    else
-      take(M.value(answer), encoding, params)
+  local buffer = vim.api.nvim_get_current_buf()
+  require("framedex.server").when_ready(buffer, function(client)
+    if vim.api.nvim_get_current_buf() ~= buffer then
+      return -- the reader has gone on
     end
-  end
-  M.call(client, "request", method, params, handler, 0)
+    local encoding = client.offset_encoding
+    if type(params) == "function" then
+      params = params(encoding)
+    end
+    local function handler(problem, answer)
+      if problem then
+        M.warn(problem.message)
+      else
+        take(M.value(answer), encoding, params)
+      end
+    end
+    M.call(client, "request", method, params, handler, 0)
+  end, function()
+    M.warn("no server runs yet; :checkhealth framedex says why")
+  end)
 end
 
 -- The `:Framedex NAME` of a command of the server's.

@@ -6,6 +6,8 @@ local defaults = {
   cmd = { "framedex", "serve" },
   filetypes = { "python", "c", "cpp", "cuda", "framedex-trace", "log", "text", "mlir" },
   root_markers = { ".framedex", ".git" },
+  recorded_lines = true,
+  lenses = true,
 }
 
 -- One server is enough: it finds the index for every file, whatever tree that is in. A server per root would know
@@ -46,10 +48,28 @@ local function environment()
 end
 
 -- What Neovim can do, which it does not add by itself before 0.11, what the user gives (for completion, say), and that
--- where a step has led is shown.
+-- where a step has led and changes of the index are shown.
 local function capabilities(theirs)
-  local ours = { experimental = { framedex = { led = true } } }
+  local ours = { experimental = { framedex = { led = true, indexChanges = true } } }
   return vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), theirs or {}, ours)
+end
+
+-- Which lines have a lens, the server and its settings decide; Neovim asks for none by itself.
+local function show_lenses(buffer)
+  if vim.lsp.codelens.enable then -- Neovim 0.12
+    return vim.lsp.codelens.enable(true, { bufnr = buffer })
+  end
+  local function refresh()
+    if vim.api.nvim_get_current_buf() == buffer then
+      vim.lsp.codelens.refresh()
+    end
+  end
+  vim.api.nvim_create_autocmd({ "BufEnter", "InsertLeave", "BufWritePost" }, {
+    group = vim.api.nvim_create_augroup("framedex-lenses-" .. buffer, { clear = true }),
+    buffer = buffer,
+    callback = refresh,
+  })
+  refresh()
 end
 
 -- What Neovim is told of the server; lsp/framedex.lua hands it to `vim.lsp.enable` as it is.
@@ -58,9 +78,16 @@ function M.configuration(options)
   configuration.cmd = with_path(configuration.cmd)
   configuration.cmd_env = vim.tbl_extend("force", environment() or {}, configuration.cmd_env or {})
   local theirs = configuration.on_attach
+  local with_signs, with_lenses = configuration.recorded_lines, configuration.lenses
+  configuration.recorded_lines, configuration.lenses = nil, nil
   configuration.on_attach = function(client, buffer)
     if vim.bo[buffer].filetype == "framedex-trace" then
       require("framedex.trace").fold_glue(client, buffer)
+    elseif with_signs then
+      require("framedex.recorded_lines").attach(client, buffer)
+    end
+    if with_lenses then
+      show_lenses(buffer)
     end
     if theirs then
       theirs(client, buffer)
@@ -72,6 +99,9 @@ function M.configuration(options)
     end,
     ["framedex/led"] = function(...)
       return require("framedex.steps").on_led(...)
+    end,
+    ["framedex/didChangeIndex"] = function()
+      require("framedex.recorded_lines").refresh()
     end,
   }
   configuration.capabilities = capabilities(configuration.capabilities)
@@ -185,6 +215,32 @@ function M.client(buffer)
     end
   end
   return found
+end
+
+local PATIENCE = 10000 -- milliseconds
+local POLL = 50
+
+-- Whether a server for this buffer is being started, or would be by its program.
+local function is_expected(buffer)
+  local configuration = M.configured()
+  local program = type(configuration.cmd) ~= "table" or vim.fn.executable(configuration.cmd[1]) == 1
+  return program and vim.tbl_contains(configuration.filetypes, vim.bo[buffer].filetype)
+end
+
+--- Call `take` with the client of a buffer as soon as there is one, or `fail` where none comes.
+function M.when_ready(buffer, take, fail)
+  local began = vim.loop.now()
+  local function look()
+    local client = M.client(buffer)
+    if client then
+      take(client)
+    elseif not vim.api.nvim_buf_is_loaded(buffer) or not is_expected(buffer) or vim.loop.now() - began > PATIENCE then
+      fail()
+    else
+      vim.defer_fn(look, POLL)
+    end
+  end
+  look()
 end
 
 return M

@@ -31,6 +31,15 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     await context.workspaceState.update(LOOK, { foldGlue, order });
   }
 
+  /** Shows the view with the focus in it: VS Code gives that back to where it was when the menu closes. */
+  async function show(): Promise<void> {
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
+    const [first] = await tree.getChildren();
+    if (first !== undefined) {
+      await view.reveal(first, { focus: true, select: false });
+    }
+  }
+
   async function tell(): Promise<void> {
     const { filter, foldGlue } = tree.look;
     // Not in the title, where a narrow side bar has no room for it.
@@ -55,6 +64,7 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     selectCapture: (node) => picked.answerFrom(captureOf(node)?.capture.id ?? null, { folder: captureOf(node)?.folder }),
     clearCapture: (node) => picked.answerFrom(null, { folder: captureOf(node)?.folder }),
     openFolder: (node) => openFolder(captureOf(node)),
+    show,
   };
   void tell();
   return vscode.Disposable.from(

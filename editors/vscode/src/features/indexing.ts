@@ -4,9 +4,10 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { captureOf, Node } from "../activity/nodes";
-import { CommandLine, Ended } from "../commandLine";
+import { CommandLine, Ended, NotRunning } from "../commandLine";
 import { Framedex } from "../framedex";
 import { ADD, ADD_SOURCE } from "../missingSource";
+import { tellNotRunning } from "../notRunning";
 import { plain, reasonOf } from "../plain";
 import { inform, warn } from "../remedies";
 import { take } from "../why";
@@ -15,9 +16,12 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand("framedex.indexProject", async () => {
       const around = projectUri();
-      if (around === undefined || !(await server.ready())) {
-        void warn(around === undefined ? "Open a folder or a file first." : "The language server does not run.");
+      if (around === undefined) {
+        void warn("Open a folder or a file first.");
         return;
+      }
+      if (!(await server.ready())) {
+        return tellNotRunning();
       }
       try {
         // The server shows its progress, and what went wrong.
@@ -70,7 +74,7 @@ async function index(commandLine: CommandLine, title: string, folder: string, gi
   try {
     ended = await commandLine.run(title, folder, given);
   } catch (error) {
-    void warn(reasonOf(error));
+    void (error instanceof NotRunning ? tellNotRunning() : warn(reasonOf(error)));
     return false;
   }
   if (ended.status !== 0) {

@@ -8,6 +8,7 @@ import { InstallFailure, Installer } from "../install/installer";
 import { wanted } from "../install/package";
 import { findPython, objectionTo, OLDEST } from "../install/python";
 import { reasonOf } from "../plain";
+import { askRecorder } from "../recorder";
 import { inform, Remedies, warn } from "../remedies";
 import { selectedInterpreter } from "../server/interpreter";
 import { which } from "../server/onPath";
@@ -40,7 +41,9 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
     await server.restart();
     await own.tidy();
     if (server.state === "running") {
-      void inform("The server was installed, and runs.");
+      const recorder = await askRecorder(server);
+      const lacks = recorder === undefined || recorder.canRecord ? "" : ` It shows recordings and cannot record. ${recorder.message ?? ""}`;
+      void inform(`The server was installed, and runs.${lacks}`);
     }
   }
 
@@ -109,19 +112,25 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
     server.onDidChangeState((state) => (state === "running" ? offerUpgrade() : undefined)),
     vscode.commands.registerCommand(INSTALL, () => install()),
     vscode.commands.registerCommand("framedex.removeServer", removeOwn),
-    vscode.commands.registerCommand(INSTALL_INTO, (interpreter: string) => installInto(interpreter, wheels, server)),
+    vscode.commands.registerCommand(INSTALL_INTO, (interpreter: string, anew = false) =>
+      installInto(interpreter, wheels, server, anew ? ["--force-reinstall"] : []),
+    ),
   );
 }
 
-/** pip, in a terminal that the user sees; a task of a process, so that no shell reads the path. */
-export async function installInto(interpreter: string, wheels: string, server: Server): Promise<void> {
+/**
+ * pip, in a terminal that the user sees; a task of a process, so that no shell reads the path.
+ *
+ * With `--force-reinstall` among the options, a framedex of the same version that lacks its native part is replaced.
+ */
+export async function installInto(interpreter: string, wheels: string, server: Server, options: readonly string[] = []): Promise<void> {
   const what = await wanted(wheels);
   const task = new vscode.Task(
     { type: "framedex" },
     vscode.workspace.workspaceFolders?.[0] ?? vscode.TaskScope.Workspace,
     "install framedex",
     "framedex",
-    new vscode.ProcessExecution(interpreter, ["-m", "pip", "install", ...what.arguments]),
+    new vscode.ProcessExecution(interpreter, ["-m", "pip", "install", ...options, ...what.arguments]),
   );
   const isOurs = ({ execution }: vscode.TaskEndEvent) =>
     execution.task.name === task.name && execution.task.source === task.source;

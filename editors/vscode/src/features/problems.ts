@@ -1,9 +1,10 @@
-// What is said when the server does not run, with what can be done about it.
+// Why the server does not run, and what helps: the same message whatever the reader was about to do.
 
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { INSTALL, INSTALL_INTO } from "./install";
+import { TELL_PROBLEM } from "../notRunning";
 import { Remedies, warn } from "../remedies";
 import { PATH_SETTING } from "../server/locate";
 import { MOST_CRASHES } from "../server/restarts";
@@ -11,12 +12,15 @@ import { Problem, Server } from "../server/server";
 import { isOlder } from "../server/version";
 
 const MINIMUM_VERSION = "0.1.0";
-const OFFER = "The extension can install it for itself.";
+const OFFER = "The extension can install it for this editor.";
 
 export function register({ server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     server.onProblem((problem) => tell(problem, server)),
     server.onDidChangeState((state) => (state === "running" ? checkVersion(server) : undefined)),
+    vscode.commands.registerCommand(TELL_PROBLEM, () =>
+      server.problem === undefined ? warn("The language server was stopped.", { Start: () => server.start() }) : tell(server.problem, server),
+    ),
     vscode.commands.registerCommand("framedex.openWalkthrough", async () => {
       await vscode.commands.executeCommand("workbench.action.openWalkthrough", "framedex.framedex#framedex.start", false);
       // VS Code ticks a step when something changes while it has the walkthrough, which it reads when it is first opened.

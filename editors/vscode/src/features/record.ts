@@ -6,15 +6,38 @@ import * as vscode from "vscode";
 
 import { Ended } from "../commandLine";
 import { Framedex } from "../framedex";
+import { tellNotRunning } from "../notRunning";
 import { plain, reasonOf } from "../plain";
+import { askRecorder, Recorder } from "../recorder";
 import { inform, Remedies, warn } from "../remedies";
 import { selectedInterpreter, selectingInterpreter } from "../server/interpreter";
+import { Server } from "../server/server";
+import { INSTALL, INSTALL_INTO } from "./install";
+
+/** The command that installs a framedex that can record. */
+const INSTALL_RECORDER = "framedex.installRecorder";
 
 // What `framedex run` says last of a program that it has run; of one that it refuses to run it says something else.
 const SUMMARY = /^(?:the program was ended by \w+; )?(?:recorded |(?<nothing>nothing (?:was|is) recorded.*))/;
 
-export function register({ commandLine }: Framedex): vscode.Disposable {
-  return vscode.commands.registerCommand("framedex.recordFile", async (given?: unknown) => {
+export function register({ commandLine, server }: Framedex): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand("framedex.recordFile", recordFile),
+    vscode.commands.registerCommand(INSTALL_RECORDER, async () => {
+      const interpreter = await interpreterOfTheWorkspace();
+      return interpreter === undefined ? vscode.commands.executeCommand(INSTALL) : vscode.commands.executeCommand(INSTALL_INTO, interpreter, true);
+    }),
+    server.onDidChangeState((state) => (state === "running" ? setContext() : undefined)),
+  );
+
+  /** What the walkthrough and the empty view offer. */
+  async function setContext(): Promise<void> {
+    const recorder = await askRecorder(server);
+    const state = recorder === undefined || recorder.canRecord ? "ready" : recorder.isSupported ? "missing" : "unsupported";
+    await vscode.commands.executeCommand("setContext", "framedex.recorder", state);
+  }
+
+  async function recordFile(given?: unknown): Promise<number | undefined> {
     const uri = given instanceof vscode.Uri ? given : vscode.window.activeTextEditor?.document.uri ?? openedProgram();
     const document = uri === undefined ? undefined : await vscode.workspace.openTextDocument(uri);
     if (document?.languageId !== "python" || document.isUntitled || document.uri.scheme !== "file") {
@@ -26,8 +49,12 @@ export function register({ commandLine }: Framedex): vscode.Disposable {
     if (document.isDirty && !(await document.save())) {
       return say("The file could not be saved.");
     }
-    return record(document.uri);
-  });
+    if (!(await server.ready())) {
+      return tellNotRunning();
+    }
+    const recorder = await askRecorder(server);
+    return recorder === undefined || recorder.canRecord ? record(document.uri) : tellNoRecorder(server, recorder);
+  }
 
   /** The exit status; undefined where the program was not run, or was ended by a signal. */
   async function record(uri: vscode.Uri): Promise<number | undefined> {
@@ -62,10 +89,29 @@ export function register({ commandLine }: Framedex): vscode.Disposable {
       void warn(`${name} ${how}; ${nothing}`, showOutput);
       return status ?? undefined;
     }
-    const next = { "Show stacks": () => vscode.commands.executeCommand("framedex.activity.focus"), ...showOutput };
+    const next = { "Show stacks": () => vscode.commands.executeCommand("framedex.activity.show"), ...showOutput };
     void (status === 0 ? inform(`${name} was recorded.`, next) : warn(`${name} ${how}; what it did until then was recorded.`, next));
     return status ?? undefined;
   }
+}
+
+/** Says why this framedex records nothing, and installs one that does where there is one for this system. */
+async function tellNoRecorder({ command }: Server, { isSupported, message, remedy }: Recorder): Promise<undefined> {
+  const isSelected = (await interpreterOfTheWorkspace()) !== undefined;
+  // One that the setting or the PATH names goes before what would be installed.
+  const helps = isSelected ? command?.origin !== "setting" : command?.origin === "extension";
+  if (!isSupported || !helps) {
+    return say(`The framedex that serves this editor cannot record. ${message ?? ""} ${remedy ?? ""}`);
+  }
+  const install = () => vscode.commands.executeCommand(INSTALL_RECORDER);
+  return say(`The framedex that serves this editor cannot record. ${message ?? ""}`, {
+    [isSelected ? "Install into this environment" : "Install"]: install,
+    ...selectingInterpreter(),
+  });
+}
+
+async function interpreterOfTheWorkspace(): Promise<string | undefined> {
+  return vscode.workspace.isTrusted ? selectedInterpreter(vscode.workspace.workspaceFolders?.[0]) : undefined;
 }
 
 /** The names of a project's captures. */

@@ -3,22 +3,30 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { codeSpan } from "../plain";
-import { Captures, Why } from "../server/protocol";
+import { TELL_PROBLEM } from "../notRunning";
+import { codeSpan, plain, withoutIcons } from "../plain";
+import { Captures, ListedIndex, Why } from "../server/protocol";
 import { Server, ServerState } from "../server/server";
 import { count } from "../words";
 
-const MENU: readonly (vscode.QuickPickItem & { command: string; arguments?: unknown[] })[] = [
+interface MenuItem extends vscode.QuickPickItem {
+  readonly command: string;
+  readonly arguments?: unknown[];
+  /** Whether it does something without a server. */
+  readonly isForAny?: true;
+}
+
+const MENU: readonly MenuItem[] = [
   { label: "$(record) Record this file", command: "framedex.recordFile" },
   { label: "$(database) Index this project", command: "framedex.indexProject" },
-  { label: "$(list-tree) Show the recorded calls", command: "framedex.activity.focus" },
+  { label: "$(list-tree) Show the recorded calls", command: "framedex.activity.show" },
   { label: "$(flame) Show flame graph", command: "framedex.flameGraph" },
   { label: "$(filter) Pick a capture…", command: "framedex.pickCapture" },
-  { label: "$(debug-restart) Restart the server", command: "framedex.restartServer" },
-  { label: "$(cloud-download) Install the server for this editor", command: "framedex.installServer" },
-  { label: "$(output) Show the output", command: "framedex.showOutput" },
-  { label: "$(book) Open the walkthrough", command: "framedex.openWalkthrough" },
-  { label: "$(gear) Open settings", command: "workbench.action.openSettings", arguments: ["@ext:framedex.framedex"] },
+  { label: "$(debug-restart) Restart the server", command: "framedex.restartServer", isForAny: true },
+  { label: "$(cloud-download) Install the server for this editor", command: "framedex.installServer", isForAny: true },
+  { label: "$(output) Show the output", command: "framedex.showOutput", isForAny: true },
+  { label: "$(book) Open the walkthrough", command: "framedex.openWalkthrough", isForAny: true },
+  { label: "$(gear) Open settings", command: "workbench.action.openSettings", arguments: ["@ext:framedex.framedex"], isForAny: true },
 ];
 
 const STATES: Readonly<Record<ServerState, { icon: string; told: string; colour?: string }>> = {
@@ -29,43 +37,75 @@ const STATES: Readonly<Record<ServerState, { icon: string; told: string; colour?
   failed: { icon: "error", told: "The server does not run.", colour: "statusBarItem.errorBackground" },
 };
 
+/** What helps a damaged index, or one of an earlier version. */
+const REBUILD = "framedex.rebuildIndex";
+const SPOILT = { icon: "warning", colour: "statusBarItem.warningBackground" };
+
+/** What the server knows; `spoilt` are the indexes that cannot be used until they are rebuilt. */
+interface Shown {
+  readonly known: Captures | undefined;
+  readonly why: Why | undefined;
+  readonly spoilt: readonly ListedIndex[];
+}
+
+const NOTHING: Shown = { known: undefined, why: undefined, spoilt: [] };
+
 export function register({ server, picked }: Framedex): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("framedex.status", vscode.StatusBarAlignment.Right, 50);
   item.name = "framedex";
   item.command = "framedex.showMenu";
-  let known: Captures | undefined;
-  let why: Why | undefined;
+  let shown: Shown = NOTHING;
   const show = () => {
-    const { icon, colour } = STATES[server.state];
+    const { icon, colour } = shown.spoilt.length > 0 ? SPOILT : STATES[server.state];
     // VS Code itself shows beside it what the server is busy with.
-    item.text = `$(${server.work.length > 0 ? "sync~spin" : icon}) ${summary(server, known)}`;
-    item.tooltip = tooltip(server, known, why);
+    item.text = `$(${server.work.length > 0 ? "sync~spin" : icon}) ${summary(server, shown)}`;
+    const told = STATES[server.state].told;
+    const code = (text: string): string => codeSpan(text, 1_000);
+    item.tooltip = new vscode.MarkdownString([`**${told}**`, ...details(server, shown, code)].join("\n\n"));
+    // Else VS Code would have the tooltip read out, asterisks and backticks with it.
+    const words = [summary(server, shown), told, ...details(server, shown, (text) => plain(text, 1_000))];
+    item.accessibilityInformation = { label: words.join(" "), role: "button" };
     item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
     item.show();
   };
   const ask = async () => {
     try {
-      const isRunning = server.state === "running";
-      known = isRunning ? ((await server.request<Captures | null>("framedex/captures")) ?? undefined) : undefined;
-      why = isRunning && known === undefined ? await server.request<Why>("framedex/why", { request: "framedex/captures" }) : undefined;
+      shown = server.state === "running" ? await askServer(server) : NOTHING;
     } catch {
-      [known, why] = [undefined, undefined]; // the server has just ended
+      shown = NOTHING; // the server has just ended
     }
+    await vscode.commands.executeCommand("setContext", "framedex.hasCaptures", (shown.known?.captures.length ?? 0) > 0);
     show();
   };
   show();
+  const indexes = vscode.workspace.createFileSystemWatcher("**/.framedex/index.db");
+  const mended = () => (shown.spoilt.length > 0 ? server.askAgain() : undefined);
   return vscode.Disposable.from(
     item,
-    server.onDidChangeState(show),
+    indexes,
+    indexes.onDidCreate(mended),
+    indexes.onDidChange(mended),
+    indexes.onDidDelete(mended),
+    server.onDidChangeState((state) => (state === "running" ? show() : ask())),
     server.onDidChangeIndex(ask),
     picked.onDidChange(ask),
-    vscode.commands.registerCommand("framedex.showMenu", showMenu),
+    vscode.commands.registerCommand("framedex.showMenu", () => showMenu(server, shown.spoilt)),
   );
 }
 
-function summary(server: Server, known: Captures | undefined): string {
+async function askServer(server: Server): Promise<Shown> {
+  const listed = await server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
+  const known = (await server.request<Captures | null>("framedex/captures")) ?? undefined;
+  const why = known === undefined ? await server.request<Why>("framedex/why", { request: "framedex/captures" }) : undefined;
+  return { known, why, spoilt: (listed?.indexes ?? []).filter(({ action }) => action?.command === REBUILD) };
+}
+
+function summary(server: Server, { known, spoilt }: Shown): string {
   if (server.state === "missing") {
     return "framedex: not found";
+  }
+  if (spoilt.length > 0) {
+    return `framedex: index ${spoilt.some(({ problem }) => problem?.includes("is damaged")) ? "damaged" : "unusable"}`;
   }
   if (server.state !== "running" || known === undefined) {
     return "framedex";
@@ -74,28 +114,45 @@ function summary(server: Server, known: Captures | undefined): string {
   return `framedex: ${selected === undefined ? count(known.captures.length, "capture") : `capture ${selected.id} only`}`;
 }
 
-function tooltip(server: Server, known: Captures | undefined, why: Why | undefined): vscode.MarkdownString {
-  const lines = [`**${STATES[server.state].told}**`];
+/** What there is to say, a line each; `code` is how names of files and commands are written. */
+function details(server: Server, { known, why, spoilt }: Shown, code: (text: string) => string): string[] {
+  const lines = spoilt.map(({ problem }) => code((problem ?? "").replace(/\s*\n\s*/g, " ")));
   if (server.command !== undefined) {
-    const version = server.version === undefined ? "" : `, version ${codeSpan(server.version)}`;
-    lines.push(`${codeSpan(server.command.command)} (${server.command.origin})${version}`);
+    const version = server.version === undefined ? "" : `, version ${code(server.version)}`;
+    lines.push(`${code(server.command.command)} (${server.command.origin})${version}`);
   }
   if (known !== undefined) {
-    lines.push(`Index: ${codeSpan(known.index)}, ${count(known.captures.length, "capture")}`);
+    lines.push(`Index: ${code(known.index)}, ${count(known.captures.length, "capture")}`);
     const selected = known.captures.find((each) => each.id === known.selected);
     if (selected !== undefined) {
-      lines.push(`Answers are of capture ${selected.id} alone: ${codeSpan(selected.command)}`);
+      lines.push(`Answers are of capture ${selected.id} alone: ${code(selected.command)}`);
+    } else if (known.counted !== undefined) {
+      lines.push(`Answers are of: ${known.counted}`);
     }
-  } else if (why !== undefined) {
-    lines.push(codeSpan(why.text));
+  } else if (why !== undefined && spoilt.length === 0) {
+    lines.push(code(why.text));
   }
-  lines.push(...server.work.map((work) => codeSpan(work)));
-  return new vscode.MarkdownString(lines.join("\n\n"));
+  return [...lines, ...server.work.map(code)];
 }
 
-async function showMenu(): Promise<void> {
-  const chosen = await vscode.window.showQuickPick(MENU, { title: "framedex" });
+async function showMenu(server: Server, spoilt: readonly ListedIndex[]): Promise<void> {
+  const chosen = await vscode.window.showQuickPick(menu(server, spoilt), { title: "framedex" });
   if (chosen !== undefined) {
     await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
   }
+}
+
+/** What helps first; without a server only what needs none. */
+function menu(server: Server, spoilt: readonly ListedIndex[]): readonly MenuItem[] {
+  const rebuild = spoilt.map(({ folder }) => ({
+    ...{ label: "$(wrench) Rebuild the index", description: withoutIcons(folder) },
+    ...{ command: "framedex.activity.rebuild", arguments: [{ folder }] },
+  }));
+  if (server.state === "running" || server.state === "starting") {
+    return [...rebuild, ...MENU];
+  }
+  const usable = MENU.filter(({ isForAny }) => isForAny);
+  const isInstall = ({ command }: MenuItem): boolean => server.state === "missing" && command === "framedex.installServer";
+  const why: MenuItem = { label: "$(question) Why the server does not run", command: TELL_PROBLEM };
+  return [...usable.filter(isInstall), why, ...usable.filter((each) => !isInstall(each))];
 }

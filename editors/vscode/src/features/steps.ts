@@ -18,7 +18,6 @@ export function register(framedex: Framedex): vscode.Disposable {
     vscode.commands.registerCommand("framedex.nextFrame", () => guarded(() => along(framedex, 1))),
     vscode.commands.registerCommand("framedex.previousFrame", () => guarded(() => along(framedex, -1))),
     vscode.commands.registerCommand("framedex.clearStack", () => framedex.picked.clear()),
-    framedex.server.onDidLead((text) => text && sayBriefly(text)),
   );
 }
 

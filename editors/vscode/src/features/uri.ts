@@ -8,6 +8,7 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { openNamed } from "../namedFrame";
+import { tellNotRunning } from "../notRunning";
 import { reasonOf } from "../plain";
 import { warn } from "../remedies";
 import { isFile, liesIn } from "../server/files";
@@ -53,7 +54,7 @@ export function read(uri: vscode.Uri): Wanted {
 export async function follow(framedex: Framedex, wanted: Wanted): Promise<void> {
   // A link may be what has started the editor.
   if (!(await framedex.server.ready())) {
-    throw new Error("the language server does not run.");
+    return tellNotRunning();
   }
   if (wanted.kind === "place") {
     await openNamed(framedex, wanted, undefined);

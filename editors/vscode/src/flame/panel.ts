@@ -1,25 +1,24 @@
 // One flame graph in a webview: what its page asks for, and the page itself.
 
-import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { openElsewhere } from "../missingSource";
+import { columnBeside, distOf } from "../panels";
 import { reasonOf } from "../plain";
 import { warn } from "../remedies";
 import { TracedFrame } from "../server/protocol";
 import { open } from "../show";
+import { escaped, webviewPage } from "../webviewPage";
 import { FromPage, Graph, Subject, ToPage } from "./messages";
 
 export const FLAME_VIEW = "framedex.flameGraph";
 
 /** Fills a panel with the graph of a subject, until it is closed. */
-export function fill(panel: vscode.WebviewPanel, subject: Subject, { context, server }: Framedex): vscode.Disposable {
-  const dist = vscode.Uri.joinPath(context.extensionUri, "dist");
+export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Framedex): vscode.Disposable {
+  const { server } = framedex;
   let glue = false;
   let isClosed = false;
-  panel.webview.options = { enableScripts: true, localResourceRoots: [dist] };
-  panel.iconPath = vscode.Uri.joinPath(context.extensionUri, "media", "icon.svg");
 
   async function send(): Promise<void> {
     const message = await answer();
@@ -57,8 +56,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, { context, se
     if (found.location === null) {
       return openElsewhere(subject.folder, found);
     }
-    const column = panel.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
-    if (!(await open(found.location, false, column))) {
+    if (!(await open(found.location, false, columnBeside(panel)))) {
       return warn(`${vscode.Uri.parse(found.location.uri).path} cannot be opened.`);
     }
   }
@@ -75,24 +73,12 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, { context, se
     server.onDidChangeIndex(send),
     new vscode.Disposable(() => (isClosed = true)),
   );
-  panel.webview.html = page(panel.webview, dist, subject);
+  panel.webview.html = webviewPage(panel.webview, distOf(framedex), "flame", "Flame graph", body(subject));
   return subscriptions;
 }
 
-function page(webview: vscode.Webview, dist: vscode.Uri, subject: Subject): string {
-  const nonce = randomBytes(16).toString("base64");
-  const file = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-  <meta charset="UTF-8">
-  <meta http-equiv="Content-Security-Policy" content="${policy}">
-  <link rel="stylesheet" href="${file("flame.css")}">
-  <title>Flame graph</title>
-</head>
-<body>
-  <header>
+function body(subject: Subject): string {
+  return `  <header>
     <h1 id="title"></h1>
     <span id="summary" role="status"></span>
     <span role="group" aria-label="Width of a function">
@@ -103,31 +89,26 @@ function page(webview: vscode.Webview, dist: vscode.Uri, subject: Subject): stri
     <button id="reset">Reset zoom</button>
     <input id="search" type="search" placeholder="Search" aria-label="Search functions">
     <span id="found" role="status"></span>
-    <span id="legend">
+    <span id="legend" role="group" aria-label="Colours">
 ${legend(subject)}
     </span>
   </header>
   <p id="nothing" hidden></p>
-  <main id="chart" tabindex="0" data-subject="${escaped(JSON.stringify(subject))}"
-    aria-label="Flame graph: arrow keys move, Enter zooms, Ctrl+Enter opens the source, Escape resets"></main>
+  <main>
+    <div id="chart" role="tree" tabindex="0" data-subject="${escaped(JSON.stringify(subject))}"
+      aria-label="Flame graph: arrow keys move, Enter zooms, Ctrl+Enter opens the source, Escape resets"></div>
+  </main>
   <footer>
     <div id="details" role="status"></div>
     <button id="source" disabled title="Ctrl-click on a function does the same">Go to source</button>
-  </footer>
-  <script nonce="${nonce}" src="${file("flame.js")}"></script>
-</body>
-</html>`;
+  </footer>`;
 }
 
 const KINDS = { python: "Python", native: "C++", boundary: "boundary" };
-const CHANGES = { went: "went", less: "less", same: "same", more: "more", came: "came" };
+const CHANGES = { went: "gone", less: "less", same: "about the same", more: "more", came: "new" };
 
 function legend({ before }: Subject): string {
   return Object.entries(before === undefined ? KINDS : CHANGES)
     .map(([kind, name]) => `      <span><span class="legend ${kind}"></span>${name}</span>`)
     .join("\n");
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -66,9 +66,9 @@ export async function locateServer(own: OwnEnvironments): Promise<Located> {
   if (foundThere !== undefined) {
     return foundThere;
   }
-  const where = interpreter === undefined ? "on the PATH" : `in the environment of ${interpreter}, nor on the PATH`;
+  const where = interpreter === undefined ? "on the PATH" : `in the environment of ${interpreter} or on the PATH`;
   const untried = vscode.workspace.isTrusted ? "" : " This workspace is not trusted, so its Python environment was not looked at.";
-  return { reason: `There is no framedex ${where}.${untried}`, interpreter };
+  return { reason: `framedex was not found ${where}.${untried}`, interpreter };
 }
 
 async function fromSetting(setting: string): Promise<Located> {

@@ -15,9 +15,21 @@ export interface Action {
   arguments: unknown[];
 }
 
-/** What `framedex/led` tells of the step that was just taken; empty where there is nothing to say. */
+/** What `framedex/led` tells of the step that was just taken: `text` is empty where there is nothing to say. */
 export interface Led {
   text: string;
+  /** What opens the next frame where it is not on this machine. */
+  action?: Action | null;
+}
+
+/** A place to which a line leads, as `framedex/waysIn` and `framedex/waysOut` list it. */
+export interface Way {
+  function: string;
+  location: Location;
+  place: string;
+  calls: number | null;
+  passed: number;
+  detail: string;
 }
 
 /** A time in nanoseconds, and in words. */
@@ -64,6 +76,13 @@ export interface ListedStack extends Lasting {
   selected: boolean;
 }
 
+/** The answer of `framedex/recordedLines`; `unshown` counts lines whose costs no lens shows. */
+export interface RecordedLines {
+  lines: { line: number; calls: number; text: string }[];
+  counted: string;
+  unshown: number;
+}
+
 export interface Capture {
   id: number;
   path: string;
@@ -81,6 +100,8 @@ export interface Captures {
   index: string;
   captures: Capture[];
   selected: number | null;
+  /** The captures that answers are of, in words; servers before 0.2 have none. */
+  counted?: string;
 }
 
 /** The answer of `framedex/resolveFrame`: several locations are candidates; without any, `message` says why. */
@@ -144,15 +165,6 @@ export interface CallFrames {
   unmerged: string | null;
   cutOff: string | null;
   stacks: { title: string; frames: TracedFrame[] }[];
-}
-
-export interface Compared {
-  boundaries: { boundary: string; before: Totals; after: Totals; differenceText: string }[];
-  text: string;
-}
-
-interface Totals extends Lasting {
-  calls: number;
 }
 
 /** The answers what lines cost, by their names in `framedex/costs`. */

@@ -8,7 +8,8 @@ import { reasonOf, withoutLinks } from "../plain";
 import { createClient } from "./client";
 import { whyFailed } from "./failure";
 import { isFound, Located, locateServer, NotFound, ServerCommand } from "./locate";
-import { Led } from "./protocol";
+import { withOwnViews } from "./ownViews";
+import { Captures, Led } from "./protocol";
 import { RestartLimit } from "./restarts";
 
 // For the first answer, on a slow disk. Everything waits for a start: one without an end would be the last.
@@ -23,6 +24,15 @@ export type Problem =
   | { readonly kind: "failed"; readonly command: ServerCommand; readonly reason: string }
   | { readonly kind: "crashed"; readonly command: ServerCommand };
 
+/** A step that the reader has taken, and the request that lists all places to which it could have led. */
+interface Step {
+  readonly uri: vscode.Uri;
+  readonly position: vscode.Position;
+  readonly request: "framedex/waysIn" | "framedex/waysOut";
+}
+
+export type LedFrom = Led & { readonly from: Step | undefined };
+
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private current: ServerState = "stopped";
@@ -30,22 +40,25 @@ export class Server implements vscode.Disposable {
   private turn: Promise<void> = Promise.resolve();
   private waiting: Promise<void> | undefined;
   private readonly limit = new RestartLimit();
+  private from: Step | undefined;
   private readonly underWay = new Map<ProgressToken, string>();
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private readonly indexChanged = new vscode.EventEmitter<void>();
-  private readonly led = new vscode.EventEmitter<string>();
+  private readonly led = new vscode.EventEmitter<LedFrom>();
   private readonly failed = new vscode.EventEmitter<Problem>();
 
   /** After the state has changed, or what the server is busy with. */
   readonly onDidChangeState = this.changed.event;
   /** After somebody has written into an index that the server reads, and whenever another server answers. */
   readonly onDidChangeIndex = this.indexChanged.event;
-  /** After a step, with what is said of it: which frames it went over, say; empty where nothing is. */
+  /** After a step, with what is said of it: which frames it went over, say, and from where it was taken. */
   readonly onDidLead = this.led.event;
   readonly onProblem = this.failed.event;
 
   /** How the server was started, once it was found. */
   command: ServerCommand | undefined;
+  /** What keeps the server from running, until it is started again. */
+  problem: Problem | undefined;
 
   constructor(private readonly output: vscode.LogOutputChannel, private readonly own: OwnEnvironments) {}
 
@@ -111,6 +124,11 @@ export class Server implements vscode.Disposable {
     }
   }
 
+  /** Has all that show something of an index ask again: the server itself hears nothing of one that it could not open. */
+  askAgain(): void {
+    this.indexChanged.fire();
+  }
+
   dispose(): void {
     void this.stop();
     this.isDisposed = true;
@@ -133,8 +151,7 @@ export class Server implements vscode.Disposable {
     const located = known ?? (await locateServer(this.own));
     if (!isFound(located)) {
       this.output.warn(located.reason);
-      this.become("missing");
-      this.failed.fire({ kind: "missing", found: located });
+      this.fail("missing", { kind: "missing", found: located });
       return;
     }
     this.command = located;
@@ -142,7 +159,7 @@ export class Server implements vscode.Disposable {
     const client = createClient(located, this.output, this.errorHandler(located), this.middleware());
     this.client = client;
     client.onNotification("framedex/didChangeIndex", () => this.indexChanged.fire());
-    client.onNotification("framedex/led", ({ text }: Led) => this.led.fire(text));
+    client.onNotification("framedex/led", (led: Led) => this.led.fire({ ...led, from: this.from }));
     const late = setTimeout(() => client.serverProcess?.kill("SIGKILL"), PATIENCE);
     try {
       await client.start();
@@ -152,8 +169,7 @@ export class Server implements vscode.Disposable {
       }
     } catch (error) {
       this.client = undefined;
-      this.become("failed");
-      this.failed.fire({ kind: "failed", command: located, reason: await whyFailed(located, error) });
+      this.fail("failed", { kind: "failed", command: located, reason: await whyFailed(located, error) });
       return;
     } finally {
       clearTimeout(late);
@@ -198,13 +214,21 @@ export class Server implements vscode.Disposable {
       this.become("starting");
       void this.start();
     } else {
-      this.become("failed");
-      this.failed.fire({ kind: "crashed", command });
+      this.fail("failed", { kind: "crashed", command });
     }
   }
 
   private middleware(): Middleware {
     return {
+      ...withOwnViews((about) => this.request<Captures | null>("framedex/captures", about)),
+      provideDefinition: (document, position, token, next) => {
+        this.from = { uri: document.uri, position, request: "framedex/waysIn" };
+        return next(document, position, token);
+      },
+      provideDeclaration: (document, position, token, next) => {
+        this.from = { uri: document.uri, position, request: "framedex/waysOut" };
+        return next(document, position, token);
+      },
       handleWorkDoneProgress: (token, value, next) => {
         if (value.kind === "begin") {
           this.underWay.set(token, value.title);
@@ -219,10 +243,18 @@ export class Server implements vscode.Disposable {
     };
   }
 
+  private fail(state: "missing" | "failed", problem: Problem): void {
+    this.become(state);
+    this.problem = problem;
+    this.failed.fire(problem);
+  }
+
   private become(state: ServerState): void {
     this.current = state;
+    this.problem = undefined;
     if (!this.isDisposed) {
       void vscode.commands.executeCommand("setContext", "framedex.running", state === "running");
+      void vscode.commands.executeCommand("setContext", "framedex.missing", state === "missing");
       this.changed.fire(state);
     }
   }

@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -25,16 +26,46 @@ _START_S = 2.0
 _DELAY_S = 0.05
 """The longest time in which the started witness reports a signal. It waits in the kernel, so 1 ms is common."""
 
+_MANY_SIGNALS = 1 << 16
+"""More bytes than the pipe holds."""
+
 # Signals that nobody can handle, that report an error of this process itself, or that stop a background job.
 _NOT_FORWARDED = {
     *("SIGBUS", "SIGCHLD", "SIGFPE", "SIGILL", "SIGKILL", "SIGPIPE", "SIGSEGV", "SIGSTOP", "SIGTTIN", "SIGTTOU"),
 }
 
 
+@dataclass(frozen=True)
+class SupervisedProcess:
+    """A child process, and the end of a pipe to which Python writes a byte for each signal."""
+
+    _process: subprocess.Popen[bytes]  # noqa: TID251
+    _signals: int
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def wait(self) -> int:
+        """Wait for the end, and return the exit status: negative if a signal ended the process.
+
+        Python runs handlers in the main thread. If the kernel delivers a signal to another thread, a plain wait of the
+        main thread continues, and the handler does not run.
+        """
+        end = os.pidfd_open(self.pid)
+        try:
+            while end not in select.select([end, self._signals], [], [])[0]:
+                os.read(self._signals, _MANY_SIGNALS)
+        finally:
+            os.close(end)
+        return self._process.wait()
+
+
 @contextmanager
 def supervised(
     command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
-) -> Iterator[subprocess.Popen[bytes]]:  # noqa: TID251
+) -> Iterator[SupervisedProcess]:
     """Start a command, and forward signals to it while the block lasts.
 
     If this process dies, the child is killed. An exception in the block kills it, too. Raises OSError if the command
@@ -44,23 +75,40 @@ def supervised(
     early: list[int] = []
     process: subprocess.Popen[bytes] | None = None  # noqa: TID251
     watching = _Witness()
+    stops_with_program = False
 
     def forward(number: int, _frame: FrameType | None = None) -> None:
+        nonlocal stops_with_program
         if process is None:
             early.append(number)
             return
         if not watching.received(number):
             process.send_signal(number)
-        if number == signal.SIGTSTP:
+        if number in (signal.SIGTSTP, signal.SIGCONT):
+            stops_with_program = number == signal.SIGTSTP
+        follow()
+
+    def follow(_number: int = 0, _frame: FrameType | None = None) -> None:
+        nonlocal stops_with_program
+        if stops_with_program and process is not None and _has_stopped(process.pid):
+            stops_with_program = False
             os.kill(os.getpid(), signal.SIGSTOP)
 
+    signals, wakeup = os.pipe()
+    for end in (signals, wakeup):
+        os.set_blocking(end, False)
+    wakeup_before = signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     handlers = {number: signal.signal(number, forward) for number in forwarded}
+    handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, follow)
+    ignores_ends = handlers[signal.SIGCHLD] is signal.SIG_IGN
     try:
-        process = subprocess.Popen(command, env=environment, cwd=folder)  # noqa: TID251
+        process = subprocess.Popen(  # noqa: TID251
+            command, env=environment, cwd=folder, preexec_fn=_ignore_ends if ignores_ends else None
+        )
         watching.guard(process.pid)
         for number in early:
             forward(number)
-        yield process
+        yield SupervisedProcess(process, signals)
     except BaseException:
         if process is not None:
             process.kill()
@@ -68,12 +116,27 @@ def supervised(
     finally:
         for number, handler in handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        signal.set_wakeup_fd(wakeup_before)
+        for end in (signals, wakeup):
+            os.close(end)
         watching.end()
 
 
 def _is_forwarded(number: int) -> bool:
     """Whether this process handles a signal. A child inherits that a signal is ignored, as under nohup."""
     return getattr(number, "name", "") not in _NOT_FORWARDED and signal.getsignal(number) is not signal.SIG_IGN
+
+
+def _ignore_ends() -> None:
+    """Leave a child the ignored SIGCHLD of this process, which itself needs the signal to learn the child's status."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+def _has_stopped(child: int) -> bool:
+    """Whether a signal has stopped the child. A program that handles SIGTSTP, or has no shell above it, continues."""
+    with suppress(ChildProcessError):
+        return os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    return False
 
 
 class _Witness:

@@ -20,7 +20,7 @@ from framedex.errors import FramedexError
 
 _AT_ONCE = 4_096  # lines
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 def print_error(error: FramedexError) -> None:

@@ -12,7 +12,8 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
-    summary    {"functions": [function totals]}
+    summary    {"functions": [function totals], "profiles": [{"value": name and unit, "thread", "is_time": bool,
+                "weight": int, "functions": [{"function", "self_weight": int, "total": int}]}]}: of samples
     compiles   {"compiles": [{"line": line | null, "outward": [line], "function", "compiles": int, "failed": int,
                 "total_duration", "longest_duration", "loads": int, "load_duration", "changes": [{"cause", "what",
                 "values": [str]}], "first_call", "latest_call", "problem"}]}
@@ -27,7 +28,7 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
     waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line": line | null, "outward": [line],
                 "how": "result" | "copy to the host" | "run", "thread", "count", "unsure": int, "total_duration",
                 "longest_duration", "longest_call", "first_call", "latest_call", "unended": int}],
-                "unseen", "unseen_times": int, "unseen_call", "loops": [{"capture", "thread",
+                "unseen", "unseen_times": int, "unseen_call", "ended_by": [str], "loops": [{"capture", "thread",
                 "line": line | null, "rounds", "start", "duration", "median_duration", "compile", "dispatch",
                 "transfer", "wait", "steps": [{"number", "start", "duration", "compile", "dispatch", "transfer",
                 "wait", "first_call"}]}]}
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
         Transfers,
         Waiting,
     )
+    from framedex.model.profile_totals import ProfileTotals
     from framedex.model.profiled import ProfiledRun
 
 Document = dict[str, Any]
@@ -159,9 +161,13 @@ def imports_document(path: Path, imported: Sequence[Imported]) -> Document:
     }
 
 
-def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals]) -> Document:
-    """What the calls of each function came to."""
-    return {**answer_document(answer), "functions": [asdict(each) for each in totals]}
+def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals], profiles: Sequence[ProfileTotals]) -> Document:
+    """What the calls of each function came to, and the samples of imported profiles."""
+    return {
+        **answer_document(answer),
+        "functions": [asdict(each) for each in totals],
+        "profiles": [asdict(each) for each in profiles],
+    }
 
 
 def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
@@ -200,6 +206,7 @@ def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
         **{"recorded": found.recorded, "device": found.device, "line_count": len(found.lines)},
         **{"lines": lines, "loops": [asdict(loop) for loop in found.loops]},
         **{"unseen": found.unseen, "unseen_times": found.unseen_times, "unseen_call": found.unseen_call},
+        **{"ended_by": found.ended_by},
     }
 
 

@@ -2,13 +2,14 @@
 
     {"before": side, "after": side, "devices": [quantity], "functions": [{"function", "quantities": [quantity],
     "call_before", "call_after": int | null}], "lines": [{"before", "after": line | null, "quantities": [quantity],
-    "roads": [branch], "why": [str]}], "loops": [{"before", "after": line | null, "quantities": [quantity],
-    "rounds": [{"number": int, "quantities": [quantity]}]}], "unchanged": int}
+    "roads": [branch], "why": [str], "duration_before", "duration_after": int}], "loops": [{"before", "after": line |
+    null, "quantities": [quantity], "rounds": [{"number": int, "quantities": [quantity]}]}], "unchanged": int}
 
 A side is {"index", "captures": [capture], "capture", "counted", "versions": {name: str}}; a quantity {"about": "calls"
 | "times" | "bytes" | "compiles", "name", "of", "before", "after": int | null}, times in nanoseconds; a branch {"depth",
 "function", "language", "place", "before", "after": calls}, callers before their callees. `why` are sentences: what is
-other in the programs that are compiled. Lines and captures are as in `documents.py`.
+other in the programs that are compiled. The durations of a line are those of all its calls, ns. Lines and captures are
+as in `documents.py`.
 """
 
 from __future__ import annotations

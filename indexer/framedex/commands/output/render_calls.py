@@ -17,6 +17,7 @@ from framedex.plaintext import printable
 if TYPE_CHECKING:
     from framedex.commands.output.repetition import Run
     from framedex.model import CaptureRow, FunctionTotals, PythonLine
+    from framedex.model.profile_totals import ProfileTotals
 
 Below = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
 """Given the calls of a page, gives the lines to print below each."""
@@ -26,6 +27,7 @@ _PAGE = 20_000  # runs
 _NUMBERS = 3  # of the columns, the first, which stand at the right
 _NARROWEST = 24  # columns that are left to what was called
 _WIDEST_THREAD = 16
+_MOST_SAMPLED = 50  # functions of an imported profile
 
 
 def call_lines(
@@ -109,6 +111,43 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
             Span(printable(each.function), "error" if each.errors else "native"),
         )
     yield (Span(row_text(total, widths) + "  total", "dim"),)
+
+
+def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
+    """Self and total weight by function of the samples of imported profiles, with their unit."""
+    heads = ("% self", "self", "% total", "total")
+    shown = totals.functions[:_MOST_SAMPLED]
+    whole = max(totals.weight, 1)
+    weight = _weight_words(totals)
+    rows = [
+        (
+            f"{100 * each.self_weight / whole:.1f}",
+            weight(each.self_weight),
+            f"{100 * each.total / whole:.1f}",
+            weight(each.total),
+        )
+        for each in shown
+    ]
+    last = ("100.0", weight(totals.weight), "", "")
+    widths = column_widths(heads, *rows, last)
+    thread = f", thread {printable(totals.thread)}" if totals.thread else ""
+    yield (Span(f"{printable(totals.value)}{thread}", "head"),)
+    yield (Span(f"{row_text(heads, widths)}  function", "dim"),)
+    for each, cells in zip(shown, rows, strict=True):
+        function = each.function
+        name = Span(printable(function.name), function.language.value)
+        place = (Span("  "), *place_line(function.location)) if function.location is not None else ()
+        yield (Span(f"{row_text(cells, widths)}  "), name, *place)
+    if len(totals.functions) > len(shown):
+        left_out = words.count(len(totals.functions) - len(shown), "more function")
+        yield (Span(f"… {left_out}; --json lists all", "dim"),)
+    yield (Span(f"{row_text(last, widths)}  total", "dim"),)
+
+
+def _weight_words(totals: ProfileTotals) -> Callable[[int], str]:
+    if totals.is_time:
+        return words.duration
+    return words.size if totals.value.endswith("(bytes)") else "{:,}".format
 
 
 def capture_heading(capture: CaptureRow | None) -> Line:

@@ -12,7 +12,7 @@ from framedex.commands.output.terminal import Line, Span, place_line, source_is_
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind
 from framedex.plaintext import printable
-from framedex.tracetext import frame_labels, section_title
+from framedex.tracetext import frame_labels, recorded_labels, section_title
 
 if TYPE_CHECKING:
     from framedex.model import FfiSite, Trace
@@ -40,6 +40,7 @@ def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None)
             for frame in run:
                 others = len(frame.candidates)
                 yield (*_frame(frame, width), Span(f" (+{words.count(others, 'candidate')})" if others else "", "dim"))
+                yield from _recorded(frame, width)
         else:
             yield _fold(list(run))
 
@@ -49,6 +50,7 @@ def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) ->
     width = _name_width(frames, terminal_width)
     for frame in frames:
         yield _frame(frame, width)
+        yield from _recorded(frame, width)
         for candidate in frame.candidates:
             yield (Span(f"{'or ':>{width + 6}}"), *place_line(candidate))
 
@@ -176,6 +178,11 @@ def _frame(frame: FrameRow, width: int) -> Line:
         return (Span(name, frame.function.language.value), *place_line(frame.location, labels))
     place = Span(_address(frame), "dim", elastic=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
+
+
+def _recorded(frame: FrameRow, width: int) -> Iterator[Line]:
+    for label in recorded_labels(frame):
+        yield text_line(f"{' ' * (width + 6)}{label}", "dim")
 
 
 def _address(frame: FrameRow) -> str:

@@ -19,7 +19,7 @@ import click
 
 from framedex.errors import FramedexError
 from framedex.model.places import path_in_repository
-from framedex.placetext import location_labels, place_text
+from framedex.placetext import location_labels, place_text, recorded_text_labels
 from framedex.plaintext import printable
 from framedex.portable import host_name
 from framedex.whereabouts.files import is_here
@@ -122,7 +122,7 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     URL itself: every terminal finds those.
     """
     if labels is None:
-        labels = location_labels(location)
+        labels = [*location_labels(location), *recorded_text_labels(location)]
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
     if is_here:

@@ -50,18 +50,18 @@ _OPTIONS = (
     click.option(
         "--function",
         metavar="NAME[,NAME...]",
-        help="Only calls of these functions; a part of a name is enough, or a pattern: 'PJRT_Buffer_*'.",
+        help="Only calls of these functions: part of a name, or a pattern such as 'PJRT_Buffer_*'.",
     ),
-    click.option("--thread", metavar="NAME", help="Only calls on threads of this name or id; `main`: the main thread."),
-    click.option("--object", metavar="NAME", help="Only calls with this object: the life of buffer#12."),
-    click.option("--errors", "errors_only", is_flag=True, help="Only calls that came back with an error."),
-    click.option("--slower", "slower_than", type=Moment(), help="Only calls that took longer than this."),
-    click.option("--since", "after", type=Moment(), help="Only calls that began at or after this time."),
+    click.option("--thread", metavar="NAME", help="Only calls on this thread, by name or id; `main`: the main thread."),
+    click.option("--object", metavar="NAME", help="Only calls with this object, such as buffer#12."),
+    click.option("--errors", "errors_only", is_flag=True, help="Only calls that returned an error."),
+    click.option("--slower", "slower_than", type=Moment(), help="Only calls slower than this."),
+    click.option("--since", "after", type=Moment(), help="Only calls that started at or after this time."),
     click.option(
-        "--until", "before", type=Moment(), help="Only calls that began at or before this time into the recording."
+        "--until", "before", type=Moment(), help="Only calls that started at or before this time of the recording."
     ),
     click.option(
-        "--through", metavar="TEXT", help="Only calls whose stack has a function or file with TEXT, or FILE:LINE."
+        "--through", metavar="TEXT", help="Only calls whose stack contains TEXT in a function or file, or FILE:LINE."
     ),
     capture_option,
 )

@@ -9,5 +9,5 @@ store_option = click.option(
     metavar="ADDRESS",
     required=True,
     envvar="FRAMEDEX_STORE",
-    help="The store: a folder, s3://BUCKET/FOLDER, gs://BUCKET/FOLDER. Default: the variable FRAMEDEX_STORE.",
+    help="The store: a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER. Default: $FRAMEDEX_STORE.",
 )

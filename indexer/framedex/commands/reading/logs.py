@@ -111,8 +111,10 @@ def _has_only_address(found: Found) -> bool:
 
 def problems_of_builds(builds: BuildEvidence) -> Iterator[str]:
     """Sentences for the user: binaries here that are, or may be, other builds than those of the text."""
-    for path in sorted(builds.others - builds.unproven):
+    for path in sorted(builds.others - builds.unproven - set(builds.recorded.values())):
         yield f"{printable(path)} is another build than the one in the text: its offsets name nothing."
+    for module in sorted(filter(None, builds.recorded)):
+        yield f"Names of {printable(module)} are those of a recorded build, of which framedex kept a copy."
     if builds.unproven:
         paths = ", ".join(map(printable, sorted(builds.unproven)))
         yield (

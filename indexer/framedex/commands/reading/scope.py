@@ -70,8 +70,7 @@ capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
     "chosen",
     type=CaptureChoice(),
     metavar="ID|latest|all",
-    help="Of which captures: ids of `framedex captures` (3 or 3,5), all, or the latest run that has what is asked for,"
-    " which is the default.",
+    help=("Captures: ids of `framedex captures` (3 or 3,5), all, or latest. Default: the latest run with an answer."),
 )
 
 

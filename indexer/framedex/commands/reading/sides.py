@@ -13,15 +13,15 @@ import click
 
 from framedex.commands.reading.known import known_index, load_settings_here, open_index
 from framedex.commands.reading.scope import Chosen, captures_named, index_of_whole_runs
-from framedex.diff.model import Side
+from framedex.diff.sides import side_of
 from framedex.errors import FramedexError
 from framedex.index import find_index
 from framedex.model.scopes import Counted
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
+    from framedex.diff.model import Side
     from framedex.index import Index
-    from framedex.model import AnswerOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def opened_side(named: NamedSide, given: Path | None) -> Iterator[tuple[Index, S
     with index_of_whole_runs(path, chosen) as (index, answer):
         if not answer.captures:
             raise FramedexError("What is to be compared has no calls.", "`framedex captures` lists those that have.")
-        yield index, Side(str(index.path), answer, _versions(index, answer))
+        yield index, side_of(index, answer)
 
 
 def _resolved(named: NamedSide, given: Path | None) -> tuple[Path | None, Chosen]:
@@ -105,14 +105,3 @@ def _refuse_unread(folder: Path) -> None:
         raise FramedexError(
             f"The capture {folder} is not in an index yet.", f"`framedex index {shell_word(str(folder))}` reads it."
         )
-
-
-def _versions(index: Index, answer: AnswerOf) -> tuple[tuple[str, str], ...]:
-    """What ran, by name: packages, the plug-in, and the version of its API."""
-    found: dict[str, dict[str, None]] = {}
-    for capture in answer.captures:
-        run = index.observed(capture.id).run()
-        for name, version in (*run.versions, ("plug-in", run.plugin), ("PJRT C API", run.api)):
-            if version:
-                found.setdefault(name, {})[version] = None
-    return tuple((name, ", ".join(versions)) for name, versions in found.items())

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from framedex.commands.editor.browser import is_page
 from framedex.commands.output.terminal import source_is_here
 from framedex.model.places import path_in_repository
-from framedex.placetext import cell_name, location_labels, place_text
+from framedex.placetext import cell_name, location_labels, place_text, recorded_text_labels
 from framedex.regularfile import read_regular_text
 
 if TYPE_CHECKING:
@@ -62,7 +62,11 @@ class Places:
         name = self._names.get(location.path, location.path)
         self._shown.add(location.path)
         link = self._link(location)
-        labels = [*location_labels(location), *([] if link or not self._template else ["not here"])]
+        labels = [
+            *location_labels(location),
+            *recorded_text_labels(location),
+            *([] if link or not self._template else ["not here"]),
+        ]
         return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
 
     def files(self) -> list[tuple[str, str]]:

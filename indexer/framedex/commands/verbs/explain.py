@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ from framedex.interchange.detect import read
 from framedex.interchange.placing.inward import inward_frames
 from framedex.interchange.placing.quoted import quoted_source
 from framedex.interchange.text.escapes import without_escapes
+from framedex.interchange.text.html_pages import without_html
+from framedex.patterns import compiled_on_use
 from framedex.placetext import location_labels
 from framedex.plaintext import visible
 from framedex.releases.stated import StatedReleases
@@ -34,6 +36,9 @@ from framedex.releases.stated import StatedReleases
 if TYPE_CHECKING:
     from framedex.interchange.model import TextFrame, TextStack
     from framedex.interchange.placing.resolve import Found, Resolver
+
+
+_CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl's and glog's
 
 
 @click.command()
@@ -55,6 +60,7 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
+        resolver.written_by = _written_by(file, text)
         resolver.of_program(*reading.frames())
         explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
@@ -85,6 +91,15 @@ def _text(file: str) -> str:
         raise unreadable(file, error) from error
 
 
+def _written_by(file: str, text: str) -> float | None:
+    """When the text existed at the latest: what it says of its crash, or when its file was written."""
+    times = [float(match["time"]) for match in _CRASHED_AT.finditer(text)]
+    if file != "-":
+        with suppress(OSError, ValueError):
+            times.append(Path(file).stat().st_mtime)
+    return min(times, default=None)
+
+
 def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
     frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
     resolver.of_stack(frames)
@@ -93,7 +108,7 @@ def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterat
 
 
 def _plain(content: bytes) -> str:
-    text = without_escapes(content.decode("utf-8", "replace"))
+    text = without_html(without_escapes(content.decode("utf-8", "replace")))
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,16 @@ import click
 
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import summary_document
-from framedex.commands.output.render_calls import totals_lines
+from framedex.commands.output.render_calls import profile_lines, totals_lines
 from framedex.commands.reading.choices import Choice
 from framedex.commands.reading.filters import filter_options, nothing_passes
 from framedex.commands.reading.known import note_what_is_missing
 from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
+from framedex.model.profile_totals import PROFILE
 
 if TYPE_CHECKING:
     from framedex.model import CallFilter, FunctionTotals
+    from framedex.model.profile_totals import SampledFunction
 
 _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
     "self": lambda totals: -totals.self_time,
@@ -46,14 +49,30 @@ def summary(
 
     `self` excludes recorded calls inside the function. Above 100,000 calls, median, p90 and p99 are within 0.8
     percent; everything else is exact.
+
+    Imported profiles: weight of samples by function, in the unit of the profile. `self` is the weight that ended in
+    the function, `total` includes its callees.
     """
     with index_of_whole_runs(index_path, chosen) as (index, answer):
         found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
+        is_sampled = any(each.boundary == PROFILE for each in found)
+        profiles = index.calls.profile_totals(wanted, by_thread=by_thread) if is_sampled else []
+        profiles = [replace(each, functions=_ordered(each.functions, sort)) for each in profiles]
         why = nothing_passes(index, wanted) if not found else ""
     if as_json:
-        print_json(summary_document(answer, found))
+        print_json(summary_document(answer, found, profiles))
     else:
         note_what_is_missing(*answer.captures)
-        print_lines([heading(answer), *(totals_lines(found, by_thread=by_thread) if found else ())])
+        called = [each for each in found if each.boundary != PROFILE]
+        print_lines([heading(answer), *(totals_lines(called, by_thread=by_thread) if called else ())])
+        for each in profiles:
+            print_lines([(), *profile_lines(each)])
     if not found:
         nothing_found(why)
+
+
+def _ordered(functions: Sequence[SampledFunction], sort: str) -> tuple[SampledFunction, ...]:
+    """The functions by total or name; else as they are, by their own weight."""
+    if sort == "total":
+        return tuple(sorted(functions, key=lambda each: -each.total))
+    return tuple(sorted(functions, key=lambda each: each.function.name)) if sort == "name" else tuple(functions)

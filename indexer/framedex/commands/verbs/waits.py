@@ -31,7 +31,7 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
     A thread waits while it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
     `np.asarray(x)`), or in a call that runs a program when its queue is full. A wait without a recorded end has an
     unknown duration. Loops are `for` and `while` statements of the program. Each round shows its thread's time in
-    compilation, dispatch, transfers, waits and its own code.
+    compilation, dispatch, transfers, waits and the rest.
     """
     with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_waits()) as (index, answer):
         found = index.waits(all_lines=all_lines)
@@ -40,5 +40,5 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
     else:
         note_what_is_missing(*answer.captures)
         print_lines([heading(answer), (), *waits_lines(found, limit)] if found.recorded else [heading(answer)])
-    if not (found.lines or found.loops or found.unseen):
+    if not (found.lines or found.loops or found.unseen or found.ended_by):
         nothing_found(_NOTHING)

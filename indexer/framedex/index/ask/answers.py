@@ -18,16 +18,15 @@ def answer_of_everything(reader: Reader) -> AnswerOf:
 
 def answer_of_file(file: AskedFile) -> AnswerOf:
     """The captures that questions about the file are answered of."""
-    return _of_passing(file.reader, "line_calls WHERE file = ?1", file.id, programs=runs_of_programs())
+    return _of_passing(file.reader, "line_calls WHERE file = ?1", file.id, programs=runs_of_programs("fr.file = ?1"))
 
 
 def answer_of_line(line: AskedLine) -> AnswerOf:
     """The captures that questions about the line are answered of."""
     if line.capture is not None:
         return _answer(line.reader, Counted.CHOSEN, f"p.id = {line.capture}")
-    here = f"line {IN_JSON.replace('?', '?2')}"
-    totals = f"line_calls WHERE file = ?1 AND {here}"
-    return _of_passing(line.reader, totals, line.id, json_list(line.then), programs=runs_of_programs(here))
+    totals = f"line_calls WHERE {line.on('line_calls')}"
+    return _of_passing(line.reader, totals, programs=runs_of_programs(line.on("fr")))
 
 
 def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerOf:

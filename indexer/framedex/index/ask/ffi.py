@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from framedex.ffi.model import (
     FfiUse,
     RunTotals,
     Signature,
+    UnfinishedRun,
 )
 from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
@@ -70,6 +71,31 @@ class Ffi:
         """
         return _targets(self.reader)
 
+    def unfinished_runs(self, target: str, stage: str) -> list[UnfinishedRun]:
+        """The runs of a stage of a target that had not returned when their recordings ended, oldest first."""
+        rows = self.reader.rows(
+            f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_HERE} AND k.boundary = x.boundary"
+            " AND x.target = ? AND x.stage = ? AND k.error < 0 ORDER BY c.id",
+            target,
+            stage,
+        )
+        runs = [_Run(*row) for row in rows]
+        known = _Known.of(self.reader, runs)
+        return [known.unfinished(run) for run in runs]
+
+    def use(self, target: str) -> FfiUse | None:
+        """A target as hovers show it, by its latest runs; None for one that was never run."""
+        return _use(self.reader, target) if self.is_called(target) else None
+
+    def is_called(self, target: str) -> bool:
+        """Whether a capture has a run of a target."""
+        found = self.reader.rows(
+            "SELECT 1 FROM ffi_functions x JOIN call_kinds k ON k.boundary = x.boundary"
+            f" WHERE x.target = ? AND k.capture {_HERE} LIMIT 1",
+            target,
+        )
+        return bool(found)
+
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
         """The registered functions of the FFI handlers that were made from any of these functions."""
         rows = self.reader.rows(
@@ -93,7 +119,10 @@ def _targets(reader: Reader) -> list[FfiTarget]:
     registrations = _registrations(reader)
     problems = _problems(reader)
     names = dict.fromkeys([*known.runs, *(problem.target for problem in problems), *registrations])
-    found = [known.target(name, registrations.get(name, ()), _troubles(reader, problems, name)) for name in names]
+    found = [
+        known.target(name, registrations.get(name, ()), _troubles(reader, problems, name, registrations))
+        for name in names
+    ]
     return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
 
 
@@ -106,9 +135,7 @@ def _uses_at(line: AskedLine) -> list[FfiUse]:
     reader = line.reader
     called = reader.rows(
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
-        f" WHERE fr.file = ? AND fr.line {IN_JSON}",
-        line.id,
-        json_list(line.then),
+        f" WHERE {line.on('fr')}"
     )
     here = json_list([function.id for function in functions_at(line)])
     handled = reader.rows(
@@ -202,6 +229,15 @@ class _Known:
             merged[key] = runs_so_far + len(of_text), errors + sum(run.error > 0 for run in of_text)
         found = [FfiShapes(*key, runs=count, errors=errors) for key, (count, errors) in merged.items()]
         return tuple(sorted(found, key=lambda shapes: (shapes.stage != _EXECUTE, -shapes.runs)))
+
+    def unfinished(self, run: _Run) -> UnfinishedRun:
+        """A run that did not return."""
+        (shapes,) = self.shapes([run])
+        given = f"({shapes.arguments}) -> ({shapes.results})" if shapes.arguments or shapes.results else ""
+        sites = self.joins[run.join][1] if run.join is not None else ()
+        return UnfinishedRun(
+            run.call, tuple(self.sites[site] for site in sites), "  ".join(filter(None, (given, shapes.attributes)))
+        )
 
     def _errors(self, runs: Sequence[_Run]) -> list[FfiTrouble]:
         """The errors that runs came back with, each message once."""
@@ -381,11 +417,13 @@ def _problems(reader: Reader) -> list[Problem]:
     return [Problem(row[0], row[1], tuple(json.loads(row[2])), tuple(json.loads(row[3])), row[4]) for row in rows]
 
 
-def _troubles(reader: Reader, problems: Iterable[Problem], target: str) -> list[FfiTrouble]:
+def _troubles(
+    reader: Reader, problems: Iterable[Problem], target: str, registered: Collection[str]
+) -> list[FfiTrouble]:
     found = []
     for problem in problems:
         if problem.target == target:
-            explained = explain_problem(problem)
+            explained = explain_problem(problem, registered)
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
             ids = [site for (site,) in reader.rows(query, json_list(problem.sites))]
             sites = tuple(sites_by_id(reader, ids).values())

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from framedex import words
@@ -31,9 +32,11 @@ _VIEWS = (
     "SELECT m.name AS view, group_concat(c.name, ', ') AS columns FROM sqlite_master m, pragma_table_info(m.name) c"
     " WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name"
 )
-# Some views look into JSON, which SQLite takes for unsafe in a schema. No function that it has does more than compute,
-# but for the one that is refused below.
+# Some views look into JSON, which SQLite takes for unsafe in a schema.
 _TRUSTING = "PRAGMA trusted_schema = 1"
+# Functions that do more than compute, SQLITE_DIRECTONLY of sqlite3.h: `load_extension`; `fts3_tokenizer`, which tells
+# and takes addresses of functions in this process.
+_UNSAFE_FUNCTIONS = "SELECT name FROM pragma_function_list WHERE flags & 0x80000"
 # These tables only compute, but SQLite declares them when they are first named, which the authorizer would refuse.
 _CONNECT_TABLES_OF_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
 # What a query can do wrong itself; all else is the index's.
@@ -100,17 +103,16 @@ def _bound(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA hard_heap_limit = {MOST_MEMORY}")
     connection.execute(_CONNECT_TABLES_OF_JSON)
+    unsafe = frozenset(name for (name,) in connection.execute(_UNSAFE_FUNCTIONS))
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_QUERY)
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-    connection.set_authorizer(_authorized)
+    connection.set_authorizer(partial(_authorized, unsafe))
 
 
-def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-    is_function = action == sqlite3.SQLITE_FUNCTION
-    if action not in _READS or (is_function and second == "load_extension"):
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK
+def _authorized(unsafe: Collection[str], action: int, _: str | None, second: str | None, *__: str | None) -> int:
+    is_unsafe = action == sqlite3.SQLITE_FUNCTION and second in unsafe
+    return sqlite3.SQLITE_OK if action in _READS and not is_unsafe else sqlite3.SQLITE_DENY
 
 
 def _refused(name: str, message: str) -> FramedexError:

@@ -15,6 +15,11 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 PYTHON_LEAF = "coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
 """The innermost node of `stacks s` on its way out to Python: of an FFI run's site, of Python kept apart, or of all."""
 
+STATE_OF_LINE = (
+    "coalesce((SELECT v.id FROM file_versions v WHERE v.id = fr.version AND v.is_own AND fr.how = 'exact'), 0)"
+)
+"""The `version` under which totals of lines (`line_calls`) count what passed the line of `frames fr`."""
+
 LATEST_FIRST = "p.run DESC, p.started DESC, p.id DESC, c.id DESC"
 """Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read."""
 

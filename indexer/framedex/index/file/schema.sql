@@ -26,6 +26,7 @@ CREATE TABLE file_versions(
     modified INTEGER,  -- ns since 1970
     size INTEGER,  -- bytes
     blob TEXT,  -- its content, as git names it; empty: it had changed before anybody looked
+    is_own INTEGER,  -- whether it is a file of the program itself: lines of its states are counted apart
     text BLOB  -- its content, compressed by zlib; NULL for files of installed packages and of the system
 );
 CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
@@ -114,7 +115,7 @@ CREATE TABLE functions(
     release TEXT,  -- of jaxlib: the one that the binary came in, or ran with where it is not jaxlib's; else empty
     is_release_known INTEGER  -- whether the binary was built from that release's sources
 );
-CREATE UNIQUE INDEX idx_functions_module_name_symbol_unit_first_line_release
+CREATE INDEX idx_functions_module_name_symbol_unit_first_line_release
     ON functions (module, name, symbol, unit, first_line, release);
 CREATE INDEX idx_functions_short_name ON functions (short_name);
 CREATE INDEX idx_functions_name ON functions (name);
@@ -352,7 +353,7 @@ CREATE TABLE program_frames(
     file INTEGER REFERENCES files(id),
     version INTEGER REFERENCES file_versions(id)  -- the state of the file when it was last named
 );
-CREATE UNIQUE INDEX idx_program_frames_recorded_file_line_function ON program_frames (recorded_file, line, function);
+CREATE INDEX idx_program_frames_recorded_file_line_function ON program_frames (recorded_file, line, function);
 CREATE INDEX idx_program_frames_file_line ON program_frames (file, line);
 
 -- The sorts of ops.
@@ -687,6 +688,7 @@ CREATE TABLE stack_samples(
 CREATE TABLE line_calls(
     file INTEGER REFERENCES files(id),
     line INTEGER,
+    version INTEGER,  -- the state of the program's own file that has the line; 0 for other files, and where unknown
     boundary INTEGER REFERENCES boundaries(id),
     calls INTEGER,
     duration INTEGER,  -- ns
@@ -694,13 +696,14 @@ CREATE TABLE line_calls(
     run INTEGER,
     run_calls INTEGER,
     run_duration INTEGER,
-    PRIMARY KEY (file, line, boundary)
+    PRIMARY KEY (file, line, version, boundary)
 );
 
 -- The calls on threads without Python that a line had made, which do not pass it.
 CREATE TABLE line_links(
     file INTEGER REFERENCES files(id),
     line INTEGER,
+    version INTEGER,  -- as in line_calls
     boundary INTEGER REFERENCES boundaries(id),
     how TEXT,
     calls INTEGER,
@@ -709,15 +712,16 @@ CREATE TABLE line_links(
     run INTEGER,
     run_calls INTEGER,
     run_duration INTEGER,
-    PRIMARY KEY (file, line, boundary, how)
+    PRIMARY KEY (file, line, version, boundary, how)
 );
 
 -- A few argument objects of the calls that pass a line, to show.
 CREATE TABLE line_samples(
     file INTEGER REFERENCES files(id),
     line INTEGER,
+    version INTEGER,  -- as in line_calls
     arguments INTEGER,
-    PRIMARY KEY (file, line, arguments)
+    PRIMARY KEY (file, line, version, arguments)
 );
 
 -- Neighbours in stacks, as frames: `origin` called `target` directly.

@@ -1,13 +1,13 @@
 """What a question is about: a file, a line of it, or a capture, with the connection that answers.
 
-Lines are those of the file as it is now, in questions and in answers; `then` are the lines as they were recorded whose
-frames answer: mostly the line itself. They are looked up anew each time: an answer that is remembered has to rest on
-the state of the file.
+Lines are those of the file as it is now, in questions and in answers. The frames that answer for a line are those of
+the same line in each state of the file that was recorded. They are looked up anew each time: an answer that is
+remembered has to rest on the state of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -21,18 +21,52 @@ if TYPE_CHECKING:  # with the extractor, which most questions do without
     from framedex.sources.changes import Change
     from framedex.sources.moving import LineMap
 
-NO_LINE = 0
-"""What a line was that was not there yet: nothing was recorded on it."""
+_MOST_STATES = 32
+"""States of a file whose lines are followed to those now: the latest. Each takes some milliseconds after an edit."""
+
+_ANY = 0
+"""Stands for a state where all frames of a file are about one, or for all frames that are about none of its states."""
 
 
-def runs_of_programs(lines: str = "") -> str:
-    """A query for the runs that compiled programs with lines of the file `?1`; `lines` is a condition for them."""
-    condition = f" AND fr.{lines}" if lines else ""
+def runs_of_programs(condition: str) -> str:
+    """A query for the runs that compiled programs with some `program_frames fr`, by a condition."""
     return " UNION ALL ".join(
         f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
-        f" ON c.program = l.program JOIN captures p ON p.id = c.capture WHERE fr.file = ?1{condition}"
+        f" ON c.program = l.program JOIN captures p ON p.id = c.capture WHERE {condition}"
         for table, frame in (("program_lines", "frame"), ("program_steps", "origin"))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedState:
+    """A state of a file that frames are about, by its id (`_ANY`: see there), and where its lines are now.
+
+    `lines` is None where they are the same, or may be.
+    """
+
+    id: int
+    lines: LineMap | None
+
+    def now(self, line: int) -> int | None:
+        """Where a recorded line is now; None if it is not there."""
+        return line if self.lines is None else self.lines.new_line(line)
+
+    def then(self, line: int) -> int | None:
+        """What a line was when it was recorded; None if it was not there."""
+        return line if self.lines is None else self.lines.old_line(line)
+
+    def nearest_then(self, line: int) -> int:
+        """The same, or where the line would have been."""
+        return line if self.lines is None else self.lines.backward(line).line
+
+
+@dataclass(frozen=True, slots=True)
+class _LineThen:
+    """What a line was in a state of its file."""
+
+    now: int
+    state: int
+    then: int
 
 
 @dataclass(frozen=True)
@@ -44,7 +78,8 @@ class AskedFile:
 
     def of_latest_run(self) -> Self:
         """The same as the latest run has it that passed the file, or compiled what is in it, where that counts."""
-        query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {runs_of_programs()})"
+        programs = runs_of_programs("fr.file = ?1")
+        query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {programs})"
         return replace(self, reader=self.reader.of_latest(query, self.id))
 
     @property
@@ -67,7 +102,37 @@ class AskedFile:
 
         No line of a file answers that surely has changed since, if its recorded text is nowhere.
         """
-        state = self._state_then()
+        return self._lines_since(self._state_then())
+
+    def states(self) -> tuple[RecordedState, ...]:
+        """The states of the file that frames are about, the latest first, each with where its lines are now."""
+        own = self._own_states()
+        if len(own) < 2:
+            state = own[0][1] if own else self._state_then()
+            return (RecordedState(_ANY, self._lines_since(state)),)
+        others = RecordedState(_ANY, self.moved_lines())
+        return *(RecordedState(state, self._lines_of_one(then)) for state, then in own[:_MOST_STATES]), others
+
+    def in_state(self, table: str, state: RecordedState) -> str:
+        """A condition for the rows of a table with files and their versions: those that are about a state."""
+        own = self._own_states()
+        of_file = f"{table}.file = {-1 if self.id is None else self.id}"
+        if len(own) < 2:
+            return of_file
+        if state.id != _ANY:
+            return f"{of_file} AND {table}.version = {state.id}"
+        all_own = ", ".join(str(each) for each, _ in own)
+        return f"{of_file} AND coalesce({table}.version, 0) NOT IN ({all_own})"
+
+    def _lines_of_one(self, state: FileState) -> LineMap | None:
+        """From the lines of one state of several to those now: those of an unknown one are none of them."""
+        if state.blob:
+            return self._lines_since(state)
+        from framedex.sources.moving import NOTHING_IN_COMMON
+
+        return NOTHING_IN_COMMON
+
+    def _lines_since(self, state: FileState | None) -> LineMap | None:
         change = self.change_from(state)
         if change is None or change.lines is not None or state is None or not state.blob:
             return None if change is None else change.lines
@@ -75,8 +140,20 @@ class AskedFile:
 
         return NOTHING_IN_COMMON
 
+    def _own_states(self) -> Sequence[tuple[int, FileState]]:
+        """The states of a file of the program itself that frames are about, the latest first."""
+        query = (
+            "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"
+            " (SELECT version FROM frames WHERE file = ?1 AND how = 'exact'"
+            " UNION SELECT version FROM program_frames WHERE file = ?1) ORDER BY modified DESC, id DESC"
+        )
+        rows = self.reader.memory.recall(("states", self.path), lambda: self.reader.rows(query, self.id))
+        return [(state, FileState(modified, size, blob)) for state, modified, size, blob in rows]
+
     def _state_then(self) -> FileState | None:
-        # Frames of older recordings may be about other states of the file: the last one counts.
+        own = self._own_states()
+        if own:
+            return own[0][1]
         query = (
             "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
             " UNION ALL SELECT modified, size, blob FROM source_files s"
@@ -101,14 +178,12 @@ class AskedLine(AskedFile):
         """
         if not self.reader.is_of_several():
             return self
-        here = f"line {IN_JSON.replace('?', '?2')}"
-        passed = f"file = ?1 AND {here}"
         query = (
-            f"SELECT coalesce((SELECT max(run) FROM (SELECT run FROM line_calls WHERE {passed}"
-            f" UNION ALL {runs_of_programs(here)})),"
-            f" (SELECT max(run) FROM line_links WHERE {passed}))"
+            f"SELECT coalesce((SELECT max(run) FROM (SELECT run FROM line_calls WHERE {self.on('line_calls')}"
+            f" UNION ALL {runs_of_programs(self.on('fr'))})),"
+            f" (SELECT max(run) FROM line_links WHERE {self.on('line_links')}))"
         )
-        return replace(self, reader=self.reader.of_latest(query, self.id, json_list(self.then)))
+        return replace(self, reader=self.reader.of_latest(query))
 
     @property
     def lines(self) -> tuple[int, ...]:
@@ -117,56 +192,78 @@ class AskedLine(AskedFile):
         That is the line itself where frames stand on it. Else those of its statement on which some do: a call over
         several lines is one, and its frames stand where the callee's name is.
         """
-        return tuple(now for now, _ in self._answering())
+        return tuple(dict.fromkeys(each.now for each in self._answering())) or (self.line,)
 
     @property
-    def then(self) -> tuple[int, ...]:
-        """The same `lines` when the file was last recorded; `NO_LINE` for one that was not there.
+    def is_several(self) -> bool:
+        """Whether several lines of one state of the file answer: those of a statement."""
+        states = [each.state for each in self._answering()]
+        return len(states) > len(set(states))
+
+    def on(self, table: str) -> str:
+        """A condition for the rows of a table with files, lines and versions: those that answer for this line.
 
         Where nobody knows what has changed, lines keep their numbers.
         """
-        return tuple(then for _, then in self._answering())
+        return self._where(table, self._answering())
 
-    @property
-    def nearest_then(self) -> int:
-        """The same, or where the line would have been."""
-        moved = self.moved_lines()
-        return self.line if moved is None else moved.backward(self.line).line
+    def on_lines(self, table: str, lines: Iterable[int]) -> str:
+        """The same for some lines, each for itself."""
+        return self._where(table, self._then(lines))
 
-    def _answering(self) -> tuple[tuple[int, int], ...]:
-        """Of each line whose frames answer, what it is now and what it was."""
+    def around(self, table: str) -> str:
+        """A condition for functions with `end_line`: those that the line is in, or would have been in."""
+        parts = []
+        for state in self.states():
+            then = state.nearest_then(self.line)
+            extent = f"({table}.line = {then} OR ({table}.line <= {then} AND {table}.end_line >= {then}))"
+            parts.append(f"({self.in_state(table, state)} AND {extent})")
+        return f"({' OR '.join(parts)})"
+
+    def _where(self, table: str, lines: Collection[_LineThen]) -> str:
+        parts = []
+        for state in self.states():
+            then = sorted({each.then for each in lines if each.state == state.id})
+            if then:
+                parts.append(f"{self.in_state(table, state)} AND {table}.line IN ({', '.join(map(str, then))})")
+        return f"({' OR '.join(parts)})" if parts else "false"
+
+    def _answering(self) -> tuple[_LineThen, ...]:
         return self.reader.memory.recall(("answering", self.path, self.line), self._find_answering)
 
-    def _find_answering(self) -> tuple[tuple[int, int], ...]:
-        moved = self.moved_lines()
-        own = ((self.line, _line_before(moved, self.line)),)
+    def _find_answering(self) -> tuple[_LineThen, ...]:
+        own = self._then([self.line])
         file = self.reader.memory.file(self.path)
-        is_known = moved is not None or self.change() is None
+        is_known = self.moved_lines() is not None or self.change() is None
         if file is None or not is_known or self._with_frames(own) or not self._has_frames():
             return own
         around = self.reader.statements.lines_with(file, self.line, self._macros)
-        return self._with_frames([(line, _line_before(moved, line)) for line in around]) or own
+        return self._with_frames(self._then(around)) or own
 
-    def _with_frames(self, lines: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    def _then(self, lines: Iterable[int]) -> tuple[_LineThen, ...]:
+        """What these lines were in each state in which they were there."""
+        wanted = list(lines)
+        before = [(now, state.id, state.then(now)) for state in self.states() for now in wanted]
+        return tuple(_LineThen(now, state, then) for now, state, then in before if then is not None)
+
+    def _with_frames(self, lines: Collection[_LineThen]) -> tuple[_LineThen, ...]:
         """Those of the lines on which a frame of a recorded stack stands."""
-        rows = self.reader.rows(
-            f"SELECT DISTINCT fr.line FROM frames fr WHERE fr.file = ? AND fr.line {IN_JSON}"
-            " AND EXISTS (SELECT 1 FROM nodes n WHERE n.frame = fr.id)",
-            self.id,
-            json_list([then for _, then in lines]),
-        )
-        stood_on = {line for (line,) in rows}
-        return tuple(each for each in lines if each[1] in stood_on)
+        stood_on = {
+            (state.id, line)
+            for state in self.states()
+            for (line,) in self.reader.rows(
+                f"SELECT DISTINCT fr.line FROM frames fr WHERE {self.in_state('fr', state)} AND fr.line {IN_JSON}"
+                " AND EXISTS (SELECT 1 FROM nodes n WHERE n.frame = fr.id)",
+                json_list([each.then for each in lines if each.state == state.id]),
+            )
+        }
+        return tuple(each for each in lines if (each.state, each.then) in stood_on)
 
     def _has_frames(self) -> bool:
         return self.reader.row("SELECT 1 FROM frames WHERE file = ? LIMIT 1", self.id) is not None
 
     def _macros(self) -> str:
         return "".join(f"{macro}\n" for (macro,) in self.reader.rows("SELECT macro FROM macros"))
-
-
-def _line_before(moved: LineMap | None, line: int) -> int:
-    return line if moved is None else moved.old_line(line) or NO_LINE
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,10 @@ class Places:
         moved = change.lines.forward(place.line)
         if not moved.is_gone and moved.line == place.line:
             return place
-        stale = Stale.GONE if moved.is_gone else Stale.MOVED
-        return replace(place, line=moved.line, stale=stale, moved_from=place.line)
+        if not moved.is_gone:
+            return replace(place, line=moved.line, stale=Stale.MOVED, moved_from=place.line)
+        text = change.line_then(place.line)
+        return replace(place, line=moved.line, stale=Stale.GONE, moved_from=place.line, recorded_text=text)
 
     def change_since(self, path: str, then: FileState) -> Change | None:
         """What has changed in a file since; None for nothing."""

@@ -231,7 +231,7 @@ def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
 
 def _function_row(reader: Reader, row: Row) -> FunctionRow:
     place = reader.location(*row[8:])
-    moved = 0 if place is None or place.moved_from is None else place.line - place.moved_from
+    end = reader.location(row[8], row[7] or None, *row[10:])
     return FunctionRow(
         id=row[0],
         language=Language(row[1]),
@@ -241,7 +241,7 @@ def _function_row(reader: Reader, row: Row) -> FunctionRow:
         module=row[5],
         unit=row[6],
         location=_published(Urls(reader), place),
-        end_line=(row[7] or 0) + moved,
+        end_line=0 if end is None else end.line,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 ALL = 0
 
-_OF_LINE = "file, line, boundary, run_calls AS calls, run_duration AS duration, latest_call"
+_OF_LINE = "file, line, version, boundary, run_calls AS calls, run_duration AS duration, latest_call"
 _STEP = "origin, target, run_calls AS calls"
 _EDGE = "caller, callee, run_calls AS calls"
 _COLUMNS = {

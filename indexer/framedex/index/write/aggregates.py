@@ -18,7 +18,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, MAKES_CLIENT, SAMPLES, json_list
+from framedex.index.file.conventions import IN_JSON, MAKES_CLIENT, SAMPLES, STATE_OF_LINE, json_list
 from framedex.index.file.readable import CODE, READABLE
 from framedex.index.write.tree import Integers, Nodes, read_nodes
 from framedex.model import LinkHow
@@ -26,7 +26,7 @@ from framedex.model import LinkHow
 Flags = npt.NDArray[np.bool_]
 
 _LOW = 0xFFFFFFFF
-_LINE_TOTALS = "file, line, boundary, calls, duration, latest_call, run, run_calls, run_duration"
+_LINE_TOTALS = "file, line, version, boundary, calls, duration, latest_call, run, run_calls, run_duration"
 _LATER_HERE = "latest_call > excluded.latest_call"
 _MAKE_RUN_CALLS = (
     "run_calls = excluded.run_calls * (excluded.run >= run) + run_calls * (run >= excluded.run),"
@@ -176,13 +176,13 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
 def add_lines(connection: sqlite3.Connection, items: Items, nodes: Nodes, capture: int | None = None) -> None:
     """Add the items to the totals that depend on where frames are; those of one capture beside what is there."""
     walk = _Walk(nodes, items)
-    item, line = _lines_passed(connection, walk)
+    lines = _lines_passed(connection, walk)
     connection.executemany(
-        f"INSERT INTO line_calls({_LINE_TOTALS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        f" {_add_to('file, line, boundary', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
-        _line_totals(connection, items, item, line),
+        f"INSERT INTO line_calls({_LINE_TOTALS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f" {_add_to('file, line, version, boundary', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
+        _line_totals(connection, items, lines),
     )
-    _add_samples(connection, items, item, line)
+    _add_samples(connection, items, lines)
     is_readable = _flags(connection, READABLE, walk.frames())
     _add_pairs(connection, "readable_steps", ("origin", "target"), items, *walk.neighbours(is_readable))
 
@@ -204,31 +204,56 @@ def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 
         items = Items(*np.array(rows, np.int64).reshape(-1, 11).T)
         passed = _lines_passed(connection, _Walk(nodes, items))
         connection.executemany(
-            f"INSERT INTO line_links({_LINE_TOTALS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
-            f" {_add_to('file, line, boundary, how', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
-            _line_totals(connection, items, *passed),
+            f"INSERT INTO line_links({_LINE_TOTALS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
+            f" {_add_to('file, line, version, boundary, how', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
+            _line_totals(connection, items, passed),
         )
 
 
-def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> tuple[Integers, Integers]:
-    """Each item with each line that its chain passes, as file << 32 | line, once."""
-    query = f"SELECT id, (file << 32) | line FROM frames WHERE file IS NOT NULL AND id {IN_JSON}"
-    line = _column(connection, query, walk.frames())[walk.frame]
-    return _distinct(walk.item[line > 0], line[line > 0])
+@dataclass(frozen=True, slots=True)
+class _PassedLines:
+    """Each item with each line that its chain passes, once. A line's key is its place in `states` << 32 | its number.
+
+    `states` are pairs of a file and the state that counts apart (0: none).
+    """
+
+    item: Integers
+    key: Integers
+    states: Sequence[tuple[int, int]]
+
+    def place(self, key: int) -> tuple[int, int, int]:
+        """File, line and state of a line."""
+        file, version = self.states[key >> 32]
+        return file, key & _LOW, version
 
 
-def _line_totals(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> list[tuple[int, ...]]:
+def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> _PassedLines:
+    query = (
+        f"SELECT fr.id, fr.line, fr.file, {STATE_OF_LINE} FROM frames fr"
+        f" WHERE fr.file IS NOT NULL AND fr.line > 0 AND fr.id {IN_JSON}"
+    )
+    numbers: dict[tuple[int, int], int] = {}
+    keys = np.full(_frame_ids(connection), -1, np.int64)
+    for frame, line, *state in connection.execute(query, (walk.frames(),)):
+        keys[frame] = (numbers.setdefault((state[0], state[1]), len(numbers)) << 32) | line
+    key = keys[walk.frame]
+    return _PassedLines(*_distinct(walk.item[key >= 0], key[key >= 0]), list(numbers))
+
+
+def _line_totals(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> list[tuple[int, ...]]:
     """Rows of `_LINE_TOTALS`."""
+    item, line = passed.item, passed.key
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
     lines, position = np.unique(line, return_inverse=True)
     key, group = np.unique(position * max(len(boundaries), 1) + boundary, return_inverse=True)
     calls, duration = _sums(group, items.calls[item], len(key)), _sums(group, items.duration[item], len(key))
     latest = _latest(connection, group, items.latest_call[item], len(key))
-    of_line = lines[key // max(len(boundaries), 1)]
+    places = np.array([passed.place(each) for each in lines.tolist()], np.int64).reshape(-1, 3)
+    file, number, version = places[key // max(len(boundaries), 1)].T
     of_boundary = boundaries[key % max(len(boundaries), 1)]
     run, of_run = _latest_run(group, items.run[item], len(key))
     of_latest = (_sums(group[of_run], total[item[of_run]], len(key)) for total in (items.run_calls, items.run_duration))
-    return _rows(of_line >> 32, of_line & _LOW, of_boundary, calls, duration, latest, run, *of_latest)
+    return _rows(file, number, version, of_boundary, calls, duration, latest, run, *of_latest)
 
 
 def _add_to(key: str, later: str = "false") -> str:
@@ -279,11 +304,13 @@ def rebuild_lines(connection: sqlite3.Connection, nodes: Nodes | None = None) ->
     add_linked_lines(connection, nodes)
 
 
-def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> None:
+def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> None:
     """Remember a few argument objects per line: those that tell a shape, then those of the longest calls."""
-    counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ?"
+    counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
+    item, line = passed.item, passed.key
     lines = distinct(line)
-    room = [SAMPLES - connection.execute(counted, key).fetchone()[0] for key in _rows(lines >> 32, lines & _LOW)]
+    places = [passed.place(each) for each in lines.tolist()]
+    room = [SAMPLES - connection.execute(counted, place).fetchone()[0] for place in places]
     is_open = np.array(room, np.int64)[np.searchsorted(lines, line)] > 0 if len(lines) else np.zeros(0, np.bool_)
     item, line = item[is_open], line[is_open]
     query = (
@@ -302,11 +329,9 @@ def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, l
     of_line: dict[int, dict[int, None]] = {}
     for index, key in zip(item[best].tolist(), line[best].tolist(), strict=True):
         of_line.setdefault(key, {}).update(dict.fromkeys(of_item[index]))
-    left = dict(zip(lines.tolist(), room, strict=True))
-    rows = [
-        (key >> 32, key & _LOW, sample) for key, samples in of_line.items() for sample in islice(samples, left[key])
-    ]
-    connection.executemany("INSERT OR IGNORE INTO line_samples VALUES (?, ?, ?)", rows)
+    left = dict(zip(lines.tolist(), zip(places, room, strict=True), strict=True))
+    rows = [(*left[key][0], sample) for key, samples in of_line.items() for sample in islice(samples, left[key][1])]
+    connection.executemany("INSERT OR IGNORE INTO line_samples VALUES (?, ?, ?, ?)", rows)
 
 
 def rank_in_group(group: Integers) -> Integers:

@@ -33,7 +33,7 @@ from framedex.index.write.removal import forget_calls
 from framedex.index.write.runs import run_of
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
-from framedex.index.write.versions import remember_versions
+from framedex.index.write.versions import OwnVersions, remember_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
 
 Transaction = Callable[[], AbstractContextManager[None]]
@@ -77,12 +77,13 @@ class CaptureWriter:
         self._first, self._reserved = self._reserve(reserve)
         self._add_builds()
         renamed = note_binaries(connection, record.binaries)
-        self._frames = _frame_ids(connection, record.frames, renamed)
-        self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames)
+        self._versions = OwnVersions(connection, record.began, record.source)
+        self._frames = self._frame_ids(record.frames, renamed)
+        self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames, self._versions)
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
-        remember_versions(connection, written, record.began, record.source)
+        remember_versions(connection, written, record.began, self._versions)
         if is_late or renamed or (known is not None and not is_continued):
             aggregates.rebuild(connection, tree.nodes)
 
@@ -122,7 +123,8 @@ class CaptureWriter:
         with self._transaction():
             known = len(self._frames)
             renamed = note_binaries(self._connection, record.binaries)
-            added = _frame_ids(self._connection, record.frames[known:], renamed)
+            self._versions.extend(record.source)
+            added = self._frame_ids(record.frames[known:], renamed)
             self._frames += added
             self._record = replace(record, signature=self._record.signature)
             is_late = self._ffi.extend(record.ffi)
@@ -134,7 +136,7 @@ class CaptureWriter:
             if self._parts is not None:
                 self._parts.extend(self._connection, self.id, record, self._ffi)
             written = {frame for frames in added for frame in frames} | self._ffi.frames
-            remember_versions(self._connection, written, record.began, record.source)
+            remember_versions(self._connection, written, record.began, self._versions)
             self._connection.execute(
                 "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
             )
@@ -242,6 +244,13 @@ class CaptureWriter:
         self._connection.execute("UPDATE captures SET reserved_call = ? WHERE id = ?", (last, self.id))
         self._reserved = last
 
+    def _frame_ids(self, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]) -> list[list[int]]:
+        """The logical frames of frames of the capture, as ids; see `frame_ids`."""
+        records = [frame for group in groups for frame in group]
+        self._versions.add(records)
+        flat = iter(frame_ids(self._connection, records, self._versions.by_path, renamed))
+        return [[next(flat) for _ in group] for group in groups]
+
     def _add_builds(self) -> None:
         self._connection.execute("DELETE FROM builds WHERE capture = ?", (self.id,))
         self._connection.executemany(
@@ -328,14 +337,6 @@ class _Writers:
         self.runs.extend(function.boundary == BOUNDARY for function in new)
         self.threads[:] = _thread_ids(connection, capture_id, capture)
         ffi.add_functions(new)
-
-
-def _frame_ids(
-    connection: sqlite3.Connection, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]
-) -> list[list[int]]:
-    """The logical frames of frames of a capture, as ids; see `frame_ids`."""
-    flat = iter(frame_ids(connection, [frame for group in groups for frame in group], renamed))
-    return [[next(flat) for _ in group] for group in groups]
 
 
 def _boundary_ids(connection: sqlite3.Connection, functions: Sequence[Function]) -> list[int]:

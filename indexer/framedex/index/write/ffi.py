@@ -20,6 +20,7 @@ from framedex.index.write.kinds import kind_id, recount_kinds
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FfiRecords, FrameRecord
 from framedex.index.write.tree import Tree
+from framedex.index.write.versions import OwnVersions
 from framedex.model import Function, Join, MergeOutcome
 
 
@@ -37,12 +38,14 @@ class FfiWriter:
         capture_id: int,
         records: FfiRecords,
         frames: Sequence[Sequence[int]],
+        versions: OwnVersions,
     ) -> None:
         self._connection = connection
         self._tree = tree
         self._capture = capture_id
         self._records = records
         self._frames_of_capture = frames
+        self._versions = versions
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
         self._handlers: set[int] = set()  # entries that are written
         self._joins = self._known_joins()
@@ -170,7 +173,8 @@ class FfiWriter:
         return late
 
     def _frames(self, records: Sequence[FrameRecord]) -> list[int]:
-        ids = frame_ids(self._connection, records)
+        self._versions.add(records)
+        ids = frame_ids(self._connection, records, self._versions.by_path)
         self.frames.update(ids)
         return ids
 

@@ -10,7 +10,7 @@ from framedex.index.file.values import signed
 from framedex.index.write.binaries import drop_nameless, note_binaries
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NamesFrom
-from framedex.model import BinaryId, Location, MergeOutcome
+from framedex.model import BinaryId, Language, Location, MergeOutcome
 
 
 def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
@@ -22,19 +22,23 @@ def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, 
 
 
 def frame_ids(
-    connection: sqlite3.Connection, records: Sequence[FrameRecord], renamed: Collection[BinaryId] = ()
+    connection: sqlite3.Connection,
+    records: Sequence[FrameRecord],
+    versions: Mapping[str, int | None],
+    renamed: Collection[BinaryId] = (),
 ) -> list[int]:
     """The ids of these frames, in their order. New frames are added along with their functions and modules.
 
-    Known frames of binaries that are `renamed` become what these records say.
+    `versions` has the states of the program's own Python files, by path: frames of two states are two frames. Known
+    frames of binaries that are `renamed` become what these records say.
     """
     distinct = dict.fromkeys(records)
     places = [record.location or record.found for record in distinct]
     places += [record.function.location for record in distinct]
     files = file_ids(connection, {place.path for place in places if place is not None})
     modules = _module_ids(connection, dict.fromkeys(record.module for record in distinct if record.module is not None))
-    functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files)
-    ids = {record: _frame_id(connection, record, functions, modules, files) for record in distinct}
+    functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files, versions)
+    ids = {record: _frame_id(connection, record, functions, modules, files, versions) for record in distinct}
     again = [record for record in distinct if record.module in renamed]
     _rename(connection, [(ids[record], functions[record.function], place(record.location, files)) for record in again])
     return [ids[record] for record in records]
@@ -99,7 +103,10 @@ def _module_ids(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> 
 
 
 def _function_ids(
-    connection: sqlite3.Connection, records: Iterable[FunctionRecord], files: Mapping[str, int]
+    connection: sqlite3.Connection,
+    records: Iterable[FunctionRecord],
+    files: Mapping[str, int],
+    versions: Mapping[str, int | None],
 ) -> dict[FunctionRecord, int]:
     ids = {}
     new = set()
@@ -109,7 +116,9 @@ def _function_ids(
             "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
             " AND release = ?"
         )
-        row = connection.execute(query, key).fetchone()
+        version = _version_of_unnamed(record, versions)
+        of_version = "" if version is None else f" AND version = {version}"
+        row = connection.execute(f"{query}{of_version}", key).fetchone()
         if row is not None:
             ids[record] = row[0]
             continue
@@ -118,12 +127,22 @@ def _function_ids(
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, release, is_release_known,"
-            " language, role, short_name, mangled, file, line, how, end_line, recorded_file, calls, run, run_calls)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0)",
-            (*key, record.origin.is_known, *names, file, line, how, file),
+            " language, role, short_name, mangled, file, line, how, version, end_line, recorded_file, calls, run,"
+            " run_calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0)",
+            (*key, record.origin.is_known, *names, file, line, how, version, file),
         ).lastrowid
     add_recorded_names(connection, new)
     return ids
+
+
+def _version_of_unnamed(record: FunctionRecord, versions: Mapping[str, int | None]) -> int | None:
+    """The state of the own file that a function without a name (a lambda) is in, which tells it from those of others.
+
+    None for all others: a name that begins on the same line is the same function.
+    """
+    last = record.name.rpartition(".")[2]
+    is_unnamed = record.language is Language.PYTHON and last.startswith("<") and last != "<module>"
+    return versions.get(record.location.path) if is_unnamed and record.location is not None else None
 
 
 def _frame_id(
@@ -132,16 +151,21 @@ def _frame_id(
     functions: Mapping[FunctionRecord, int],
     modules: Mapping[BinaryId, int],
     files: Mapping[str, int],
+    versions: Mapping[str, int | None],
 ) -> int:
     function = functions[record.function]
     module = None if record.module is None else modules[record.module]
     file, line, _ = place(record.location, files)
     recorded_line = line if line is not None else record.line or None
     offset = signed(record.offset)
+    path = None if module is not None or record.location is None else record.location.path
+    is_own, version = path in versions, versions.get(path or "")
     if module is None:
         query = "module IS NULL AND function = ? AND offset = ? AND recorded_line IS ?"
         query += " AND is_returning = ? AND recorded_file IS ?"
         key: tuple[int | None, ...] = (function, offset, recorded_line, int(record.returning), file)
+        if is_own:
+            query, key = f"{query} AND version IS ?", (*key, version)
     else:
         query, key = "module = ? AND offset = ? AND depth = ?", (module, offset, record.depth)
     row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
@@ -152,9 +176,9 @@ def _frame_id(
     what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
     stands = place(record.location or record.found, files)
     inserted = connection.execute(
-        "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how,"
-        " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*what, *stands, file, recorded_line),
+        "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how, version,"
+        " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*what, *stands, version, file, recorded_line),
     ).lastrowid
     assert inserted is not None
     return inserted

@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from framedex.index.file.installed import is_own
 from framedex.index.file.values import storable
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.interning import file_ids
@@ -169,12 +170,24 @@ class ProgramWriter:
         wanted = {frame: storable(frame.path) for frame in frames}
         files = file_ids(self._connection, wanted.values())
         keys = {frame: (files[path], frame.line, storable(frame.function)) for frame, path in wanted.items()}
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO program_frames(recorded_file, line, function, file) VALUES (?1, ?2, ?3, ?1)",
-            sorted(set(keys.values())),
-        )
+        ids = {key: self._frame_id(*key) for key in sorted(set(keys.values()))}
+        return {frame: ids[key] for frame, key in keys.items()}
+
+    def _frame_id(
+        self, file: int, line: int, function: str, place: int | None = None, version: int | None = None
+    ) -> int:
+        """The line in one state of its file, which is the file `place` here; with neither in any state, as recorded."""
         query = "SELECT id FROM program_frames WHERE recorded_file = ? AND line = ? AND function = ?"
-        return {frame: self._connection.execute(query, key).fetchone()[0] for frame, key in keys.items()}
+        of_state = "" if place is None else f" AND version IS {'NULL' if version is None else version}"
+        known = self._connection.execute(query + of_state, (file, line, function)).fetchone()
+        if known is not None:
+            return int(known[0])
+        added = self._connection.execute(
+            "INSERT INTO program_frames(recorded_file, line, function, file, version) VALUES (?, ?, ?, ?, ?)",
+            (file, line, function, file if place is None else place, version),
+        ).lastrowid
+        assert added is not None
+        return added
 
     def _op_ids(self, ops: Iterable[ProgramOp]) -> dict[ProgramOp, int]:
         keys = {op: (storable(op.name), storable(op.kind)) for op in ops}
@@ -196,9 +209,29 @@ class ProgramWriter:
         ).fetchall()
         for file, path in files:
             version = version_of(self._connection, file, path, self._record.began, self._record.source(path))
-            self._connection.execute(
-                f"UPDATE program_frames SET version = ?2 WHERE file = ?3 AND id IN ({frames})", (program, version, file)
-            )
+            if is_own(path):
+                self._move_to_state(program, file, version)
+            else:
+                self._connection.execute(
+                    f"UPDATE program_frames SET version = ?2 WHERE file = ?3 AND id IN ({frames})",
+                    (program, version, file),
+                )
+
+    def _move_to_state(self, program: int, file: int, version: int | None) -> None:
+        """Have the lines of a program be of this state of a file. Those of other programs stay what they are."""
+        ends = (("program_lines", "frame"), ("program_steps", "origin"), ("program_steps", "target"))
+        moved = " UNION ".join(f"SELECT {column} FROM {table} WHERE program = ?1" for table, column in ends)
+        others = self._connection.execute(
+            "SELECT id, recorded_file, line, function FROM program_frames"
+            f" WHERE id IN ({moved}) AND file = ?2 AND version IS NOT ?3",
+            (program, file, version),
+        ).fetchall()
+        for frame, recorded, line, function in others:
+            now = self._frame_id(recorded, line, function, file, version)
+            for table, column in ends:
+                self._connection.execute(
+                    f"UPDATE {table} SET {column} = ? WHERE program = ? AND {column} = ?", (now, program, frame)
+                )
 
     # Executables and their runs
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.installed import is_own
 from framedex.index.file.source_texts import packed_text
-from framedex.index.write.records import RecordedSource
+from framedex.index.write.interning import file_ids
+from framedex.index.write.records import FrameRecord, RecordedSource
 from framedex.model import FileState
 from framedex.regularfile import read_regular_text
 from framedex.sources.changes import blob_name, file_state, read_stable
@@ -32,13 +33,13 @@ def remember_versions(
     connection: sqlite3.Connection,
     frames: Iterable[int],
     began: int | None,
-    source_of: Callable[[str], RecordedSource | None],
+    own: OwnVersions,
 ) -> None:
     """Note the state that the files of these frames were in, for the frames with exact lines and their functions.
 
-    `began` is when the recording began (Unix time in ns, None: unknown). `source_of` gives the state of a file that the
-    recording itself knows. The state of another file is unknown if it was changed after that, or after the build of its
-    binary, unless one installer wrote both.
+    `began` is when the recording began (Unix time in ns, None: unknown). `own` has the states of the program's own
+    Python files. The state of another file is unknown if it was changed after that, or after the build of its binary,
+    unless one installer wrote both.
     """
     wanted = json_list(frames)
     rows = connection.execute(
@@ -47,25 +48,71 @@ def remember_versions(
         (wanted,),
     ).fetchall()
     for file, path, module, binary in rows:
-        source = source_of(path) if module is None else None
-        if source is not None:
-            known: _State | None = _recorded_state(source, path)
+        if module is None and path in own.by_path:
+            version = own.by_path[path]
         else:
-            until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
-            known = _present_state(path, until)
-        if module is None and known and known.file.blob and _contradicts(connection, wanted, file, path, known, began):
-            known = _UNKNOWN
-        version = _version_id(connection, file, known)
-        connection.execute(
-            f"UPDATE frames SET version = ? WHERE id {IN_JSON} AND file = ? AND module IS ? AND how = 'exact'",
-            (version, wanted, file, module),
-        )
+            version = _other_version(connection, wanted, file, path, module, binary, began)
+            connection.execute(
+                f"UPDATE frames SET version = ? WHERE id {IN_JSON} AND file = ? AND module IS ? AND how = 'exact'",
+                (version, wanted, file, module),
+            )
         if module is None:
             connection.execute(
                 "UPDATE functions SET version = ? WHERE file = ? AND how = 'exact' AND language = 'python'"
                 f" AND id IN (SELECT function FROM frames WHERE id {IN_JSON})",
                 (version, file, wanted),
             )
+
+
+class OwnVersions:
+    """The states of the program's own Python files that a recording is of: a frame is of one state."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, began: int | None, source_of: Callable[[str], RecordedSource | None]
+    ) -> None:
+        """`source_of` gives the state of a file that the recording itself knows, None if it knows none."""
+        self.by_path: dict[str, int | None] = {}
+        self._connection = connection
+        self._began = began
+        self._source_of = source_of
+
+    def extend(self, source_of: Callable[[str], RecordedSource | None]) -> None:
+        """Continue with a recording that has grown. The states that are known stay."""
+        self._source_of = source_of
+
+    def add(self, frames: Iterable[FrameRecord]) -> None:
+        """Learn the states of the files of these frames, which `by_path` has then; None if a file is not here."""
+        functions: dict[str, set[tuple[str, int]]] = {}
+        for frame in frames:
+            if frame.module is None and frame.location is not None and frame.location.path not in self.by_path:
+                function = frame.function.name, frame.function.first_line
+                functions.setdefault(frame.location.path, set()).add(function)
+        own = [path for path in functions if is_own(path)]
+        files = {} if not own else file_ids(self._connection, own)
+        for path, file in files.items():
+            state = _python_state(path, self._source_of(path), self._began, functions[path])
+            self.by_path[path] = _version_id(self._connection, file, state, is_own=True)
+
+
+def _other_version(
+    connection: sqlite3.Connection,
+    frames: str,
+    file: int,
+    path: str,
+    module: int | None,
+    binary: str | None,
+    began: int | None,
+) -> int | None:
+    """The state of a file that is not the program's own Python."""
+    if module is not None:
+        until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
+        return _version_id(connection, file, _present_state(path, until))
+    functions = connection.execute(
+        "SELECT DISTINCT fn.name, fn.first_line FROM frames fr JOIN functions fn ON fn.id = fr.function"
+        f" WHERE fr.id {IN_JSON} AND fr.file = ?",
+        (frames, file),
+    )
+    return _version_id(connection, file, _python_state(path, None, began, functions))
 
 
 def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> None:
@@ -93,7 +140,7 @@ def version_of(
     else:
         was_imported_before = began is None or source.modified <= began
         state = _recorded_state(source, path) if was_imported_before else _UNKNOWN
-    return _version_id(connection, file, state)
+    return _version_id(connection, file, state, is_own=is_own(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +152,14 @@ class _State:
 
 
 _UNKNOWN = _State(FileState(0, 0, ""), None)
+
+
+def _python_state(
+    path: str, source: RecordedSource | None, began: int | None, functions: Iterable[tuple[str, int]]
+) -> _State | None:
+    """The state of a Python file in which these functions, by name and first line, were recorded."""
+    known = _present_state(path, began) if source is None else _recorded_state(source, path)
+    return _UNKNOWN if known and known.file.blob and _contradicts(functions, path, known, began) else known
 
 
 def _recorded_state(source: RecordedSource, path: str) -> _State:
@@ -129,14 +184,14 @@ def _present_state(path: str, until: int | None) -> _State | None:
     return _State(present.state(), present.content if is_stored else None)
 
 
-def _version_id(connection: sqlite3.Connection, file: int, state: _State | None) -> int | None:
+def _version_id(connection: sqlite3.Connection, file: int, state: _State | None, *, is_own: bool = False) -> int | None:
     if state is None:
         return None
     key = file, state.file.blob
     connection.execute(
-        "INSERT INTO file_versions(file, blob, modified, size) VALUES (?1, ?2, ?3, ?4)"
+        "INSERT INTO file_versions(file, blob, modified, size, is_own) VALUES (?1, ?2, ?3, ?4, ?5)"
         " ON CONFLICT(file, blob) DO UPDATE SET modified = ?3",
-        (*key, state.file.modified, state.file.size),
+        (*key, state.file.modified, state.file.size, is_own),
     )
     query = "SELECT id, text IS NULL FROM file_versions WHERE file = ? AND blob = ?"
     version, has_no_text = connection.execute(query, key).fetchone()
@@ -145,10 +200,8 @@ def _version_id(connection: sqlite3.Connection, file: int, state: _State | None)
     return int(version)
 
 
-def _contradicts(
-    connection: sqlite3.Connection, frames: str, file: int, path: str, state: _State, began: int | None
-) -> bool:
-    """Whether a Python file that was put where it is after a recording began lacks functions of these frames there.
+def _contradicts(functions: Iterable[tuple[str, int]], path: str, state: _State, began: int | None) -> bool:
+    """Whether a Python file that was put where it is after a recording began lacks these functions.
 
     uv links files of other versions there, whose content was written long before; and a file may be edited after its
     import and before its first recorded frame.
@@ -160,11 +213,6 @@ def _contradicts(
         lines = text.split("\n")
     except (OSError, ValueError):
         return False
-    functions = connection.execute(
-        "SELECT DISTINCT fn.name, fn.first_line FROM frames fr JOIN functions fn ON fn.id = fr.function"
-        f" WHERE fr.id {IN_JSON} AND fr.file = ?",
-        (frames, file),
-    )
     return any(not _begins(name, first_line, lines) for name, first_line in functions)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,13 @@ class Binaries:
             return None
         is_compiled = not wanted or wanted == short_name(symbols[-1].symbol)
         return InBinary(binary, address, symbols, is_compiled)
+
+    def with_offset(self, frame: TextFrame, path: str) -> TextFrame:
+        """The frame with its offset in its binary, which is at a path, where the text has that in `.text` alone."""
+        text_address = self.opened(path).text_address
+        if frame.text_offset is None or text_address is None:
+            return frame
+        return replace(frame, offset=text_address + frame.text_offset)
 
     def opened(self, path: str) -> Binary:
         """The binary at a path, which may be no ELF file."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from framedex.git import Git
 from framedex.model import How, Location, Stale
 from framedex.recall import Recall
-from framedex.regularfile import read_source
+from framedex.regularfile import read_regular
 from framedex.releases.addresses import PublicLine
 from framedex.whereabouts.files import FoundFile, found_file, is_here
 
@@ -120,7 +120,7 @@ def _change(file: str, revision: str) -> _Change | None:
     if then is None:
         return None
     try:
-        now = read_source(Path(file))
+        now = read_regular(Path(file))
     except OSError:
         return None
     return _Change(None if now == then else map_lines(then.decode("utf-8", "replace"), now.decode("utf-8", "replace")))

@@ -9,7 +9,7 @@ the one beside it stands for it; what is found so has a path that says it (`+nea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cache
@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from framedex.model import How, Location, SourceMapInfo
+from framedex.model import How, Location, SourceMapInfo, is_local
 from framedex.model.places import prefix_in
 from framedex.patterns import compiled_on_use
 from framedex.releases.builds import release_commits
@@ -153,6 +153,22 @@ class ReleasedSources:
     def state(self) -> object:
         """What is other when the same frame may be of another release."""
         return self._releases.count, self._installed
+
+    def of_recording(self, locations: Sequence[Location]) -> tuple[Location, ...]:
+        """Locations that the index knows, in sources of the recorded release: doubtful where the text states another.
+
+        Those of files that are here are returned as they are. Where the text states nothing, the release counts as
+        used.
+        """
+        if all(is_local(location.path) for location in locations):
+            return tuple(locations)
+        package = "jaxlib" if self._stated_versions("jaxlib") else "jax"
+        stated, recorded = self._stated_versions(package), self._recorded_version(package)
+        if stated and recorded and recorded not in stated:
+            return tuple(each if is_local(each.path) else replace(each, how=How.DOUBTFUL) for each in locations)
+        if not stated:
+            self.record(self._release(""))
+        return tuple(locations)
 
     def record(self, release: PlacedRelease) -> None:
         """Count a frame as placed in a release: in `used`, `conflicts` or `assumed`."""
@@ -307,10 +323,12 @@ class ReleasedSources:
 
     def _of_recording(self) -> str:
         """The jaxlib of the latest recording."""
-        if self._index is None:
-            return ""
-        builds = self._index.sources.builds()
-        return next((build.version for build in builds if build.component == "jaxlib"), "")
+        return self._recorded_version("jaxlib")
+
+    def _recorded_version(self, package: str) -> str:
+        """The release of a package in the latest recording; empty without one."""
+        builds = self._index.sources.builds() if self._index is not None else ()
+        return next((build.version for build in builds if build.component == package), "")
 
 
 def _how_of_name(release: PlacedRelease, is_of_frame: bool) -> How:

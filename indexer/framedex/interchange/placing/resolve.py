@@ -8,7 +8,7 @@ Nothing is guessed: what could be several places is handed out as candidates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from framedex.interchange.model import Format, Place, TextFrame
 from framedex.interchange.placing.binaries import Binaries, InBinary, is_made_of
 from framedex.interchange.placing.calls import Call, CallLines
+from framedex.interchange.placing.handler_runs import describe_recorded_run
 from framedex.interchange.placing.inward import is_inlined_in
+from framedex.interchange.placing.kept_builds import KeptBuilds, modified_at
 from framedex.interchange.placing.released import ReleasedLocation, ReleasedSources
 from framedex.interchange.placing.same_build import BuildEvidence, BuildMatch
 from framedex.model import GENERATING, How, Language, Location, NativeSymbol, is_local
@@ -99,11 +101,15 @@ class Resolver:
         self.released = released or ReleasedSources(index, self._releases)
         """What the release maps know of the frames."""
         self._symbols: Recall[Hashable, _Placed] = Recall()
+        self.written_by: float | None = None
+        """When the text existed at the latest, in seconds of Unix time; None where nobody knows."""
         self.builds = BuildEvidence(self._releases)
         """What the text says of the builds of binaries here."""
         self._calls: Recall[Hashable, tuple[Location, ...]] = Recall()
         self._defined: Recall[str, bool] = Recall()
         self._of_sources: dict[Path, bool] = {}
+        self._kept_builds = KeptBuilds(index) if index is not None else None
+        self._crashed_calls: list[TextFrame] = []  # of the stack of a handler's crash
 
     def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
         """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged.
@@ -112,6 +118,8 @@ class Resolver:
         it calls, where the text has that (`inward.inward_frames`).
         """
         self._learn(frame)
+        frame = self._with_offset(frame)
+        inward = self._with_offset(inward) if inward is not None else None
         is_shortened = frame.format is Format.PY_SPY
         locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened, source)
         function, is_doubtful, is_by_name = frame.function, False, False
@@ -131,6 +139,9 @@ class Resolver:
                 locations = tuple(replace(location, how=How.DOUBTFUL) for location in locations)
         outward = [found[0] for place in frame.outward if (found := self._by_place(place, How.EXACT))]
         first = locations[0] if locations else None
+        if frame.ffi_target:
+            recorded = describe_recorded_run(self._index, frame, self._crashed_calls or (frame,))
+            frame = replace(frame, labels=(*frame.labels, recorded))
         return Found(frame, function, first, locations[1:], tuple(outward), is_doubtful, is_by_name)
 
     def of_program(self, *frames: TextFrame) -> None:
@@ -151,7 +162,8 @@ class Resolver:
 
         together = []
         first = list(islice(frames, _MOST_TOGETHER))
-        self.builds.set_stack(frame for frame, _ in first)
+        self._crashed_calls = [frame for frame, _ in first] if first and first[0][0].ffi_target else []
+        self.builds.set_stack(self._with_offset(frame) for frame, _ in first)
         for frame, source in first:
             place = frame.place
             if place is None or not place.line or frame.format is Format.PLAIN:
@@ -201,14 +213,14 @@ class Resolver:
             return self._in_release(stated)
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
-            return (public,) if public.url else ()
+            return self.released.of_recording((public,)) if public.url else ()
         locations = self._versions.places(said, paths, how)
         if stated is not None and all(location.how in _NOT_BORNE_OUT for location in locations):
             return self._in_release(stated)
         if len(locations) == 1 and said.function and "/" not in said.path and self._where.itself(said.path) is None:
             # A file that was looked for by its name alone.
             locations = (self._versions.held_to_its_function(said, locations[0]),)
-        return self._labelled(locations)
+        return self.released.of_recording(self._labelled(locations))
 
     def _in_release(self, found: ReleasedLocation) -> tuple[Location, ...]:
         self.released.record(found.release)
@@ -233,20 +245,44 @@ class Resolver:
         return tuple(path for path in self._where.alike(said.path) if self._versions.bears_out(said, path))
 
     def _in_binary(self, frame: TextFrame, neighbour: TextFrame | None) -> InBinary | None:
-        """Where a frame is in its binary, if that is here and nothing says that it is another build."""
-        path = self._binary_of(frame) if self._binaries is not None else None
-        found = self._binaries.find(frame, path) if self._binaries is not None and path is not None else None
-        if found is None:
+        """Where a frame is in its binary: the file that is here or a kept copy of a build that was recorded there.
+
+        The build that the text proves goes first, then one that nothing refutes; None where all are other builds.
+        """
+        if self._binaries is None or (frame.offset is None and frame.function_offset is None):
             return None
-        match = self.builds.match(frame, found.binary, neighbour)
-        if match is BuildMatch.OTHER:
-            return None
-        return replace(found, is_doubtful=match is BuildMatch.UNKNOWN)
+        path = self._binary_of(frame)
+        unproven: InBinary | None = None
+        for build in self._builds(frame, path):
+            found = self._binaries.find(frame, build)
+            match = self.builds.match(frame, found.binary, neighbour) if found is not None else BuildMatch.OTHER
+            if found is not None and match is BuildMatch.SAME:
+                if build != path:
+                    self.builds.use_recorded(frame.module, path)
+                return found
+            if found is not None and match is BuildMatch.UNKNOWN and unproven is None:
+                unproven = replace(found, is_doubtful=True)
+        return unproven
+
+    def _builds(self, frame: TextFrame, path: str | None) -> Iterator[str]:
+        """The files that may be the binary of a frame: what is at its path, and kept copies of recorded builds.
+
+        The copies go first where the file at the path was written after the text.
+        """
+        kept = self._kept_builds.of(frame, path) if self._kept_builds is not None else ()
+        here = () if path is None else (path,)
+        is_later = path is not None and self.written_by is not None and modified_at(path) > self.written_by
+        yield from (*kept, *here) if is_later else (*here, *kept)
+
+    def _with_offset(self, frame: TextFrame) -> TextFrame:
+        """The frame with the offset that its binary here tells, where the text has one in a section of it alone."""
+        if frame.text_offset is None or frame.offset is not None or self._binaries is None:
+            return frame
+        path = self._where.itself(frame.module)
+        return self._binaries.with_offset(frame, path) if path is not None else frame
 
     def _binary_of(self, frame: TextFrame) -> str | None:
         """Where the binary of a frame is: by its path, else by its build-id or file name among the recorded ones."""
-        if frame.offset is None and frame.function_offset is None:
-            return None
         if frame.module and (path := self._where.itself(frame.module)) is not None:
             return path
         if self._index is None:
@@ -416,13 +452,16 @@ class Resolver:
             """Where it was recorded, in a file that nobody has here."""
             return _Placed(self._labelled(place for place in places if place.url))
 
+        def recorded(placed: _Placed) -> _Placed:
+            return placed._replace(locations=self.released.of_recording(placed.locations))
+
         # What a text is of goes before what was recorded of another release.
         first, last = (released, _Placed) if self.released.is_stated() else (_Placed, released)
         ways: tuple[Callable[[], _Placed], ...] = (
             lambda: known(is_here),
             first,
-            lambda: known(_is_mapped),
-            public,
+            lambda: recorded(known(_is_mapped)),
+            lambda: recorded(public()),
             generated,
             last,
         )

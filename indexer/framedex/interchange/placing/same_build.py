@@ -46,6 +46,8 @@ class BuildEvidence:
         """The paths of binaries here that are other builds than the text is of."""
         self.unproven: set[str] = set()
         """The paths of binaries here that named frames, and may be other builds."""
+        self.recorded: dict[str, str] = {}
+        """The modules of the text whose frames have names of a recorded build, and the paths of the ones here now."""
 
     def set_stack(self, frames: Iterable[TextFrame]) -> None:
         """Take the frames of a stack as the evidence from now on."""
@@ -64,6 +66,10 @@ class BuildEvidence:
         elif match is BuildMatch.UNKNOWN and not frame.function:
             self.unproven.add(str(binary.path))
         return match
+
+    def use_recorded(self, module: str, path: str | None) -> None:
+        """Note that a kept copy of a recorded build is the one of the text, and the file at `path` is not."""
+        self.recorded[module] = path or ""
 
     def _match(self, frame: TextFrame, binary: Binary, neighbour: TextFrame | None) -> BuildMatch:
         if frame.build_id:

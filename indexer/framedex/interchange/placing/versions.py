@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from framedex.model import How, Language, Location, Stale, is_local
 from framedex.model.places import OF_A_MAP
 from framedex.recall import Recall
-from framedex.regularfile import read_source
+from framedex.regularfile import read_regular
 from framedex.releases.repository import REPOSITORIES
 from framedex.releases.stated import FileReleases, StatedReleases, python_in_path
 from framedex.releases.statements import Release
@@ -311,7 +311,7 @@ def _common_tail(path: str, wanted: str) -> int:
 
 def _content(path: str) -> str:
     try:
-        return _text(read_source(Path(path)))
+        return _text(read_regular(Path(path)))
     except OSError:
         return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, Place, TextFrame
 from framedex.interchange.text.spans import parts
@@ -22,7 +23,10 @@ _UNLOCATED = compiled_on_use(
     + _LABELS
 )
 _CANDIDATE = compiled_on_use(r" +or " + _PATH + r":(?P<line>\d{1,9})" + _LABELS)
+_RECORDED = compiled_on_use(r" +(?P<recorded>as recorded: .+)$")
 _SECTION = ", most recent call last:"
+_VALUE = "  "
+"""What a line of the header begins with that has a value of the call, whatever its text is."""
 
 
 class TraceText:
@@ -46,7 +50,7 @@ class TraceText:
             return self._found(number, match) if match is not None else None
         if line.startswith("call "):
             self._call = line
-        if line.endswith(_SECTION):
+        if line.endswith(_SECTION) and not line.startswith(_VALUE):
             title = line.removesuffix(_SECTION)
             return Piece(
                 Format.TRACE, begins=self._call if title == "frames" and self._call else title, innermost_first=False
@@ -58,8 +62,9 @@ class TraceText:
         return Piece(Format.TRACE, (self._frame(number, match, None),), innermost_first=False) if match else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
-        return None
+        """A frame has one line, and one with what its source line was, if that was changed since."""
+        match = _RECORDED.match(line)
+        return None if match is None else replace(frame, labels=(*frame.labels, match["recorded"]))
 
     def belongs(self, line: str) -> bool:
         """The header has a line for each fact."""

@@ -14,6 +14,11 @@ _DAY = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|trace|debug|info|warning|error|fatal)"
 _SOURCE = r"[\w./+-]+:\d+\] "  # file.cc:12]
+# Of a log that has an object of JSON a line: Docker's, Google Cloud's, Bunyan's, Loki's.
+_JSON_FIELD = r"\s?\"[\w.@/-]{1,64}\":\s?(?:\"(?:[^\"\\]|\\.){0,256}\"|[\w.+-]{1,64})"
+_NO_TRACEBACK = r"(?!(?>.*?File \\{1,8}\").*\\n(?!\"))"  # of several lines, in any field
+_JSON_TEXT = r"\s?\"(?:log|message|msg|textPayload|MESSAGE|line)\":\s?\"(?:\\t)?"
+_JSON_END = compiled_on_use(r"(?:[^\"\\]|\\[^n]|\\n(?!\"))*+")
 
 _PREFIX = compiled_on_use(
     "|".join(
@@ -33,12 +38,13 @@ _PREFIX = compiled_on_use(
             rf"\[ ?{_LEVEL} ?\]:?(?: |$)|##\[error\]",
             rf"\[[\d/.:]+:{_LEVEL}:[\w./-]+\(\d+\)\] ",
             r"\[(?!bt\])[A-Za-z][\w./-]*\](?: |$)|[a-z][\w.-]{0,62}\d:(?: |$)",  # a worker's or a host's name
+            rf"\{{{_NO_TRACEBACK}(?:{_JSON_FIELD},){{0,32}}(?:\s?\"jsonPayload\":\s?\{{(?:{_JSON_FIELD},){{0,32}})?{_JSON_TEXT}",
             r"\[[A-Za-z][\w.-]*:\d+(?::\d+)*\] |\[pod/[\w./-]+\] |\[ *\d+\.\d{6}\] ",
         )
     )
 )
 _MOMENT = compiled_on_use(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
-PREFIXES_BEGIN_WITH = frozenset("[(<>#" + string.digits + string.ascii_letters)
+PREFIXES_BEGIN_WITH = frozenset("[(<>#{" + string.digits + string.ascii_letters)
 """The characters that a prefix may begin with: most lines of stacks are indented."""
 
 _MOST = 4  # one within the other
@@ -53,6 +59,12 @@ def text_start(line: str) -> int:
             break
         start = match.end()
     return start
+
+
+def text_end(line: str, start: int) -> int:
+    """The column at which a line's own text ends: in an object of JSON, before the quotation mark behind it."""
+    found = _JSON_END.match(line, start) if line.startswith("{") and line.startswith('"', start - 1) else None
+    return found.end() if found is not None else len(line)
 
 
 def source_of(prefix: str) -> str:

@@ -107,6 +107,9 @@ class Waiting:
 
     In `unseen` ns, `unseen_times` times, a thread made no call until a program of its own had ended: whether it waited
     is not recorded. `unseen_call` is the call before the longest of these times, or 0.
+
+    `ended_by` names the signals that ended programs, one for each such capture: how long a thread waited between its
+    last call and the signal is not recorded.
     """
 
     lines: Table[Waits]
@@ -116,3 +119,4 @@ class Waiting:
     unseen: int = 0
     unseen_times: int = 0
     unseen_call: int = 0
+    ended_by: tuple[str, ...] = ()

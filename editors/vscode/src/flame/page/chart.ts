@@ -30,6 +30,7 @@ export class FlameChart {
   /** The names from the root to the node to which the reader has zoomed. */
   private zoomed: readonly string[] = [];
   private found: Found = { functions: 0, places: 0, share: 0 };
+  private label: (datum: Datum) => string = () => "";
 
   constructor(
     private readonly place: HTMLElement,
@@ -39,12 +40,16 @@ export class FlameChart {
     // Before the chart hears of it, which would zoom.
     place.addEventListener("click", (event) => this.clicked(event), { capture: true });
     place.addEventListener("keydown", (event) => this.pressed(event));
+    place.addEventListener("focus", () => (this.at === undefined ? this.pick(this.root()) : undefined));
+    // d3 makes and removes shapes with each zoom.
+    new MutationObserver(() => this.describeShapes()).observe(place, { childList: true, subtree: true });
   }
 
   /** Draws a tree in place of what was there, zoomed to the same node if it is there too. */
   draw(root: Datum | undefined, label: (datum: Datum) => string): void {
     this.chart?.destroy();
     this.chart = undefined;
+    this.label = label;
     this.pick(undefined);
     if (root === undefined) {
       return;
@@ -107,9 +112,16 @@ export class FlameChart {
 
   private pick(node: Node | undefined): void {
     this.at = node;
-    this.place.querySelector("g.picked")?.classList.remove("picked");
-    if (node !== undefined) {
-      this.shapeOf(node)?.classList.add("picked");
+    const before = this.place.querySelector("g.picked");
+    before?.classList.remove("picked");
+    before?.setAttribute("aria-selected", "false");
+    const shape = node && this.shapeOf(node);
+    shape?.classList.add("picked");
+    shape?.setAttribute("aria-selected", "true");
+    if (shape?.id) {
+      this.place.setAttribute("aria-activedescendant", shape.id);
+    } else {
+      this.place.removeAttribute("aria-activedescendant");
     }
     this.listener.picked(node?.data);
   }
@@ -147,6 +159,24 @@ export class FlameChart {
       this.shapeOf(next)?.scrollIntoView({ block: "nearest" });
     }
     event.preventDefault();
+  }
+
+  /** Roles and names of the shapes, for who hears the graph instead of seeing it. */
+  private describeShapes(): void {
+    this.place.querySelector("svg")?.setAttribute("role", "presentation");
+    for (const shape of this.place.querySelectorAll("g.frame")) {
+      const node = nodeOf(shape);
+      const { data } = node;
+      shape.id = `frame-${data.position}`;
+      shape.setAttribute("role", "treeitem");
+      shape.setAttribute("aria-level", String(node.ancestors().length));
+      shape.setAttribute("aria-selected", String(shape.classList.contains("picked")));
+      shape.setAttribute("aria-label", this.label(data).replaceAll("\n", ", "));
+    }
+    const picked = this.place.querySelector("g.picked");
+    if (picked !== null) {
+      this.place.setAttribute("aria-activedescendant", picked.id);
+    }
   }
 
   private root(): Node | undefined {

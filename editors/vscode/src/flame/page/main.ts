@@ -29,6 +29,10 @@ function show(message: ToPage): void {
   graph = message.kind === "graph" ? message.graph : undefined;
   element("title").textContent = message.subject.title;
   draw();
+  // Whoever has opened the graph goes on by keys; a graph in the background takes nobody's focus.
+  if (document.hasFocus() && document.activeElement === document.body) {
+    element("chart").focus();
+  }
 }
 
 function draw(): void {

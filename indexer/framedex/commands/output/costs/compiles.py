@@ -11,7 +11,7 @@ from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.costtext import change_text, failures_text
+from framedex.costtext import advised_text, failures_text
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _why(row: Compiles) -> Iterator[Line]:
     if row.failed:
         yield text_line(f"{'':{_INDENT}}{failures_text(row)}", "error")
     for change in row.changes[:_MOST_CHANGES]:
-        yield text_line(f"{'':{_INDENT}}{printable(change_text(change))}")
+        yield text_line(f"{'':{_INDENT}}{printable(advised_text(change))}")
     if len(row.changes) > _MOST_CHANGES:
         yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MOST_CHANGES, 'more change')}", "dim")
     if row.problem:

@@ -43,7 +43,7 @@ def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
 
 def _sums(waiting: Waiting) -> Iterator[Line]:
     unended = sum(row.unended for row in waiting.lines)
-    at_least = "at least " if unended or waiting.unseen else ""
+    at_least = "at least " if unended or waiting.unseen or waiting.ended_by else ""
     waited = (
         f"Python waited {at_least}{words.duration(sum(row.total_duration for row in waiting.lines))} for the runtime"
     )
@@ -57,6 +57,10 @@ def _sums(waiting: Waiting) -> Iterator[Line]:
     yield text_line(text)
     if unended:
         text = f"{words.count(unended, 'wait')} had not ended when the recording ended: the duration is unknown."
+        yield text_line(text, "error")
+    if waiting.ended_by:
+        signals = ", ".join(dict.fromkeys(waiting.ended_by))
+        text = f"Unknown: {signals} ended the program. Waits after the last call of a thread are not recorded."
         yield text_line(text, "error")
     if waiting.unseen:
         spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"

@@ -13,6 +13,7 @@ from framedex.index.ask.answers import answer_of_boundary
 from framedex.index.ask.call.causal_links import dispatches
 from framedex.index.ask.call.filters import boundaries_like, boundaries_that_work, call_ranges, passing, stacks_through
 from framedex.index.ask.call.objects import name_objects, object_names
+from framedex.index.ask.call.profile_totals import profile_totals
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
 from framedex.index.read.rows import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.filters import Passing
     from framedex.index.ask.call.objects import ObjectNames
     from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model.profile_totals import ProfileTotals
     from framedex.model.profiled import ProfiledRun
 
 
@@ -136,6 +138,10 @@ class Calls:
         Of a call on a thread without Python, the line that had it made, if that is known to be one.
         """
         return python_lines(self.reader, {call.id: call.stack for call in calls})
+
+    def profile_totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[ProfileTotals]:
+        """What the samples of imported profiles come to by function: one table for each value (and thread)."""
+        return profile_totals(self.reader, wanted, by_thread=by_thread)
 
     def totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[FunctionTotals]:
         """What the calls that pass the filter came to by boundary function, most time of their own first."""

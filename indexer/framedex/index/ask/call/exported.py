@@ -54,6 +54,11 @@ class Exported:
             found.update((row[0], KindRow(*row)) for row in rows)
         return found
 
+    @property
+    def is_of_kinds(self) -> bool:
+        """Whether the filter leaves whole kinds of calls, so that no call is looked at."""
+        return all(some.is_of_kinds for some in self._chosen)
+
     @cached_property
     def took_time(self) -> bool:
         """Whether calls of these kinds took time; samples that another recorder counted did not."""

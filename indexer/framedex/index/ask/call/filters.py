@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from framedex.index.ask.call.objects import calls_of_object
 from framedex.index.ask.name.fits import Fit, fit
 from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
+from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
 from framedex.model import CallFilter
@@ -237,21 +238,30 @@ def boundaries_like(reader: Reader, name: str) -> list[Row]:
 
 
 def _stacks_containing(reader: Reader, text: str) -> list[int]:
-    """The stacks with a frame whose function or file contains the text, or that stands at FILE:LINE."""
+    """The stacks with a frame whose function or file contains the text, or that stands at FILE:LINE as it is now."""
     at = _FILE_AND_LINE.fullmatch(text)
+    standing = [] if at is None else _frames_at(reader, at["path"], int(at["line"]))
     rows = reader.rows(
         "WITH RECURSIVE wanted(frame) AS ("
         " SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function"
         " WHERE instr(lower(fn.name), lower(?1)) > 0 OR instr(lower(fn.symbol), lower(?1)) > 0"
         " UNION SELECT fr.id FROM frames fr JOIN files f ON f.id = fr.file WHERE instr(lower(f.path), lower(?1)) > 0"
-        " UNION SELECT fr.id FROM frames fr JOIN files f ON f.id = fr.file"
-        " WHERE fr.line = ?3 AND instr(lower(f.path), lower(?2)) > 0"
-        ")" + _STACKS_WITH_WANTED,
+        " UNION SELECT value FROM json_each(?2))" + _STACKS_WITH_WANTED,
         text,
-        at["path"] if at else None,
-        int(at["line"]) if at else None,
+        json_list(standing),
     )
     return [stack for (stack,) in rows]
+
+
+def _frames_at(reader: Reader, path: str, line: int) -> list[int]:
+    """The frames that stand on a line, as it is now, of the files whose paths contain a text."""
+    files = reader.rows(
+        "SELECT path FROM files f WHERE instr(lower(path), lower(?)) > 0"
+        " AND EXISTS (SELECT 1 FROM frames WHERE file = f.id)",
+        path,
+    )
+    conditions = (AskedLine(reader, file, line).on_lines("fr", [line]) for (file,) in files)
+    return [frame for each in conditions for (frame,) in reader.rows(f"SELECT fr.id FROM frames fr WHERE {each}")]
 
 
 def stacks_through(reader: Reader, functions: Sequence[int]) -> list[int]:

@@ -11,8 +11,9 @@ from framedex.index.ask.costs.changes import Compiled
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.installed import is_installed
 from framedex.index.read.rows import Reader
-from framedex.model import Noted, NotedArgument, Parameter, Signature
+from framedex.model import Noted, Parameter, Signature
 from framedex.model.programs import plain_name
+from framedex.programs.notes import note_from_fields
 
 _LOADED = "it was loaded as an executable"  # how the problem of a load begins
 
@@ -137,10 +138,4 @@ def _signature(text: str) -> Signature:
 
 
 def _noted(text: str) -> Noted:
-    told = json.loads(text)
-    return Noted(
-        arguments=tuple(NotedArgument(**each) for each in told.pop("arguments")),
-        statics=tuple((name, value) for name, value in told.pop("statics")),
-        donated=tuple(told.pop("donated", ())),
-        **told,
-    )
+    return note_from_fields(json.loads(text))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
 
 _OF_SCOPE = "capture IN (SELECT id FROM captures)"
+_ENDED_BY = "json_extract(metadata, '$.ended_by')"
 
 _Key = tuple[PythonLine | None, tuple[PythonLine, ...], WaitHow, str]
 _Figures = tuple[int, int, int, int, int, int, int, int]
@@ -34,14 +35,15 @@ def waits(reader: Reader, *, all_lines: bool) -> Waiting:
         key = (lines.get(node), outward.get(node, ()), WaitHow(how), thread)
         found.setdefault(key, []).append(tuple(figures))
     told = sorted((_waits(*key, parts) for key, parts in found.items()), key=lambda row: -row.total_duration)
-    return Waiting(Table(tuple(told)), Table(tuple(_loops(reader))), *_totals(reader))
+    return Waiting(Table(tuple(told)), Table(tuple(_loops(reader))), *_totals(reader), tuple(_ending_signals(reader)))
 
 
 def captures_with_waits(reader: Reader) -> frozenset[int]:
-    """The captures in which a thread waited or may have waited, or that have a loop."""
+    """The captures with a loop, or with a thread that waited or may have waited."""
     query = (
         f"SELECT capture FROM waits WHERE {_OF_SCOPE} UNION SELECT capture FROM loops WHERE {_OF_SCOPE}"
         f" UNION SELECT capture FROM wait_totals WHERE unseen AND {_OF_SCOPE}"
+        f" UNION SELECT id FROM captures WHERE {_ENDED_BY} IS NOT NULL"
     )
     return frozenset(capture for (capture,) in reader.rows(query))
 
@@ -64,6 +66,11 @@ def _totals(reader: Reader) -> tuple[int, int | None, int, int, int]:
     device = None if not rows or any(row[1] is None for row in rows) else sum(row[1] for row in rows)
     call = rows[0][4] if rows else 0
     return sum(row[0] for row in rows), device, sum(row[2] for row in rows), sum(row[3] for row in rows), call
+
+
+def _ending_signals(reader: Reader) -> Iterable[str]:
+    query = f"SELECT {_ENDED_BY} FROM captures WHERE {_ENDED_BY} IS NOT NULL ORDER BY id"
+    return (signal for (signal,) in reader.rows(query))
 
 
 def _loops(reader: Reader) -> Iterable[Loop]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from framedex.index.ask.line.narrowing import passages
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, STATE_OF_LINE, json_list
 from framedex.index.read.asked import AskedLine
 
 
@@ -23,7 +23,7 @@ class LineBoundary:
 
 def line_boundaries(line: AskedLine) -> list[LineBoundary]:
     """The boundary functions that were reached from the line, most calls first: in those that count, or in its own."""
-    if line.capture is not None or (len(line.then) > 1 and _is_passed_twice(line)):
+    if line.capture is not None or (line.is_several and _is_passed_twice(line)):
         found = _merged(
             LineBoundary(each.function, each.boundary, each.calls, each.duration, each.latest_call)
             for each in passages(line)
@@ -31,9 +31,7 @@ def line_boundaries(line: AskedLine) -> list[LineBoundary]:
     else:
         rows = line.reader.rows(
             f"SELECT b.name, b.boundary, l.calls, l.duration, l.latest_call FROM {line.reader.totals('line_calls')} l"
-            f" JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line {IN_JSON}",
-            line.id,
-            json_list(line.then),
+            f" JOIN boundaries b ON b.id = l.boundary WHERE {line.on('l')}"
         )
         found = _merged(LineBoundary(*row) for row in rows)
     return sorted(found, key=lambda each: (-each.calls, each.function))
@@ -43,14 +41,13 @@ def _is_passed_twice(line: AskedLine) -> bool:
     """Whether a stack may pass several of the lines, by recursion: their totals would count its calls on each."""
     functions = line.reader.rows(
         "SELECT DISTINCT fn.id, fn.calls, fn.run, fn.run_calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
-        f" WHERE fr.file = ? AND fr.line {IN_JSON}",
-        line.id,
-        json_list(line.then),
+        f" WHERE {line.on('fr')}"
     )
     row = line.reader.row(
-        "SELECT sum(l.calls) FROM (SELECT DISTINCT file, line FROM frames"
-        f" WHERE function {IN_JSON} AND file IS NOT NULL) fr"
-        f" CROSS JOIN {line.reader.totals('line_calls')} l ON l.file = fr.file AND l.line = fr.line",
+        f"SELECT sum(l.calls) FROM (SELECT DISTINCT fr.file, fr.line, {STATE_OF_LINE} AS version FROM frames fr"
+        f" WHERE fr.function {IN_JSON} AND fr.file IS NOT NULL) stood"
+        f" CROSS JOIN {line.reader.totals('line_calls')} l ON l.file = stood.file AND l.line = stood.line"
+        " AND l.version = stood.version",
         json_list([function for function, *_ in functions]),
     )
     run = line.reader.scope.run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.model import LinkedCalls, LinkHow
 
@@ -15,9 +14,7 @@ def linked_calls(line: AskedLine) -> list[LinkedCalls]:
     rows = line.reader.rows(
         "SELECT b.name, b.boundary, l.how, sum(l.calls) AS calls, sum(l.duration), max(l.latest_call)"
         f" FROM {line.reader.totals('line_links')} l"
-        f" JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line {IN_JSON}"
-        " GROUP BY b.id, l.how ORDER BY calls DESC, b.name",
-        line.id,
-        json_list(line.then),
+        f" JOIN boundaries b ON b.id = l.boundary WHERE {line.on('l')}"
+        " GROUP BY b.id, l.how ORDER BY calls DESC, b.name"
     )
     return [LinkedCalls(function, boundary, LinkHow(how), *totals) for function, boundary, how, *totals in rows]

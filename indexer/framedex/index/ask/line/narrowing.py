@@ -58,10 +58,7 @@ def passages(line: AskedLine) -> list[Passage]:
     Under recursion the innermost pass counts.
     """
     starts = line.reader.rows(
-        f"SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE fr.file = ? AND fr.line {IN_JSON}"
-        " ORDER BY n.depth DESC",
-        line.id,
-        json_list(line.then),
+        f"SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE {line.on('fr')} ORDER BY n.depth DESC"
     )
     order = {node: position for position, (node,) in enumerate(starts)}
     found: dict[tuple[int, str, str], Passage] = {}

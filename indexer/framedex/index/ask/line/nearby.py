@@ -8,7 +8,6 @@ from pathlib import Path
 
 from framedex.index.ask.line.programs import program_marks
 from framedex.index.ask.line.recorded import recorded_lines
-from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.model import How, Location, Nearby, NearLine
 from framedex.regularfile import read_regular_text
@@ -40,8 +39,7 @@ def nearby(line: AskedLine) -> Nearby:
 
 
 def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
-    edited = line.moved_lines()
-    if edited is not None and edited.old_line(line.line) is None:
+    if all(state.then(line.line) is None for state in line.states()):
         return "the line was typed or changed after the recording: record the program again"
     if not known:
         return "nothing was recorded in this file"
@@ -85,10 +83,9 @@ def _program_name(line: AskedLine, lines: Sequence[int]) -> str:
     """The latest program that has ops of one of these lines; empty where none has."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
-        f" ON p.id = l.program WHERE fr.file = ? AND fr.line {IN_JSON} AND EXISTS (SELECT 1 FROM compilations c"
-        f" WHERE c.program = p.id{line.reader.scope.counted('c')}) ORDER BY p.id DESC LIMIT 1",
-        line.id,
-        json_list(lines),
+        f" ON p.id = l.program WHERE {line.on_lines('fr', lines)}"
+        " AND EXISTS (SELECT 1 FROM compilations c"
+        f" WHERE c.program = p.id{line.reader.scope.counted('c')}) ORDER BY p.id DESC LIMIT 1"
     )
     return "" if row is None else str(row[0])
 

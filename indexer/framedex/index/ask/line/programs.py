@@ -10,7 +10,7 @@ from dataclasses import replace
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.ask.line.stacks import longest_stacks_of_line
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.asked import NO_LINE, AskedFile, AskedLine
+from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.rows import Reader
 from framedex.model import (
     Compilation,
@@ -59,20 +59,21 @@ def program_uses(line: AskedLine) -> list[ProgramUse]:
 
 def program_marks(file: AskedFile) -> list[ProgramMark]:
     """The lines of the file, as it is now, that ops of programs come from; those that are gone are left out."""
-    rows = file.reader.rows(
-        "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
-        " JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program WHERE fr.file = ?"
-        f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{file.reader.scope.counted('c')})"
-        " GROUP BY fr.line ORDER BY fr.line",
-        file.id,
-    )
-    moved = file.moved_lines()
-    marks = []
-    for then, ops, names in rows:
-        line = then if moved is None else moved.new_line(then)
-        if line is not None:
-            marks.append(ProgramMark(line, ops, tuple(sorted(json.loads(names)))))
-    return marks
+    ops: Counter[int] = Counter()
+    names: dict[int, set[str]] = {}
+    for state in file.states():
+        rows = file.reader.rows(
+            "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
+            f" JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program"
+            f" WHERE {file.in_state('fr', state)}"
+            f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{file.reader.scope.counted('c')})"
+            " GROUP BY fr.line"
+        )
+        for then, of_line, programs in rows:
+            if (line := state.now(then)) is not None:
+                ops[line] += of_line
+                names.setdefault(line, set()).update(json.loads(programs))
+    return [ProgramMark(line, ops[line], tuple(sorted(names[line]))) for line in sorted(names)]
 
 
 def programs_run(line: AskedLine) -> list[ProgramRun]:
@@ -125,18 +126,17 @@ def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> li
 
 def _frames(line: AskedLine) -> list[tuple[int, str]]:
     """The lines of programs that the line is, or others of its statement, each with its function."""
-    own = _frames_on(line, line.then)
+    own = _frames_where(line, line.on("fr"))
     file = line.reader.memory.file(line.path)
     if own or file is None or line.reader.row("SELECT 1 FROM program_frames WHERE file = ? LIMIT 1", line.id) is None:
         return own
-    moved = line.moved_lines()
     around = line.reader.statements.lines_with(file, line.line, lambda: "")
-    return _frames_on(line, around if moved is None else [moved.old_line(each) or NO_LINE for each in around])
+    return _frames_where(line, line.on_lines("fr", around))
 
 
-def _frames_on(line: AskedLine, lines: Collection[int]) -> list[tuple[int, str]]:
-    query = f"SELECT id, function FROM program_frames WHERE file = ? AND line {IN_JSON}"
-    return [(frame, function) for frame, function in line.reader.rows(query, line.id, json_list(lines))]
+def _frames_where(line: AskedLine, condition: str) -> list[tuple[int, str]]:
+    query = f"SELECT fr.id, fr.function FROM program_frames fr WHERE {condition}"
+    return [(frame, function) for frame, function in line.reader.rows(query)]
 
 
 def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
@@ -226,10 +226,8 @@ def _lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[Progra
     rows = line.reader.rows(
         f"SELECT fr.function, sum(l.ops) AS total, {_PLACE} FROM program_lines l"
         f" JOIN program_frames fr ON fr.id = l.frame {_TABLES} WHERE l.program {IN_JSON}"
-        f" AND NOT (fr.file IS ? AND fr.line {IN_JSON}) GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
+        f" AND NOT coalesce({line.on('fr')}, false) GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
         json_list(programs),
-        line.id,
-        json_list(line.then),
         MOST_LINES,
     )
     return _located(line.reader, rows)
@@ -298,6 +296,6 @@ def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
         " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
         ") SELECT DISTINCT fn.name FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function"
-        " WHERE fr.file = ?2 AND (fr.line IN (SELECT value FROM json_each(?3)) OR fn.name NOT LIKE '%<lambda>')"
+        f" WHERE fr.file = ?2 AND ({line.on('fr')} OR fn.name NOT LIKE '%<lambda>')"
     )
-    return {name for (name,) in line.reader.rows(query, json_list(calls), line.id, json_list(line.then))}
+    return {name for (name,) in line.reader.rows(query, json_list(calls), line.id)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from framedex.index.read.asked import AskedFile
 from framedex.model import LineMark
@@ -10,15 +11,13 @@ from framedex.model import LineMark
 
 def recorded_lines(file: AskedFile) -> dict[int, int]:
     """The lines of the file that calls passed through, with the number of those calls."""
-    moved = file.moved_lines()
     totals = file.reader.totals("line_calls")
-    rows = file.reader.rows(f"SELECT line, sum(calls) FROM {totals} WHERE file = ? GROUP BY line", file.id)
-    if moved is None:
-        return dict(rows)
     counts: Counter[int] = Counter()
-    for line, calls in rows:
-        if now := moved.new_line(line):
-            counts[now] += calls
+    for state in file.states():
+        where = file.in_state("l", state)
+        for line, calls in file.reader.rows(f"SELECT line, sum(calls) FROM {totals} l WHERE {where} GROUP BY line"):
+            if now := state.now(line):
+                counts[now] += calls
     return dict(counts)
 
 
@@ -38,38 +37,32 @@ def is_recorded(file: AskedFile) -> bool:
 def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
     """The lines of the file, from `first` to `last`, that calls passed through, with what these came to.
 
-    Where the latest run counts, that is the latest at each line. All as the file is now; lines that are not there any
-    more are left out.
+    Lines are as the file is now; those that are not there any more are left out.
     """
-    moved = file.moved_lines()
-    if moved is not None:
-        first, last = moved.backward(first).line, moved.backward(last).line
-    calls, duration, of_latest = "l.calls", "l.duration", ""
-    if file.reader.scope.is_latest:
-        calls, duration = "l.run_calls", "l.run_duration"
-        of_latest = " AND l.run = (SELECT max(run) FROM line_calls x WHERE x.file = l.file AND x.line = l.line)"
-    rows = file.reader.rows(
-        f"SELECT l.line, {calls}, {duration}, b.name FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
-        f" WHERE l.file = ? AND l.line BETWEEN ? AND ?{of_latest} ORDER BY l.line, 3 DESC, 2 DESC, b.name",
-        file.id,
-        first,
-        last,
-    )
-    of_line: dict[int, list[tuple[int, int, str]]] = {}
-    for then, *totals in rows:
-        line = then if moved is None else moved.new_line(then)
-        if line is None:
-            continue
-        of_line.setdefault(line, []).append((totals[0], totals[1], totals[2]))
-    return [
-        LineMark(
-            line=line,
-            calls=sum(calls for calls, _, _ in of_boundary),
-            duration=sum(duration for _, duration, _ in of_boundary),
-            boundaries=tuple(name for _, _, name in of_boundary),
+    totals: dict[int, dict[str, tuple[int, int]]] = {}  # by line and boundary
+    for state in file.states():
+        rows = file.reader.rows(
+            "SELECT l.line, b.name, l.calls, l.duration"
+            f" FROM {file.reader.totals('line_calls')} l JOIN boundaries b ON b.id = l.boundary"
+            f" WHERE {file.in_state('l', state)} AND l.line BETWEEN ? AND ?",
+            state.nearest_then(first),
+            state.nearest_then(last),
         )
-        for line, of_boundary in of_line.items()
-    ]
+        for then, name, calls, duration in rows:
+            if (line := state.now(then)) is not None:
+                of_line = totals.setdefault(line, {})
+                before = of_line.get(name, (0, 0))
+                of_line[name] = before[0] + calls, before[1] + duration
+    return [_mark(line, of_line) for line, of_line in sorted(totals.items())]
+
+
+def _mark(line: int, totals: Mapping[str, tuple[int, int]]) -> LineMark:
+    return LineMark(
+        line=line,
+        calls=sum(calls for calls, _ in totals.values()),
+        duration=sum(duration for _, duration in totals.values()),
+        boundaries=tuple(sorted(totals, key=lambda name: (-totals[name][1], -totals[name][0], name))),
+    )
 
 
 def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
@@ -78,11 +71,15 @@ def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
     Where several begin on one line (instances of a template), the id is of the one with most calls. Functions whose
     line is not there any more are left out.
     """
-    rows = file.reader.rows(
-        "SELECT line, id, max(calls) FROM functions WHERE file = ? AND calls > 0 AND role = 'code'"
-        " GROUP BY line ORDER BY line",
-        file.id,
-    )
-    moved = file.moved_lines()
-    lines = [(line if moved is None else moved.new_line(line), function) for line, function, _ in rows]
-    return [(line, function) for line, function in lines if line is not None]
+    run = file.reader.scope.run
+    found: dict[int, tuple[int, int]] = {}
+    for state in file.states():
+        rows = file.reader.rows(
+            f"SELECT line, id, max(calls) FROM functions WHERE {file.in_state('functions', state)}"
+            f" AND calls > 0 AND role = 'code'{f' AND run = {run}' if run else ''} GROUP BY line"
+        )
+        for then, function, calls in rows:
+            line = state.now(then) if then else None
+            if line is not None and calls > found.get(line, (0, 0))[0]:
+                found[line] = calls, function
+    return [(line, function) for line, (_, function) in sorted(found.items())]

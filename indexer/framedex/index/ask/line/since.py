@@ -7,7 +7,7 @@ from framedex.model import How, Location, Stale
 
 
 def since_recorded(line: AskedLine) -> Location:
-    """The line as a place: `stale` and `moved_from` tell what has become of it since its file was last recorded.
+    """The line as a place: `stale` and `moved_from` tell what has become of it since it was last recorded.
 
     A line that was not there then has neither.
     """
@@ -16,7 +16,7 @@ def since_recorded(line: AskedLine) -> Location:
         return Location(line.path, line.line, How.EXACT)
     if change.lines is None:
         return Location(line.path, line.line, How.EXACT, stale=Stale.UNKNOWN)
-    then = change.lines.old_line(line.line)
+    then = next(filter(None, (state.then(line.line) for state in line.states())), None)
     if then is None or then == line.line:
         return Location(line.path, line.line, How.EXACT)
     return Location(line.path, line.line, How.EXACT, stale=Stale.MOVED, moved_from=then)

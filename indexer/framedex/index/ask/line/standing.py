@@ -49,27 +49,22 @@ def of_run_of(line: AskedLine, nodes: Collection[int]) -> AskedLine:
 
 
 def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> list[Standing]:
-    reader, file, then = line.reader, line.id, json_list(line.then)
+    reader = line.reader
     nodes = reader.totals("nodes")
     if within is None:
         # A few steps in the index for each frame, however many nodes have it.
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN {nodes} n ON n.id IN"
-            f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, calls DESC, id LIMIT ?3)"
-            " WHERE fr.file = ?1 AND fr.line IN (SELECT value FROM json_each(?2))"
-            " ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?3",
-            file,
-            then,
+            f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, calls DESC, id LIMIT ?1)"
+            f" WHERE {line.on('fr')} ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?1",
             limit,
         )
     else:
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM {nodes} n CROSS JOIN frames fr ON fr.id = n.frame"
-            f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line {IN_JSON}"
+            f" WHERE n.id {IN_JSON} AND {line.on('fr')}"
             " ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?",
             json_list(within),
-            file,
-            then,
             limit,
         )
     return [Standing(*row) for row in rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import frames_by_id
 from framedex.model import Step
@@ -27,9 +26,7 @@ def _steps(line: AskedLine, table: str, here: str) -> list[Step]:
     there = "target" if here == "origin" else "origin"
     rows = line.reader.rows(
         f"SELECT s.{here}, s.{there}, s.calls FROM frames fr JOIN {line.reader.totals(table)} s ON s.{here} = fr.id"
-        f" WHERE fr.file = ? AND fr.line {IN_JSON} ORDER BY s.calls DESC, s.origin",
-        line.id,
-        json_list(line.then),
+        f" WHERE {line.on('fr')} ORDER BY s.calls DESC, s.origin"
     )
     frames = frames_by_id(line.reader, {frame for row in rows for frame in row[:2]})
     return [Step(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]

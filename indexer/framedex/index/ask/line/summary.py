@@ -21,30 +21,26 @@ def line_summary(line: AskedLine) -> LineSummary | None:
 
 
 def _of_all(line: AskedLine) -> LineSummary | None:
-    reader, file, then = line.reader, line.id, json_list(line.then)
+    reader = line.reader
     boundaries = line_boundaries(line)
     if not boundaries:
         return None
     capture = reader.row(
         f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
-        f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line {IN_JSON} ORDER BY {LATEST_FIRST} LIMIT 1",
-        file,
-        then,
+        f" JOIN captures p ON p.id = c.capture WHERE {line.on('l')} ORDER BY {LATEST_FIRST} LIMIT 1"
     )
     if capture is None:
         return None
     callers = reader.rows(
         f"SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN {reader.totals('readable_steps')} s"
         " ON s.target = fr.id"
-        f" JOIN frames o ON o.id = s.origin WHERE fr.file = ? AND fr.line {IN_JSON}"
-        " GROUP BY o.function ORDER BY total DESC",
-        file,
-        then,
+        f" JOIN frames o ON o.id = s.origin WHERE {line.on('fr')}"
+        " GROUP BY o.function ORDER BY total DESC"
     )
     functions = functions_by_id(reader, [function for function, _ in callers])
     is_narrow = reader.scope.is_narrow
     stood = f" AND EXISTS (SELECT 1 FROM {reader.totals('nodes')} n WHERE n.frame = frames.id)" if is_narrow else ""
-    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE file = ? AND line {IN_JSON}{stood}", file, then)
+    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE {line.on('frames')}{stood}")
     return LineSummary(
         path=line.path,
         line=line.line,
@@ -88,9 +84,7 @@ def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
 def _kept_samples(line: AskedLine) -> list[dict[str, object]]:
     rows = line.reader.rows(
         "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
-        f" WHERE s.file = ? AND s.line {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
-        line.id,
-        json_list(line.then),
+        f" WHERE {line.on('s')} ORDER BY a.has_shape DESC, a.id LIMIT ?",
         SAMPLES,
     )
     return [arguments(text) for (text,) in rows]

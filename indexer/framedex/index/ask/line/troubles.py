@@ -22,11 +22,14 @@ def file_troubles(file: AskedFile) -> list[FileTrouble]:
     first = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", number)
     if first is None or first[0] is None:
         return []
-    recorded = [*_without_symbols(reader, number), *_ambiguous_sites(reader, number)]
-    moved = file.moved_lines()
-    if moved is not None:
-        recorded = [replace(trouble, line=moved.forward(trouble.line).line) for trouble in recorded]
-    return [*_stale(file), *recorded]
+    found = [*_stale(file)]
+    for state in file.states():
+        where = file.in_state("fr", state)
+        for trouble in (*_without_symbols(reader, where), *_ambiguous_sites(reader, where)):
+            line = state.now(trouble.line)
+            if line is not None:
+                found.append(replace(trouble, line=line))
+    return list(dict.fromkeys(found))
 
 
 def _stale(file: AskedFile) -> list[FileTrouble]:
@@ -49,13 +52,12 @@ def _stale(file: AskedFile) -> list[FileTrouble]:
     return [FileTrouble("stale-source", 1, message)]
 
 
-def _without_symbols(reader: Reader, file: int | None) -> list[FileTrouble]:
+def _without_symbols(reader: Reader, condition: str) -> list[FileTrouble]:
     """The first line from which calls went into a binary of which not even names are known, once for each binary."""
     rows = reader.rows(
-        "SELECT m.path, min(o.line), count(DISTINCT t.id) FROM frames o JOIN steps s ON s.origin = o.id"
+        "SELECT m.path, min(fr.line), count(DISTINCT t.id) FROM frames fr JOIN steps s ON s.origin = fr.id"
         " JOIN frames t ON t.id = s.target JOIN functions fn ON fn.id = t.function JOIN modules m ON m.id = t.module"
-        " WHERE o.file = ? AND fn.symbol = '' AND fn.language = 'native' GROUP BY m.id ORDER BY min(o.line), m.path",
-        file,
+        f" WHERE {condition} AND fn.symbol = '' AND fn.language = 'native' GROUP BY m.id ORDER BY min(fr.line), m.path"
     )
     return [
         FileTrouble(
@@ -67,14 +69,13 @@ def _without_symbols(reader: Reader, file: int | None) -> list[FileTrouble]:
     ]
 
 
-def _ambiguous_sites(reader: Reader, file: int | None) -> list[FileTrouble]:
+def _ambiguous_sites(reader: Reader, condition: str) -> list[FileTrouble]:
     """The lines of `ffi_call`s whose runs may be of another one as well."""
     rows = reader.rows(
         "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_sites x JOIN nodes n ON n.id = x.user_node"
         " JOIN frames fr ON fr.id = n.frame JOIN ffi_candidates k ON k.site = x.id"
         " JOIN ffi_joins j ON j.id = k.join_id JOIN ffi_runs r ON r.join_id = j.id"
-        " WHERE fr.file = ? AND j.how = ? GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
-        file,
+        f" WHERE {condition} AND j.how = ? GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
         Join.AMBIGUOUS.value,
         _MOST_SITES,
     )

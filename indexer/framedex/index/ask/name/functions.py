@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from framedex.index.ask.answers import answer_of_functions
 from framedex.index.ask.name.headers import at_names
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, STATE_OF_LINE, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import (
     FUNCTION_COLUMNS,
@@ -136,8 +136,10 @@ class Functions:
             return None
         rows = reader.rows(
             "SELECT b.name, sum(l.calls), sum(l.duration) AS total"
-            " FROM (SELECT DISTINCT file, line FROM frames WHERE function = ? AND file IS NOT NULL) fr"
-            f" CROSS JOIN {reader.totals('line_calls')} l ON l.file = fr.file AND l.line = fr.line"
+            f" FROM (SELECT DISTINCT fr.file, fr.line, {STATE_OF_LINE} AS version FROM frames fr"
+            " WHERE fr.function = ? AND fr.file IS NOT NULL) stood"
+            f" CROSS JOIN {reader.totals('line_calls')} l"
+            " ON l.file = stood.file AND l.line = stood.line AND l.version = stood.version"
             " JOIN boundaries b ON b.id = l.boundary"
             " GROUP BY b.id ORDER BY total DESC, b.name",
             function_id,
@@ -160,13 +162,9 @@ def functions_at(line: AskedLine) -> list[FunctionRow]:
 def _functions_at(line: AskedLine) -> list[FunctionRow]:
     rows = line.reader.rows(
         f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id IN ("
-        " SELECT id FROM functions WHERE file = ?1 AND line <= ?2 AND end_line >= ?2"
-        " UNION SELECT id FROM functions WHERE file = ?1 AND line = ?2"
-        " UNION SELECT function FROM frames WHERE file = ?1 AND line IN (SELECT value FROM json_each(?3))"
-        ") ORDER BY fn.line IS NULL, fn.line DESC, fn.calls DESC",
-        line.id,
-        line.nearest_then,
-        json_list(line.then),
+        f" SELECT id FROM functions WHERE {line.around('functions')}"
+        f" UNION SELECT function FROM frames WHERE {line.on('frames')}"
+        ") ORDER BY fn.line IS NULL, fn.line DESC, fn.calls DESC"
     )
     return function_rows(line.reader, rows)
 
@@ -199,7 +197,7 @@ def _sites(reader: Reader, kind: str, here: str, function_id: int) -> dict[tuple
         f"SELECT o.function, t.function, {place_columns('o')} FROM frames o"
         f" JOIN {reader.totals(f'{kind}steps')} s ON s.origin = o.id"
         f" JOIN frames t ON t.id = s.target {place_tables('o')} WHERE {known} = ? AND o.file IS NOT NULL"
-        " GROUP BY o.function, t.function, o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
+        " GROUP BY o.function, t.function, o.file, o.line, o.version, o.how ORDER BY sum(s.calls) DESC, o.line",
         function_id,
     )
     urls = Urls(reader)

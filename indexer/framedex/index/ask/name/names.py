@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.definition_rows import (
@@ -13,7 +15,9 @@ from framedex.index.file.definition_rows import (
 )
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, frames_by_id, function_rows
 from framedex.model import Definition, FoundSymbol, How, Location
+from framedex.patterns import compiled_on_use
 
+_CELL = compiled_on_use(r".*[/\\]ipykernel_\d{1,9}[/\\]\d{1,20}\.py|<ipython-input-\d{1,9}-\w{1,64}>")
 _MOST_FUNCTIONS = 16
 _MOST_DEFINITIONS = 2_000
 _MOST_SYMBOLS = 100
@@ -102,6 +106,15 @@ class Names:
         )
         return [path for (path,) in rows] if module.startswith("<frozen ") else []
 
+    def files_of_cell(self, recorded: str) -> list[str]:
+        """The files with the text of the notebook's cell that code objects call this: `/tmp/ipykernel_71/38.py`."""
+        if _CELL.fullmatch(recorded) is None:
+            return []
+        from framedex.captures.cells import read_cells  # few texts have cells
+
+        folders = self.reader.rows("SELECT path FROM captures ORDER BY id DESC")
+        return [cells[recorded] for (path,) in folders if recorded in (cells := read_cells(Path(path)))]
+
     def module_names(self) -> frozenset[str]:
         """The file names of the binaries that were recorded."""
         return self.reader.memory.recall(
@@ -113,6 +126,12 @@ class Names:
         """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
         query = "SELECT path FROM modules WHERE substr(build_id, 1, length(?1)) = ?1 ORDER BY id DESC"
         return [path for (path,) in self.reader.rows(query, build_id)]
+
+    def contents_of_builds(self, paths: Sequence[str], build_id: str) -> list[str]:
+        """The SHA-256 of the builds that were recorded with this build-id, or at one of these paths, latest first."""
+        of = "substr(build_id, 1, length(?1)) = ?1" if build_id else f"path {IN_JSON}"
+        query = f"SELECT content FROM modules WHERE content != '' AND {of} ORDER BY id DESC"
+        return [content for (content,) in self.reader.rows(query, build_id or json_list(paths))]
 
     def modules_named(self, name: str) -> list[str]:
         """The paths at which binaries with this file name were recorded, latest first; none twice."""

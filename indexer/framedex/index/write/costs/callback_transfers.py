@@ -29,15 +29,14 @@ _BUFFER = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{1,18}
 def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
     """Write the transfers of the host callbacks of a capture, in place of what is there of them.
 
-    Of a callback with several operands the mock records only the last. Without `framedex run`, and on other plug-ins,
-    callbacks are not recorded, and results have no line. So sends of programs beyond the recorded callbacks are
-    transfers of unknown size by the calls that run the programs.
+    Without `framedex run`, and on other plug-ins, callbacks are not recorded, and results have no line. So sends of
+    programs beyond the operands of the recorded callbacks are transfers of unknown size by the calls that run the
+    programs.
     """
     wanted = kinds.of_functions(HOST_CALLBACKS | {CALLBACK_RESULT})
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(wanted.tolist()),))
     calls = Calls.of_kinds(connection, capture, wanted)
-    seen = int(np.isin(calls.kind, kinds.of_functions(HOST_CALLBACKS)).sum())
-    _write_unseen_operands(connection, capture, kinds, seen)
+    _write_unseen_operands(connection, capture, kinds, _operands_of(connection, calls, kinds))
     if not len(calls):
         return
     calls = calls[np.lexsort((calls.id, kinds.thread[calls.kind]))]
@@ -61,8 +60,21 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
             connection.execute(_INSERT, row)
 
 
+def _operands_of(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) -> int:
+    """The number of operands of all recorded callbacks."""
+    known, counts = np.unique(
+        calls.arguments[np.isin(calls.kind, kinds.of_functions(HOST_CALLBACKS))], return_counts=True
+    )
+    told = arguments_of(connection, known)
+    texts = [str(told.get(number, {}).get("arguments", "")) for number in known.tolist()]
+    return sum(
+        sum(dtype != "token" for dtype, _, _ in _BUFFER.findall(text)) * count
+        for text, count in zip(texts, counts.tolist(), strict=True)
+    )
+
+
 def _write_unseen_operands(connection: sqlite3.Connection, capture: int, kinds: Kinds, seen: int) -> None:
-    """Write the sends of programs to callbacks beyond the `seen` ones, by the calls that run the programs."""
+    """Write the sends of programs to callbacks beyond the `seen` operands, by the calls that run the programs."""
     runs = json_list(kinds.of_functions({RUNS}).tolist())
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
     query = (

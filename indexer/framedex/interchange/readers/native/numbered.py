@@ -120,6 +120,8 @@ class NumberedLines:
             says_in=match["in"] is not None,
             end=start,
         )
+        if text[start:].strip() == "in":  # the name was cut
+            return None
         arguments = argument_list(text[start:])
         frame = None
         if arguments > 0:

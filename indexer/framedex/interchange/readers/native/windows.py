@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.readers.native.symbolized import is_symbol
-from framedex.interchange.text.spans import matched
+from framedex.interchange.text.spans import matched, parts
 from framedex.model import Language
 from framedex.patterns import compiled_on_use
 
@@ -24,6 +24,10 @@ _WINDBG = compiled_on_use(
     _BEGINS + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?(?:{_ADDRESS} {_ADDRESS}|\(Inline Function\) -{{8}}`-{{8}}) +"
     r"(?:: (?:[0-9a-f`]{8,17} ){1,8}: +)?(?P<module>\w[\w.+-]{0,99})!(?P<function>[^\[]*[^\[ ])"
     r"(?: +\[(?P<path>[^\[\]]+) @ (?P<line>\d{1,9})\])?$"
+)
+_NAMELESS = compiled_on_use(
+    _BEGINS + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?{_ADDRESS} {_ADDRESS} +(?:: (?:[0-9a-f`]{{8,17}} ){{1,8}}: +)?"
+    r"(?:(?P<module>\w[\w.-]{0,99})\+)?(?P<address>0x[0-9a-f`]{1,17})$"
 )
 _HEADING = compiled_on_use(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
 _BEHIND_NAME = compiled_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
@@ -41,9 +45,10 @@ class WindowsStacks:
         heading = _HEADING.search(line.rstrip()) if "RetAddr" in line else None
         if heading is not None:
             return Piece(Format.WINDOWS, begins=heading[0])
-        if "!" not in line:
-            return None
         text = line.rstrip()
+        if "!" not in line:
+            nameless = _NAMELESS.search(text) if inside else None
+            return Piece(Format.WINDOWS, (_nameless_frame(number, nameless),)) if nameless is not None else None
         match = _WINDBG.search(text) if inside else None
         match = match or _BINARY.search(text)
         frame = _frame(number, match) if match is not None else None
@@ -71,6 +76,24 @@ def _frame(number: int, match: re.Match[str]) -> TextFrame:
     )
     position = match.groupdict().get("position")
     return replace(frame, function=name, parts=parts, number=int(position, 16) if position else None)
+
+
+def _nameless_frame(number: int, match: re.Match[str]) -> TextFrame:
+    """A frame with an address alone, or an offset in a module without symbols."""
+    value, position = int(match["address"].replace("`", ""), 16), match["position"]
+    return TextFrame(
+        Format.WINDOWS,
+        number,
+        match.start(),
+        number,
+        match.end(),
+        parts(number, match),
+        number=int(position, 16) if position else None,
+        language=Language.NATIVE,
+        module=match["module"] or "",
+        address=None if match["module"] else value,
+        offset=value if match["module"] else None,
+    )
 
 
 def _end_of_name(text: str) -> int:

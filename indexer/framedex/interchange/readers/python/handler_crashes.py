@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
@@ -10,12 +12,15 @@ from framedex.model import Language
 from framedex.patterns import compiled_on_use
 
 _REPORT = compiled_on_use(
-    r"(?P<title>SIG\w{1,8} in the FFI handler of '(?P<target>[^']{1,1024})' \(\w{1,16} stage\))"
-    r", called at (?P<several>one of: )?(?=\S)"
+    r"(?P<title>SIG\w{1,8} in the FFI handler of '(?P<target>[^']{1,1024})' \((?P<stage>\w{1,16}) stage\))"
+    r"(?:, called at (?P<several>one of: )?(?=\S)|\s*$)"
 )
 _PLACE = compiled_on_use(r"(?P<path>[^\s:,;][^:\n]{0,4095}):(?P<line>\d{1,8})(?: in (?P<function>[^\s,;]{1,1024}))?")
-_SEPARATORS = (", from ", ", ", "; ")
+_CALLER = ", from "
+_SEPARATORS = (_CALLER, ", ", "; ")
 _MOST_PLACES = 64
+_LONGEST_REPORT = 2047  # bytes: the end of a longer one was not written
+_NAME = "framedex: "
 
 
 class HandlerCrashes:
@@ -30,17 +35,13 @@ class HandlerCrashes:
         report = _REPORT.search(line)
         if report is None:
             return None
-        frames: list[TextFrame] = []
-        position = report.end()
-        while len(frames) < _MOST_PLACES and (found := _PLACE.match(line, position)) is not None:
-            frame = replace(matched(Format.PYTHON_TRACE, number, found), language=Language.PYTHON)
-            frames.append(replace(frame, is_alternative=report["several"] is not None and bool(frames)))
-            position = _behind_separator(line, found.end())
-        if frames:
-            calls = f"`framedex ffi {report['target']}` shows its recorded calls"
-            frames[0] = replace(frames[0], labels=(calls,))
-        title = report["title"]
-        return Piece(Format.PYTHON_TRACE, tuple(frames), begins=title, ends=title) if frames else None
+        frames = list(_called_lines(number, line, report))
+        if len(frames) > 1 and len(f"{_NAME}{line[report.start() :]}".encode()) >= _LONGEST_REPORT:
+            frames.pop()
+        if not frames:
+            frames = [TextFrame(Format.PYTHON_TRACE, number, report.start(), number, report.end("title"))]
+        frames[0] = replace(frames[0], ffi_target=report["target"], ffi_stage=report["stage"])
+        return Piece(Format.PYTHON_TRACE, tuple(frames), begins=report["title"], ends=report["title"])
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """A report has one line."""
@@ -51,6 +52,17 @@ class HandlerCrashes:
         return False
 
 
-def _behind_separator(line: str, position: int) -> int:
-    """Where the next place begins; the end of the line where none does."""
-    return next((position + len(each) for each in _SEPARATORS if line.startswith(each, position)), len(line))
+def _called_lines(number: int, line: str, report: re.Match[str]) -> Iterator[TextFrame]:
+    """The lines of the calls, in the order of the report."""
+    position, separator = report.end(), ""
+    for _ in range(_MOST_PLACES):
+        found = _PLACE.match(line, position)
+        if found is None:
+            return
+        frame = replace(matched(Format.PYTHON_TRACE, number, found), language=Language.PYTHON)
+        is_other_call = report["several"] is not None and separator not in ("", _CALLER)
+        yield replace(frame, is_alternative=is_other_call)
+        separator = next((each for each in _SEPARATORS if line.startswith(each, found.end())), "")
+        if not separator:
+            return
+        position = found.end() + len(separator)

@@ -25,7 +25,7 @@ _C_FRAME = compiled_on_use(
 # A traceback in a string, as logs in JSON and `repr` write it: every line of it is on one.
 _IN_STRING = compiled_on_use(
     r'File (?P<escape>\\{0,8})"(?P<path>[^"\\]+)(?P=escape)", line (?P<line>\d{1,9})'
-    r"(?:, in (?P<function>[^\\\"]+))?(?=\\{1,8}n)"
+    r"(?:, in (?P<function>[^\\\"]+))?(?=\\{1,8}n|$)"
 )
 _NEW_LINE = compiled_on_use(r"\\{1,8}n")
 _LIBRARY = compiled_on_use(r" \((?P<module>/[^()]*|\[\w+\])\)$")
@@ -72,8 +72,11 @@ class FileLines:
         return "[Previous line repeated " in line or line.strip() in ("...", "<no Python frame>")
 
     def _frame(self, number: int, line: str) -> Piece | None:
-        if "\\n" in line:
+        if "\\n" in line or 'File \\"' in line:
             frames = tuple(matched(Format.PYTHON, number, each, Language.PYTHON) for each in _IN_STRING.finditer(line))
+            if frames and "\\n" not in line:
+                self._prefix, self._is_traceback = "", True
+                return Piece(Format.PYTHON, frames, innermost_first=False)
             if frames:
                 return Piece(Format.PYTHON, frames, ends=_raised_in_string(line), innermost_first=False)
         match = _FRAME.search(line)

@@ -1,0 +1,79 @@
+;;; framedex-ways.el --- Which way a step took, and the others  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; After a step with several ways the mode line says "way 1 of 17": a click there, or M-x framedex-ways, lists them with
+;; their calls.  Where the next source is only public, M-x framedex-open-public opens its page.
+
+;;; Code:
+
+(require 'framedex-server)
+
+(defvar framedex--way nil
+  "Text like \"way 1 of 17\" after a step that had several ways, else nil.")
+
+(defvar framedex--asked nil
+  "The line from which the last definition was asked, as the server takes it.")
+
+(defvar framedex--action nil
+  "What opens the public source at which the last step ended.")
+
+(defvar framedex-ways-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [mode-line mouse-1] #'framedex-ways)
+    map)
+  "Keys of the text in the mode line.")
+
+(cl-defmethod xref-backend-definitions :before ((_backend (eql eglot)) _identifier)
+  "Remember the line from which a definition is asked."
+  (setq framedex--asked (and buffer-file-name (framedex--here))))
+
+;; `framedex/led' follows the answer.  jsonrpc leaves a request by a throw, and with it a message that came in one piece
+;; with the answer: it is handled with the next output of the server.
+(cl-defmethod xref-backend-definitions :after ((_backend (eql eglot)) _identifier)
+  "Have the server write something, so that what it told of the step is handled."
+  (let ((server (eglot-current-server)))
+    (when (framedex--server-p server)
+      (jsonrpc-async-request server :framedex/stack nil :success-fn #'ignore :error-fn #'ignore))))
+
+(defun framedex-ways--led (text action)
+  "Show TEXT, what the step that was just taken went over.
+ACTION opens the public source at which it ended, nil without one."
+  (setq framedex--action action
+        framedex--way (and (string-match "way [0-9]+ of [0-9]+" text)
+                           (propertize (match-string 0 text)
+                                       'help-echo "mouse-1: list all ways"
+                                       'mouse-face 'mode-line-highlight
+                                       'local-map framedex-ways-map)))
+  (force-mode-line-update t)
+  (message "%s%s" text (if action " (M-x framedex-open-public)" "")))
+
+;;;###autoload
+(defun framedex-open-public ()
+  "Open the page of the public source at which the last step ended."
+  (interactive)
+  (unless framedex--action (user-error "The last step did not end at a public source"))
+  (framedex--browse (aref (plist-get framedex--action :arguments) 0)))
+
+(defun framedex-ways--text (way)
+  "WAY as one line to choose: its function, place and calls."
+  (format "%s  %s  %s" (plist-get way :function) (plist-get way :place) (plist-get way :detail)))
+
+;;;###autoload
+(defun framedex-ways ()
+  "Choose another of the ways that the last step had, or that this line has."
+  (interactive)
+  (let* ((from (if framedex--way framedex--asked (framedex--here)))
+         (ways (mapcar (lambda (way) (cons (framedex-ways--text way) (plist-get way :location)))
+                       (framedex--find :framedex/waysIn from)))
+         (chosen (completing-read "Go to: " ways nil t)))
+    (framedex--visit-location (cdr (assoc chosen ways)))))
+
+;; Else Emacs would ignore the text's properties.
+(put 'framedex--way 'risky-local-variable t)
+(add-to-list 'mode-line-misc-info '(framedex--way (" " framedex--way " ")) t)
+
+(provide 'framedex-ways)
+;;; framedex-ways.el ends here

@@ -1,0 +1,88 @@
+// A comparison of two captures in a webview: what its page asks for, and the page itself.
+
+import * as vscode from "vscode";
+
+import { Framedex } from "../framedex";
+import { columnBeside, distOf } from "../panels";
+import { reasonOf } from "../plain";
+import { warn } from "../remedies";
+import { open } from "../show";
+import { escaped, webviewPage } from "../webviewPage";
+import { ComparedLines, Comparison, FromPage, ToPage } from "./messages";
+
+export const COMPARE_VIEW = "framedex.compare";
+
+const MILLISECOND = 1_000_000;
+
+/** Fills a panel with a comparison, until it is closed. */
+export function fill(panel: vscode.WebviewPanel, subject: Comparison, framedex: Framedex): vscode.Disposable {
+  let floor: number | undefined;
+  let compared: ComparedLines | undefined;
+  let isClosed = false;
+
+  async function send(): Promise<void> {
+    const message = await answer();
+    if (!isClosed) {
+      await panel.webview.postMessage(message);
+    }
+  }
+
+  async function answer(): Promise<ToPage> {
+    const { folder, before, after } = subject;
+    try {
+      compared = (await framedex.server.request<ComparedLines | null>("framedex/compareLines", { folder, before, after, floor })) ?? undefined;
+      return compared === undefined
+        ? { kind: "nothing", reason: "The index does not contain both captures any more." }
+        : { kind: "lines", subject, compared };
+    } catch (error) {
+      return { kind: "nothing", reason: reasonOf(error) };
+    }
+  }
+
+  async function openSource(number: number): Promise<void> {
+    const line = compared?.lines[number];
+    if (line?.location && !(await open(line.location, false, columnBeside(panel)))) {
+      await warn(`${line.place} cannot be opened.`);
+    }
+  }
+
+  async function take(message: FromPage): Promise<unknown> {
+    switch (message.kind) {
+      case "source":
+        return openSource(message.line);
+      case "graph":
+        return compared && vscode.commands.executeCommand("framedex.diff", { folder: subject.folder, before: compared.before, after: compared.after });
+      case "wanted":
+        floor = Math.round(Math.max(message.floor, 0) * MILLISECOND);
+        return send();
+    }
+  }
+
+  const subscriptions = vscode.Disposable.from(
+    panel.webview.onDidReceiveMessage(take),
+    framedex.server.onDidChangeIndex(send),
+    new vscode.Disposable(() => (isClosed = true)),
+  );
+  panel.webview.html = webviewPage(panel.webview, distOf(framedex), "compare", "Compare captures", body(subject));
+  return subscriptions;
+}
+
+function body(subject: Comparison): string {
+  return `  <main id="comparison" data-subject="${escaped(JSON.stringify(subject))}">
+    <header>
+      <h1>Compare captures</h1>
+      <dl id="sides"></dl>
+      <p id="summary" role="status">Comparing…</p>
+      <p id="here" hidden></p>
+      <div id="controls">
+        <label>Ignore time differences below <input id="floor" type="number" min="0" step="any"> ms</label>
+        <button id="graph">Flame graph of differences</button>
+      </div>
+    </header>
+    <table id="lines" hidden>
+      <thead>
+        <tr><th scope="col">Change</th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Line</th><th scope="col">Reason</th></tr>
+      </thead>
+    </table>
+  </main>`;
+}

@@ -1,0 +1,83 @@
+// Dots in the gutter on the recorded lines of the program's own files, and one offer to show the costs of all lines.
+
+import * as vscode from "vscode";
+
+import { Framedex } from "../framedex";
+import { inform } from "../remedies";
+import { RecordedLines } from "../server/protocol";
+import { marksIn } from "./highlight";
+
+const SETTING = "gutter.recorded-lines";
+const OFFERED = "framedex.offeredAllCosts";
+const COSTS = ["compiles", "transfers", "memory", "waits"] as const;
+/** The command whose lenses show the costs of all lines. */
+const SHOW_ALL = "framedex.showAllCosts";
+
+export function register({ context, picked, server }: Framedex): vscode.Disposable {
+  const media = (name: string) => vscode.Uri.joinPath(context.extensionUri, "media", name);
+  const dot = vscode.window.createTextEditorDecorationType({
+    light: { gutterIconPath: media("recorded-light.svg") },
+    dark: { gutterIconPath: media("recorded-dark.svg") },
+    gutterIconSize: "contain",
+  });
+
+  /** VS Code moves dots with the text; the server says again where they are once a file is saved. */
+  async function show(editor: vscode.TextEditor): Promise<void> {
+    const found = await recordedIn(editor.document);
+    // The marks of the picked stack are in the same gutter.
+    const { current, others } = marksIn(editor.document.uri, picked.stack);
+    const taken = new Set([...current.map(({ range }) => range), ...others].map(({ start }) => start.line));
+    const dots = (found?.lines ?? []).filter(({ line }) => !taken.has(line)).map(({ line }) => new vscode.Range(line, 0, line, 0));
+    editor.setDecorations(dot, dots);
+    if (found !== undefined && found.unshown > 0) {
+      await offerOnce(found.unshown);
+    }
+  }
+
+  async function recordedIn(document: vscode.TextDocument): Promise<RecordedLines | undefined> {
+    const isOwn = document.uri.scheme === "file" && vscode.workspace.getWorkspaceFolder(document.uri) !== undefined;
+    if (!isOwn || server.state !== "running" || !vscode.workspace.getConfiguration("framedex", document).get(SETTING, true)) {
+      return undefined;
+    }
+    try {
+      const about = { textDocument: { uri: document.uri.toString() } };
+      return (await server.request<RecordedLines | null>("framedex/recordedLines", about)) ?? undefined;
+    } catch {
+      return undefined; // the server has just ended, or is too old to know
+    }
+  }
+
+  /** Once on a machine: who has answered knows the commands. */
+  async function offerOnce(unshown: number): Promise<void> {
+    if (context.globalState.get(OFFERED, false)) {
+      return;
+    }
+    await context.globalState.update(OFFERED, true);
+    const more = unshown === 1 ? "One more line has a small cost." : `${unshown} more lines have small costs.`;
+    void inform(`Dots mark recorded lines. Code lenses show notable costs. ${more}`, {
+      "Show all costs": () => vscode.commands.executeCommand(SHOW_ALL),
+    });
+  }
+
+  const showAll = () => vscode.window.visibleTextEditors.forEach((editor) => void show(editor));
+  return vscode.Disposable.from(
+    dot,
+    server.onDidChangeState(showAll),
+    server.onDidChangeIndex(showAll),
+    picked.onDidChange(showAll),
+    vscode.window.onDidChangeVisibleTextEditors(showAll),
+    vscode.workspace.onDidSaveTextDocument(showAll),
+    vscode.workspace.onDidChangeConfiguration((event) => (event.affectsConfiguration(`framedex.${SETTING}`) ? showAll() : undefined)),
+    vscode.commands.registerCommand(SHOW_ALL, () => showCosts("lenses")),
+    vscode.commands.registerCommand("framedex.showNotableCosts", () => showCosts("notable")),
+  );
+}
+
+/** Sets how lines show their costs, in the workspace if one is open. */
+async function showCosts(how: "lenses" | "notable"): Promise<void> {
+  const { Global, Workspace } = vscode.ConfigurationTarget;
+  const target = vscode.workspace.workspaceFolders === undefined ? Global : Workspace;
+  for (const cost of COSTS) {
+    await vscode.workspace.getConfiguration("framedex").update(`editor.${cost}`, how, target);
+  }
+}

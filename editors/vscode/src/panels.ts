@@ -1,0 +1,64 @@
+// Webview panels of one kind: one for each subject, revealed where it is open, filled again after a reload of the window.
+
+import * as vscode from "vscode";
+
+import { Framedex } from "./framedex";
+
+/** The files of the pages, and nothing else of the extension, may be loaded by them. */
+export function distOf({ context }: Framedex): vscode.Uri {
+  return vscode.Uri.joinPath(context.extensionUri, "dist");
+}
+
+/** The column beside a panel. */
+export function columnBeside(panel: vscode.WebviewPanel): vscode.ViewColumn {
+  return panel.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
+}
+
+export class Panels<Subject> implements vscode.Disposable {
+  private readonly panels = new Map<string, vscode.WebviewPanel>();
+  private readonly subscription: vscode.Disposable;
+
+  constructor(
+    private readonly framedex: Framedex,
+    private readonly view: string,
+    private readonly fill: (panel: vscode.WebviewPanel, subject: Subject) => vscode.Disposable,
+    isSubject: (subject: unknown) => subject is Subject,
+  ) {
+    this.subscription = vscode.window.registerWebviewPanelSerializer(view, {
+      deserializeWebviewPanel: async (panel, state: { subject?: unknown } | undefined) => {
+        const subject = state?.subject;
+        if (isSubject(subject)) {
+          this.show(panel, subject);
+        } else {
+          panel.dispose();
+        }
+      },
+    });
+  }
+
+  open(subject: Subject, title: string): void {
+    const known = this.panels.get(JSON.stringify(subject));
+    if (known !== undefined) {
+      known.reveal();
+    } else {
+      this.show(vscode.window.createWebviewPanel(this.view, title, vscode.ViewColumn.Active, { retainContextWhenHidden: true }), subject);
+    }
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.panels.forEach((panel) => panel.dispose());
+  }
+
+  private show(panel: vscode.WebviewPanel, subject: Subject): void {
+    const key = JSON.stringify(subject);
+    this.panels.set(key, panel);
+    panel.webview.options = { enableScripts: true, localResourceRoots: [distOf(this.framedex)] };
+    panel.iconPath = vscode.Uri.joinPath(this.framedex.context.extensionUri, "media", "icon.svg");
+    const filled = this.fill(panel, subject);
+    panel.onDidDispose(() => {
+      this.panels.delete(key);
+      filled.dispose();
+    });
+  }
+}

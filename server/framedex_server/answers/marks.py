@@ -1,0 +1,27 @@
+"""Recorded lines of a file, with the calls through each, as far as the client shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from framedex.words import count, duration
+from framedex_server.answers.session import Session
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import LineMark
+
+LAST_LINE = 2**31 - 1
+
+
+def shown_marks(session: Session, path: str, index: Index, first: int = 1, last: int = LAST_LINE) -> list[LineMark]:
+    """The recorded lines of a file between two lines, 1-based, that are still in the document."""
+    marks = [mark for mark in index.file(path).marks(first, last) if mark.calls]
+    return [
+        mark for mark in marks[: session.settings_at(path).limit] if session.documents.edits.is_shown(path, mark.line)
+    ]
+
+
+def mark_text(mark: LineMark) -> str:
+    """`12 calls, 1.2 ms`."""
+    return f"{count(mark.calls, 'call')}, {duration(mark.duration)}"

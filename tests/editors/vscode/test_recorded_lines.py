@@ -1,0 +1,59 @@
+"""Dots on recorded lines, and the offer to show the costs of all lines."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.editors.vscode.project import Project
+from tests.editors.vscode.workbench import Workbench
+
+# The 1-based lines of the active editor that have a dot: icons of the gutter are elements of their own.
+DOTS = """() => {
+  const editor = document.querySelector(".editor-group-container.active .monaco-editor");
+  const top = (element) => element.getBoundingClientRect().top;
+  const isDot = (icon) => getComputedStyle(icon).backgroundImage.includes("recorded-");
+  const dots = [...editor.querySelectorAll(".glyph-margin-widgets .cgmr")].filter(isDot).map(top);
+  return [...editor.querySelectorAll(".margin-view-overlays > div")]
+    .filter((row) => dots.some((dot) => Math.abs(dot - top(row)) < 2))
+    .map((row) => Number(row.querySelector(".line-numbers")?.innerText));
+}"""
+
+
+def lenses(window: Workbench) -> Locator:
+    """The code lenses in sight."""
+    return window.page.locator(".codelens-decoration a")
+
+
+def test_recorded_lines_have_dots_and_all_costs_are_one_click_away(window: Workbench, project: Project) -> None:
+    window.open(project.program, project.put_scalar_line)
+    window.expect_captures("1 capture")
+    window.page.wait_for_function(f"(line) => ({DOTS})().includes(line)", arg=project.put_scalar_line)
+    assert 1 not in window.page.evaluate(DOTS)
+    expect(lenses(window)).to_have_count(0)
+
+    try:
+        window.answer_message("Dots mark recorded lines.", "Show all costs")
+        expect(lenses(window).first).to_contain_text("transfer")
+        window.run("Show the costs of notable lines only")
+        expect(lenses(window)).to_have_count(0)
+    finally:
+        (project.folder / ".vscode" / "settings.json").unlink(missing_ok=True)
+
+
+@pytest.mark.exhaustive
+def test_dots_follow_the_setting(project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path) -> None:
+    without = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
+    (without.folder / ".vscode").mkdir(exist_ok=True)
+    (without.folder / ".vscode" / "settings.json").write_text('{"framedex.gutter.recorded-lines": false}')
+    window = new_window(without.folder)
+    window.load()
+    window.open(without.program, without.put_scalar_line)
+    window.expect_captures("1 capture")
+    window.run("framedex: Show calls through this line")
+    expect(window.page.locator(".quick-input-list .monaco-list-row").first).to_be_visible()
+    assert window.page.evaluate(DOTS) == []

@@ -1,0 +1,34 @@
+"""Whether the framedex that serves an editor can record programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, NATIVE_PART, python_without
+from tests.server.asking import Connect, ask, plain
+
+pytestmark = pytest.mark.asyncio
+
+SERVE = "import framedex_server.server\nsys.exit(framedex_server.server.main([]))"
+
+
+async def test_a_whole_installation_can_record(tmp_path: Path, connect: Connect) -> None:
+    answer = plain(await ask(await connect(tmp_path), "recorder", {}))
+    assert answer == {"canRecord": True, "isSupported": True, "message": None, "remedy": None}
+
+
+async def test_an_installation_without_the_native_part_says_that_it_cannot(tmp_path: Path, connect: Connect) -> None:
+    client = await connect(tmp_path, command=tuple(python_without(NATIVE_PART, SERVE)))
+    answer = plain(await ask(client, "recorder", {}))
+    assert (answer["canRecord"], answer["isSupported"]) == (False, True)
+    assert "native part of framedex is missing" in answer["message"] and "pip install" in answer["remedy"]
+
+
+async def test_another_system_cannot_record_whatever_is_installed(tmp_path: Path, connect: Connect) -> None:
+    serve = f"import platform; platform.machine = lambda: 'aarch64'\n{SERVE}"
+    client = await connect(tmp_path, command=tuple(python_without(ANOTHER_SYSTEM, serve, FUNCTIONS)))
+    answer = plain(await ask(client, "recorder", {}))
+    assert (answer["canRecord"], answer["isSupported"]) == (False, False)
+    assert "there is none for" in answer["message"]
