@@ -1,4 +1,4 @@
-"""Write what `framedex diff` tells of one program on several releases of jaxlib into docs/diff.md.
+"""Write what `framedex diff` tells of one program on several releases of jaxlib into docs/how-to/compare.md.
 
     python docs/make_version_diffs.py PYTHON...
 

@@ -1,7 +1,7 @@
 """A project's settings: where its sources are, what recorded paths mean here, and what its editors show.
 
 They stand in `framedex.toml`, or in the table `[tool.framedex]` of `pyproject.toml`. The file nearest above a folder
-counts, alone: files are never merged. Where one folder has both, `framedex.toml` wins. docs/settings.md has every key.
+counts, alone: files are never merged. Where one folder has both, `framedex.toml` wins. docs/reference/settings.md has every key.
 """
 
 from __future__ import annotations

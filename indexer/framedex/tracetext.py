@@ -17,7 +17,7 @@ The format, version 1, is UTF-8 text, line by line:
       4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
 
 A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
-` at PATH:LINE` (the path of a source map is no file: docs/source-map.md; nor is what Python calls code of no file,
+` at PATH:LINE` (the path of a source map is no file: docs/reference/source-maps.md; nor is what Python calls code of no file,
 `<string>` or `<frozen os>`) or, where no source is known,
 ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is exact, `inlined`, and `returning`. An `or` line
 below gives one more candidate. A stack that could not be merged has two such sections, headed `native frames, ...` and

@@ -193,7 +193,7 @@ def test_no_file_that_is_none_or_too_large_is_waited_for(tmp_path: Path) -> None
 
 
 def test_the_documentation_has_every_key() -> None:
-    text = (REPOSITORY / "docs" / "settings.md").read_text()
+    text = (REPOSITORY / "docs" / "reference" / "settings.md").read_text()
     for key in setting_keys():
         assert f"`{key}`" in text
 
