@@ -99,7 +99,7 @@ coverage: $(VENV)/set-up-dev
 	@$(if $(GITHUB_STEP_SUMMARY),cat build/coverage.md >>$(GITHUB_STEP_SUMMARY),echo "coverage: build/coverage.md")
 
 docs: $(VENV)/set-up-dev
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict >/dev/null
 	@echo "docs: build/site/index.html"
 
 docs-check: $(VENV)/set-up-dev

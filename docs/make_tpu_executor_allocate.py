@@ -1,4 +1,4 @@
-"""Write docs/explanation/tpu-executor-allocate.md and docs/explanation/tpu-executor-calls.md from recordings that it makes:
+"""Write tpu-executor-allocate.md and tpu-executor-calls.md in docs/explanation from recordings that it makes:
 
     python docs/make_tpu_executor_allocate.py FRAMEDEX LEGACY_PYTHON XLA
 
