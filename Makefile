@@ -6,6 +6,7 @@
 # make quick   before each commit: the checks, and tests of the indexer and of native code that start no program
 # make quick-tests  those tests alone
 # make coverage  measure the coverage of the Python code by `make test`: build/coverage.md
+# make docs    build the documentation as a site: build/site
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
 # make test-editors  set up a real VS Code, and test its extension in it
@@ -52,7 +53,7 @@ CHECKS := ruff imports mypy clang-format changelog shellcheck workflows prose $(
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
-.PHONY: demo seed-trace test test-all quick quick-tests coverage docs-check check ruff imports mypy clang-format changelog shellcheck workflows prose
+.PHONY: demo seed-trace test test-all quick quick-tests coverage docs docs-check check ruff imports mypy clang-format changelog shellcheck workflows prose
 .PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
@@ -96,6 +97,10 @@ coverage: $(VENV)/set-up-dev
 	@$(PYTEST) $(MAKE_TEST_OPTIONS) --cov --cov-report=
 	@$(BIN)/coverage report --format=markdown --skip-covered --sort=cover >build/coverage.md
 	@$(if $(GITHUB_STEP_SUMMARY),cat build/coverage.md >>$(GITHUB_STEP_SUMMARY),echo "coverage: build/coverage.md")
+
+docs: $(VENV)/set-up-dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict >/dev/null
+	@echo "docs: build/site/index.html"
 
 docs-check: $(VENV)/set-up-dev
 	@$(PYTEST) tests/docs

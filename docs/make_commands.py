@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the command line itself: `python docs/make_commands.py`. A test checks it."""
+"""Write docs/reference/commands.md from the command line itself: `python docs/make_commands.py`. A test checks it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from framedex.commands.main import cli
 
-TARGET = Path(__file__).with_name("commands.md")
+TARGET = Path(__file__).with_name("reference") / "commands.md"
 
 
 def document() -> str:

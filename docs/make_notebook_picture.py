@@ -1,4 +1,4 @@
-"""Takes the picture of a recorded cell that docs/notebooks.md shows: docs/notebook.png.
+"""Takes the picture of a recorded cell that docs/how-to/notebooks.md shows: docs/notebook.png.
 
     .venv/bin/python docs/make_notebook_picture.py
 

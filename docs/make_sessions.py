@@ -86,7 +86,7 @@ class Difference:
 
 def pages() -> list[Path]:
     """The pages that have sessions."""
-    candidates = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+    candidates = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
     return [page for page in candidates if any(_is_played(each) for each in fences(page.read_text()))]
 
 

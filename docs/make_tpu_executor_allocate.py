@@ -1,4 +1,4 @@
-"""Write docs/tpu-executor-allocate.md and docs/tpu-executor-calls.md from recordings that it makes:
+"""Write tpu-executor-allocate.md and tpu-executor-calls.md in docs/explanation from recordings that it makes:
 
     python docs/make_tpu_executor_allocate.py FRAMEDEX LEGACY_PYTHON XLA
 
@@ -39,8 +39,8 @@ def main(framedex: str, legacy: str, xla: str) -> None:
         record_today(framedex, today)
         with Index.open(seed / INDEX) as index, Index.open(today / INDEX) as todays:
             text = walkthrough(index, _latest(todays, TODAYS_ENTRY), Path(xla).resolve())
-            (DOCS / "tpu-executor-allocate.md").write_text("\n".join([*text, ""]))
-            (DOCS / "tpu-executor-calls.md").write_text("\n".join([*call_log(index), ""]))
+            (DOCS / "explanation" / "tpu-executor-allocate.md").write_text("\n".join([*text, ""]))
+            (DOCS / "explanation" / "tpu-executor-calls.md").write_text("\n".join([*call_log(index), ""]))
 
 
 def record(framedex: str, folder: Path, program: Path, source: str | None, *options: str) -> None:
@@ -63,7 +63,7 @@ def record_today(framedex: str, folder: Path) -> None:
 
 
 def walkthrough(index: Index, today: Trace, xla: Path) -> Iterator[str]:
-    """docs/tpu-executor-allocate.md."""
+    """docs/explanation/tpu-executor-allocate.md."""
     traces = allocations(index)
     yield "# From `jax.device_put(1)` to `TpuExecutor_Allocate`"
     yield ""
@@ -240,7 +240,7 @@ def _latest(index: Index, function: str) -> Trace:
 
 
 def call_log(index: Index) -> Iterator[str]:
-    """docs/tpu-executor-calls.md."""
+    """docs/explanation/tpu-executor-calls.md."""
     calls = index.calls.find(CallFilter())
     functions = {call.function for call in calls if call.boundary == "tpu_executor"}
     yield "# Every call of the TPU C API under `demo/seed_trace.py`"

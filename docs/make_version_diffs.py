@@ -1,4 +1,4 @@
-"""Write what `framedex diff` tells of one program on several releases of jaxlib into docs/diff.md.
+"""Write what `framedex diff` tells of one program on several releases of jaxlib into docs/how-to/compare.md.
 
     python docs/make_version_diffs.py PYTHON...
 
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("diff.md")
+PAGE = Path(__file__).with_name("how-to") / "compare.md"
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 HOME = "/home/me"
 _PROGRAM = re.compile(r"^<!-- program of versions -->\n```python\n(.*?)^```$", re.M | re.S)

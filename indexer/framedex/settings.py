@@ -1,7 +1,8 @@
 """A project's settings: where its sources are, what recorded paths mean here, and what its editors show.
 
 They stand in `framedex.toml`, or in the table `[tool.framedex]` of `pyproject.toml`. The file nearest above a folder
-counts, alone: files are never merged. Where one folder has both, `framedex.toml` wins. docs/settings.md has every key.
+counts, alone: files are never merged. Where one folder has both, `framedex.toml` wins. docs/reference/settings.md has
+every key.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from framedex.whereabouts.rules import PathRule
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _LARGEST = 1 << 20  # bytes
-_MOST_DOTS = 10_000_000
-"""The sum over the lines of a file of the square of their dots: tomllib takes that long for the keys `a.a.a`."""
+_MOST_STEPS = 10_000_000
+"""The most steps that tomllib may take for the keys of a file: see `_steps`."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # However a TOML document writes its key `tool.framedex`, it has one of these: `tool.framedex`, `[tool]`, `tool = {`.
@@ -275,6 +276,13 @@ def _is_of_the_web(template: str) -> bool:
     return template.lower().startswith(("https://", "http://"))
 
 
+def _steps(text: bytes) -> int:
+    """About how many steps tomllib takes for the keys of a text: for each part of one, its parts and the table's."""
+    lines = text.split(b"\n")
+    of_table = max((line.count(b".") for line in lines if line.lstrip().startswith(b"[")), default=0)
+    return sum(parts * (parts + of_table) for parts in (line.count(b".") + 1 for line in lines))
+
+
 def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     """The settings in a file, None where it has none; and what is wrong with it."""
     try:
@@ -293,8 +301,8 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     is_own = file.name == _OWN_FILE
     if not is_own and not _MAY_BE_SET.search(text):
         return None, []
-    if sum(line.count(b".") ** 2 for line in text.split(b"\n")) > _MOST_DOTS:
-        return None, [f"{file} cannot be read: it has lines with too many dots; shorten its keys."]
+    if _steps(text) > _MOST_STEPS:
+        return None, [f"{file} cannot be read: its keys have too many dots; shorten them."]
     import tomllib  # most projects have no settings, and every command looks for them
 
     try:

@@ -21,18 +21,16 @@ The format, version 1, is UTF-8 text, line by line:
 The first line of the header has the time of the call, or `never returned`, and its error if it has one. `arguments`
 counts the values that follow, one a line.
 A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
-` at PATH:LINE` (the path of a source map is no file: docs/source-map.md; nor is what Python calls code of no file,
-`<string>` or `<frozen os>`) or, where no source is known,
-` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is exact, `inlined`, and `returning`. An `or` line
-below gives one more candidate, and an `as recorded: TEXT` line what a source line was that was changed or removed
-since. A stack that could not be merged has two such sections, headed `native frames, ...` and
-`Python frames, ...`, and a header line `unmerged: REASON`. A merged one whose outermost frames are missing has a header
-line `cut off: REASON`. What had a call made on another thread stands in sections of their own, headed
-`dispatched from thread NAME [HOW], ...`; what JAX told of it is a header line
-`dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a section for the Python stack of each
-`ffi_call` that it may be of, headed `ffi_call [exact], ...`.
-Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
-`framedex.interchange.readers.trace` reads it.
+` at PATH:LINE` (the path of a source map is no file: docs/reference/source-maps.md; nor is what Python calls code of no
+file, `<string>` or `<frozen os>`) or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is
+known unless it is exact, `inlined`, and `returning`. An `or` line below gives one more candidate, and an `as recorded:
+TEXT` line what a source line was that was changed or removed since. A stack that could not be merged has two such
+sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. A merged one whose
+outermost frames are missing has a header line `cut off: REASON`. What had a call made on another thread stands in
+sections of their own, headed `dispatched from thread NAME [HOW], ...`; what JAX told of it is a header line `dispatched
+from: PATH:LINE [told by JAX]`. The run of an FFI handler has a section for the Python stack of each `ffi_call` that it
+may be of, headed `ffi_call [exact], ...`. Everything that came from a capture is passed through
+`framedex.plaintext.printable`, so a line is a line. `framedex.interchange.readers.trace` reads it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // A folder of a capture whose files are named by their content: compiled programs, and source files of the program.
-// See docs/capture-format.md.
+// See docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The source files that Python frames are in, as they were when the first frame of each was recorded. The lines of a
-// recording are lines of these texts, which users edit afterwards. See docs/capture-format.md.
+// recording are lines of these texts, which users edit afterwards. See docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

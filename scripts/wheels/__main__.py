@@ -3,7 +3,7 @@
     python -m scripts.wheels [--python 3.12]... [--to dist]
 
 It runs on Debian 12, in an environment with `requirements.txt`. What does not depend on Python is compiled once; see
-docs/decisions.md on how the libraries come to run with older systems than they are built on.
+docs/explanation/decisions.md on how the libraries come to run with older systems than they are built on.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 OWN_REQUESTS = "framedex/"
-"""What the methods begin with that are none of LSP's; docs/language-server.md has them all."""
+"""What the methods begin with that are none of LSP's; docs/reference/language-server.md has them all."""
 
 INDEX_CHANGED = "framedex/didChangeIndex"
 """The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""

@@ -1,7 +1,7 @@
 """What a user has set for the editor: the table `editor` of the project's settings, which the client's own go before.
 
 The keys are the same in `[tool.framedex.editor]` of a pyproject.toml, in `framedex.toml`, and under `framedex` in an
-editor's settings. docs/language-server.md lists them.
+editor's settings. docs/reference/language-server.md lists them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/language-server.md names everything that the server offers."""
+"""docs/reference/language-server.md names everything that the server offers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from framedex_server.server import FramedexServer
 from framedex_server.settings import EditorSettings
 
-TEXT = (Path(__file__).parents[2] / "docs" / "language-server.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "language-server.md").read_text(encoding="utf-8")
 
 OFFERED = [
     *(name for name in FramedexServer().protocol.fm.features if name.startswith(("framedex/", "textDocument/"))),

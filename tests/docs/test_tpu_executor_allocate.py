@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = (DOCS / "tpu-executor-allocate.md").read_text()
+PAGE = (DOCS / "explanation" / "tpu-executor-allocate.md").read_text()
 SEED = runpy.run_path(str(DOCS / "seed_frames.py"))
 
 
@@ -24,7 +24,11 @@ def test_every_frame_is_in_the_walkthrough_in_order(call: str) -> None:
 
 
 def test_the_call_log_goes_from_the_first_call_to_the_last() -> None:
-    calls = [line for line in (DOCS / "tpu-executor-calls.md").read_text().splitlines() if line.startswith("| ")][1:]
+    calls = [
+        line
+        for line in (DOCS / "explanation" / "tpu-executor-calls.md").read_text().splitlines()
+        if line.startswith("| ")
+    ][1:]
     assert "TfTpu_Initialize(" in calls[0]
     assert "TpuExecutor_Allocate(size=4" in "".join(calls)
     assert "TpuStream_Free()" in calls[-1]

@@ -1,4 +1,4 @@
-"""A real Emacs with eglot at a server that listens, as docs/language-server.md has it."""
+"""A real Emacs with eglot at a server that listens, as docs/reference/language-server.md has it."""
 
 from __future__ import annotations
 

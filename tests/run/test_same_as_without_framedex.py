@@ -6,11 +6,13 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from framedex.commands.launching import witness
 from tests.run.invoking import FRAMEDEX, Ended, environment, framedex_run, plain_run, program
 from tests.running import TIMEOUT
 
@@ -122,6 +124,28 @@ def test_the_exit_status_is_the_programs_where_sigchld_is_ignored(tmp_path: Path
     )
 
     assert ended.returncode == 3
+
+
+def test_the_end_of_the_program_is_noticed_where_sigchld_is_blocked(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [FRAMEDEX, "run", "-c", "raise SystemExit(3)"],
+        cwd=tmp_path,
+        env=environment(),
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD]),
+        timeout=TIMEOUT,
+    )
+
+    assert ended.returncode == 3
+
+
+def test_the_witness_kills_the_program_without_pidfd_open() -> None:
+    """Given a Python that was built on an older Linux, as uv's is, or an older kernel."""
+    code = Path(witness.__file__).read_text().replace("import time\n", "import time\ndel os.pidfd_open\n", 1)
+    program = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as watching:
+        watching.communicate(b"%d\n" % program.pid, timeout=TIMEOUT)
+
+    assert program.wait(TIMEOUT) == -signal.SIGKILL
 
 
 def test_a_killed_framedex_ends_the_program(tmp_path: Path) -> None:

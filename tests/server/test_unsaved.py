@@ -81,6 +81,8 @@ async def test_lines_that_are_only_indented_anew_stay_what_they_are(recording: R
         ("", "cp1252", "cp1252"),
         ("", "latin-1", "utf-8"),
         ("# coding: koi8-r\n", "koi8-r", "koi8-r"),
+        ("# coding: rot13\n", "latin-1", "latin-1"),
+        ("# coding: idna\n", "latin-1", "latin-1"),
     ],
 )
 async def test_a_file_in_another_encoding_keeps_its_lines(

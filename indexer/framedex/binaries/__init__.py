@@ -10,7 +10,7 @@ Start at:
 - `spellings.py`: the spellings of one printed name
 - `ffi_handlers.py`: the types that an FFI handler binds
 
-docs/symbols.md explains the choice of symbols.
+docs/explanation/sources.md#symbols explains the choice of symbols.
 """
 
 from typing import TYPE_CHECKING

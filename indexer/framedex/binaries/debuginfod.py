@@ -1,7 +1,7 @@
 """Debug files from the debuginfod servers that the environment names, into the cache that all of its clients share.
 
 Variables, the cache's lay-out and what a server is asked are those of debuginfod_find_debuginfo(3) and debuginfod(8) of
-elfutils 0.188. Why this is no call of its library: docs/decisions.md.
+elfutils 0.188. Why this is no call of its library: docs/explanation/decisions.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Captures on disk: find, decode and remove them. Only this package knows their format.
 
 Start at `reader.py` (`CaptureStream`); `metadata.py` describes the recorded process, `cells.py` keeps notebook
-cells. docs/capture-format.md specifies the bytes.
+cells. docs/reference/capture-format.md specifies the bytes.
 
 Invariants:
 - A capture is self-contained: any later version on any machine can index it. An unknown version is refused.

@@ -1,4 +1,4 @@
-"""Decodes a capture folder into the shared vocabulary. The format is described in docs/capture-format.md."""
+"""Decodes a capture folder into the shared vocabulary. The format is described in docs/reference/capture-format.md."""
 
 from __future__ import annotations
 

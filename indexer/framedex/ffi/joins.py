@@ -1,7 +1,8 @@
 """Joins the runs of FFI handlers in a capture to the sites that they come from, by what the capture describes.
 
 The program numbers every custom call that XLA instantiates; a run knows its number, and the capture says which custom
-call of which compiled program the number is (docs/capture-format.md, docs/ffi.md). Nothing here raises on odd content.
+call of which compiled program the number is (docs/reference/capture-format.md, docs/how-to/ffi-kernels.md). Nothing
+here raises on odd content.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Captures of many processes and hosts in one store of Parquet files, queried by DuckDB: docs/fleet.md.
+"""Captures of many processes and hosts in one store of Parquet files, queried by DuckDB: docs/how-to/fleet.md.
 
 Start at:
 - `adding.py`, then `place.py`, `identities.py`, `rows.py`, `calls.py`: add a capture, complete and once

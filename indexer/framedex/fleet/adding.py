@@ -1,7 +1,8 @@
 """Captures into a store: each there with all that its calls refer to or not at all, and once however often it is added.
 
 All files but one only matter once that one is there: the capture's own, which is written last. Their names follow from
-what they hold, so who adds the same again, or at the same time, writes the same. docs/fleet.md has the whole of it.
+what they hold, so who adds the same again, or at the same time, writes the same. docs/how-to/fleet.md has the whole of
+it.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ _S3, _GCS = "framedex[fleet-s3]", "framedex[fleet-gcs]"
 _LIBRARIES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
 _OBJECT_STORES = frozenset({*_LIBRARIES, "memory"})
 _FOLDERS = frozenset({"file", "local"})
+_LARGEST = 4 << 30
+"""Bytes of a file that is read whole: the rows of all captures of a day may be in one."""
 
 
 class Place:
@@ -156,9 +158,8 @@ class Place:
             return b""
         with self._told("read"):
             try:
-                content: bytes = (
-                    read_regular(Path(self.path(name))) if self.is_local else self.files.cat_file(self.path(name))
-                )
+                path = self.path(name)
+                content: bytes = read_regular(Path(path), _LARGEST) if self.is_local else self.files.cat_file(path)
             except FileNotFoundError:
                 return None
         return content

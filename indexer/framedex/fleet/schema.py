@@ -1,4 +1,5 @@
-"""What lies in a store: the tables and their columns. docs/fleet.md describes them for those who read them.
+"""What lies in a store: the tables and their columns. docs/reference/store-format.md describes them for those who read
+them.
 
 With every change that an earlier framedex could not read, raise `VERSION`.
 """

@@ -59,7 +59,7 @@ def format_of(path: Path) -> Format:
     names = ", ".join(each.name for each in FORMATS)
     raise FramedexError(
         f"{path} is in no format that framedex imports{'' if head else ': it is empty'}.",
-        f"These are read: {names}. docs/importing.md says how each recorder writes one of them.",
+        f"These are read: {names}. docs/how-to/import.md says how each recorder writes one of them.",
     )
 
 

@@ -57,7 +57,9 @@ _UNREAD = (
     (_has(rb'^\s*\{.*"root_frame"\s*:'), Unread("pyinstrument's JSON", "Write it with `pyinstrument -r speedscope`.")),
     (
         _has(rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE (?:html|svg)|<html|<svg)"),
-        Unread("a page or a picture of a profile", "Have its recorder write the stacks: docs/importing.md says how."),
+        Unread(
+            "a page or a picture of a profile", "Have its recorder write the stacks: docs/how-to/import.md says how."
+        ),
     ),
     (
         # The first resource, and the first of its attributes (opentelemetry-proto, profiles/v1development).

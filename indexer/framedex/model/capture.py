@@ -28,7 +28,8 @@ class BinaryState:
 class BinaryId(NamedTuple):
     """Which binary it is of those that were at a path: by its GNU build-id in hex, and by what it holds.
 
-    `build_id` is empty where the binary has none, `fingerprint` (see docs/capture-format.md) where it was not read.
+    `build_id` is empty where the binary has none, `fingerprint` (see docs/reference/capture-format.md) where it was not
+    read.
     """
 
     path: str
@@ -41,9 +42,9 @@ class Module:
     """A binary mapped into the recorded process.
 
     `base` is the load address in bytes, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, or
-    None where the binary has none; `fingerprint` is of samples of its content (see docs/capture-format.md), `file` the
-    state in which the file was when it was recorded, None where that is not known; `content` is the SHA-256 of all of
-    it, empty where that is not known.
+    None where the binary has none; `fingerprint` is of samples of its content (see docs/reference/capture-format.md),
+    `file` the state in which the file was when it was recorded, None where that is not known; `content` is the SHA-256
+    of all of it, empty where that is not known.
     """
 
     path: str
@@ -174,7 +175,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What calls refer to by an id: `content` as docs/capture-format.md has it for its `kind`."""
+    """What calls refer to by an id: `content` as docs/reference/capture-format.md has it for its `kind`."""
 
     kind: str
     content: dict[str, Any]

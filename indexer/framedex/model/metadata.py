@@ -1,7 +1,7 @@
 """What a capture says of the run that it records: capture.json, of which the index keeps the text.
 
-Both are read here and nowhere else by their keys, which docs/capture-format.md describes. Keys not known are ignored; a
-value that is missing, or of another type than the recorder writes, is None or empty.
+Both are read here and nowhere else by their keys, which docs/reference/capture-format.md describes. Keys not known are
+ignored; a value that is missing, or of another type than the recorder writes, is None or empty.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Release maps: definitions and calls in the sources of every jaxlib release, shipped with framedex.
 
-Start at `reader.py`; `scripts/make_release_maps.py` writes the maps. docs/source-map.md explains their content.
+Start at `reader.py`; `scripts/make_release_maps.py` writes the maps. docs/reference/source-maps.md explains their
+content.
 """
 
 from typing import TYPE_CHECKING

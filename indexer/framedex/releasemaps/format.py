@@ -1,4 +1,4 @@
-"""The file that release maps are in, version 2: docs/source-map.md describes it.
+"""The file that release maps are in, version 2: docs/reference/source-maps.md describes it.
 
 Whatever is not as described is refused, and so is what is larger than the maps of many releases.
 """

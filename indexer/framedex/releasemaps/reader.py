@@ -1,6 +1,7 @@
 """Reads release maps in place: what is asked for is found by an index, and only the files that have it are taken apart.
 
-Nothing in the file is trusted: what is not as docs/source-map.md says is refused as SourceMapError when it is met.
+Nothing in the file is trusted: what is not as docs/reference/source-maps.md says is refused as SourceMapError when it
+is met.
 """
 
 from __future__ import annotations

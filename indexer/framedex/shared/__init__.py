@@ -1,4 +1,4 @@
-"""The format of the file that `framedex share` writes, and its reader: docs/sharing.md.
+"""The format of the file that `framedex share` writes, and its reader: docs/how-to/share.md.
 
 Start at `contents.py`, then `archive.py`, `columns.py`, `reading.py` and `keeping.py`.
 

@@ -1,4 +1,4 @@
-"""Writes a capture into one file for another machine, redacted on request: docs/sharing.md.
+"""Writes a capture into one file for another machine, redacted on request: docs/how-to/share.md.
 
 Start at `writing.py`, then `naming.py`, `excerpts.py` and `redaction.py`; `harmless.py` and `definitions.py` list
 what may stay.

@@ -156,7 +156,7 @@ class DefinitionRules:
         return kind, json.dumps({key: rules[key](value) for key, value in told.items() if key in rules})
 
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
-        """What stays of each kind of description, by the keys of docs/capture-format.md."""
+        """What stays of each kind of description, by the keys of docs/reference/capture-format.md."""
         target, platform = self._text_rule(self._names.target), self._text_rule(self._platform)
         site = self._text_rule(self._replacement.site)
         shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else GONE)

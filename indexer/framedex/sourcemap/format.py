@@ -1,4 +1,4 @@
-"""The format of source maps, version 1: docs/source-map.md describes it.
+"""The format of source maps, version 1: docs/reference/source-maps.md describes it.
 
 Readers trust nothing in a map: whatever is not as described is refused, and so is what is larger than any repository.
 """

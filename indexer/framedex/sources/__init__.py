@@ -8,7 +8,7 @@ Start at:
 - `changes.py`, then `moving.py`: the current line of a recorded line
 - `python_loops.py`: loops of a Python file
 
-docs/lines.md explains each label. Parsers never raise: they return the readable part and a list of problems.
+docs/reference/labels.md explains each label. Parsers never raise: they return the readable part and a list of problems.
 """
 
 from typing import TYPE_CHECKING

@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
@@ -36,9 +37,14 @@ class Change:
 
     def line_then(self, line: int) -> str:
         """A line of the old text, without the blanks around it; empty if there is none."""
-        lines = text_lines(self.text)
+        lines = _lines_of(self.text)
         found = lines[line - 1] if 0 < line <= len(lines) else ""
         return found.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+@lru_cache(8)
+def _lines_of(text: str) -> list[str]:
+    return text_lines(text)
 
 
 class Changes:

@@ -1,6 +1,7 @@
 """The order in which the meanings of a path are tried: the rules of the settings, the path itself, the ends of paths.
 
-docs/sources.md says it for users. Two ask: who reads a text (`Whereabouts`), and who indexes recordings (`find_here`).
+docs/explanation/sources.md says it for users. Two ask: who reads a text (`Whereabouts`), and who indexes recordings
+(`find_here`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
             call.fail("RESOURCE_EXHAUSTED", "no more than a MiB at once")
 
 `framedex run --behaviour FILE` runs a program with the behaviours of a file; in a program of one's own they stand from
-`@on` on, until `put.remove()`, or for a block: `with active(FILE):`. docs/behaviours.md has all of it.
+`@on` on, until `put.remove()`, or for a block: `with active(FILE):`. docs/reference/behaviours.md has all of it.
 """
 
 from .behaviours import Behaviour, on

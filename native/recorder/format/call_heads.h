@@ -1,5 +1,5 @@
 // How the records of calls and returns begin: in few bytes, counted from their segment's base, or in full where a
-// number does not fit those. See docs/capture-format.md.
+// number does not fit those. See docs/reference/capture-format.md.
 #pragma once
 
 #include <array>

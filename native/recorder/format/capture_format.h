@@ -4,7 +4,7 @@
 // one thread-N.fdx per recorded thread, with its calls in a thread-N.ring.fdx beside it where those are a ring. An .fdx
 // stream is segments of kSegmentSize bytes, of which the first begins with the stream's header; a record never crosses
 // a segment. A record's 8-byte header is stored last, with release order, so a record is there whole or not at all,
-// even when the process is killed. Everything has a check (record_check.h). See docs/capture-format.md.
+// even when the process is killed. Everything has a check (record_check.h). See docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

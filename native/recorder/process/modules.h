@@ -32,7 +32,7 @@ struct FileMark {
   uint64_t inode = 0;
   int64_t modified_ns = 0;
   int64_t changed_ns = 0;
-  // Its size and a hash over blocks spread evenly through it, as text (docs/capture-format.md).
+  // Its size and a hash over blocks spread evenly through it, as text (docs/reference/capture-format.md).
   std::string fingerprint;
 };
 

@@ -1,6 +1,6 @@
 """framedex's own requests (`framedex/...`): their parameters and what they answer with, as JSON.
 
-docs/language-server.md is their reference.
+docs/reference/language-server.md is their reference.
 """
 
 from __future__ import annotations

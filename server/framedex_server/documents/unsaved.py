@@ -104,10 +104,12 @@ def _as_shown(content: bytes, text: str) -> str:
 
 
 def _coding_cookie(content: bytes) -> str:
-    """The encoding that a Python file names (PEP 263)."""
+    """The encoding that a Python file names (PEP 263); UTF-8 if Python cannot decode the file with it."""
     import tokenize  # most files are UTF-8
 
     try:
-        return tokenize.detect_encoding(BytesIO(content).readline)[0]
-    except (SyntaxError, LookupError):
+        encoding = tokenize.detect_encoding(BytesIO(content).readline)[0]
+        content.decode(encoding, "replace")
+    except (SyntaxError, LookupError, UnicodeError):  # `rot13` and `idna` are codecs, but decode no file
         return "utf-8"
+    return encoding

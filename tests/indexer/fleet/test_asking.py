@@ -246,7 +246,7 @@ def test_foreign_files_are_left_out_and_told(store: Path, tmp_path: Path) -> Non
 
 
 def test_a_store_is_read_without_framedex(store: Path) -> None:
-    """What docs/fleet.md says of pandas, Polars and DuckDB."""
+    """What docs/how-to/fleet.md says of pandas, Polars and DuckDB."""
     captures = pd.read_parquet(store / "captures", partitioning=None)
     calls = pd.read_parquet([store / "calls" / part for part in captures["part"]], partitioning=None)
     assert len(calls) == captures["calls"].sum() > 0

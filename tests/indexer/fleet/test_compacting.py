@@ -379,7 +379,7 @@ def test_who_reads_and_adds_while_files_are_removed_misses_nothing(clean: Path, 
 
 
 def test_who_reads_without_framedex_finds_each_call_once(clean: Path, store: Path) -> None:
-    """What docs/fleet.md says, while old and new files are there."""
+    """What docs/how-to/fleet.md says, while old and new files are there."""
     together(store)
 
     captures = pd.read_parquet(store / "captures", partitioning=None)

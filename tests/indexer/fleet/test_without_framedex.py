@@ -1,4 +1,4 @@
-"""The examples of docs/fleet.md that read a store without framedex find each call that counts, once."""
+"""The examples of docs/how-to/fleet.md that read a store without framedex find each call that counts, once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_examples_count_what_queries_count(tmp_path: Path, monkeypatch: pytest.M
     assert all(isinstance(each, Added) for each in added(place.address, grown))
     write_drop(place, None, "dropped")
     expected = dict(asked(place.address, "SELECT function, count(*) FROM calls GROUP BY 1"))
-    example = re.search(r"```python\n(import json\n.*?)```", (ROOT / "docs/fleet.md").read_text(), re.DOTALL)
+    example = re.search(r"```python\n(import json\n.*?)```", (ROOT / "docs/how-to/fleet.md").read_text(), re.DOTALL)
     assert example is not None
     monkeypatch.chdir(tmp_path)
 

@@ -37,7 +37,7 @@ def test_what_makes_a_profile_of_it_is_said(tmp_path: Path) -> None:
         (b'{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}]}', "speedscope"),
         (b'{"meta":{"version":24,"processType":0},"threads":[]}', "speedscope"),
         (b'{"start_time":1.5,"root_frame":{"function":"f"}}', "pyinstrument -r speedscope"),
-        (b'<?xml version="1.0"?><!DOCTYPE svg>', "docs/importing.md"),
+        (b'<?xml version="1.0"?><!DOCTYPE svg>', "docs/how-to/import.md"),
         (b"heap profile:      1:    2 [     1:    2] @ heapprofile\n", "pprof -proto"),
     ]
     for content, remedy in cases:

@@ -1,4 +1,4 @@
-"""The heads of calls and returns, short and long, mean what docs/capture-format.md says."""
+"""The heads of calls and returns, short and long, mean what docs/reference/capture-format.md says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples are what a newcomer builds and runs, as docs/ffi.md has it."""
+"""The examples are what a newcomer builds and runs, as docs/how-to/ffi-kernels.md has it."""
 
 from __future__ import annotations
 

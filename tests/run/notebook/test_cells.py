@@ -142,7 +142,7 @@ def test_what_cannot_be_recorded_does_not_run(cells: dict[str, Any], name: str, 
 
 
 def test_help_has_the_options_that_the_page_shows() -> None:
-    assert f"```text\n{help_of_options()}\n```" in (ROOT / "docs" / "notebooks.md").read_text()
+    assert f"```text\n{help_of_options()}\n```" in (ROOT / "docs" / "how-to" / "notebooks.md").read_text()
 
 
 def test_a_cell_without_calls_says_so(cells: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ export interface Comparison {
   readonly here?: { readonly uri: string; readonly line: number };
 }
 
-/** The answer of `framedex/compareLines`: docs/language-server.md describes it. */
+/** The answer of `framedex/compareLines`: docs/reference/language-server.md describes it. */
 export interface ComparedLines {
   readonly before: ComparedCapture;
   readonly after: ComparedCapture;

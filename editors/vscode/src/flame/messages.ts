@@ -9,7 +9,7 @@ export interface Subject {
   readonly title: string;
 }
 
-/** As `framedex/flameGraph` answers: docs/language-server.md describes it. */
+/** As `framedex/flameGraph` answers: docs/reference/language-server.md describes it. */
 export interface Graph {
   readonly calls: number;
   readonly duration: number;

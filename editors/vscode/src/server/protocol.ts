@@ -1,4 +1,4 @@
-// framedex's own requests: docs/language-server.md describes them. Times are in nanoseconds; lines and frames count from 0.
+// framedex's own requests: docs/reference/language-server.md describes them. Times are in nanoseconds; lines and frames count from 0.
 
 import { Location } from "vscode-languageclient/node";
 

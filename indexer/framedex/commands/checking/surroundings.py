@@ -21,7 +21,7 @@ def looks() -> list[tuple[str, Look]]:
 def _settings() -> Iterator[Finding]:
     settings, problems = settings_here()
     for problem in problems:
-        yield Finding("settings", problem, "docs/settings.md has every key.", is_well=False)
+        yield Finding("settings", problem, "docs/reference/settings.md has every key.", is_well=False)
     if settings.file is None:
         if not problems:
             yield Finding("settings", "No framedex.toml or pyproject.toml here or above sets anything.")

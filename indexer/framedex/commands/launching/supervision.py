@@ -26,6 +26,9 @@ _START_S = 2.0
 _DELAY_S = 0.05
 """The longest time in which the started witness reports a signal. It waits in the kernel, so 1 ms is common."""
 
+_POLL_S = 1.0
+"""The longest time until the end of a program is noticed if whoever started us has SIGCHLD blocked."""
+
 _MANY_SIGNALS = 1 << 16
 """More bytes than the pipe holds."""
 
@@ -51,15 +54,12 @@ class SupervisedProcess:
         """Wait for the end, and return the exit status: negative if a signal ended the process.
 
         Python runs handlers in the main thread. If the kernel delivers a signal to another thread, a plain wait of the
-        main thread continues, and the handler does not run.
+        main thread continues, and the handler does not run. SIGCHLD, which reports the end, writes a byte, too.
         """
-        end = os.pidfd_open(self.pid)
-        try:
-            while end not in select.select([end, self._signals], [], [])[0]:
+        while (status := self._process.poll()) is None:
+            if select.select([self._signals], [], [], _POLL_S)[0]:
                 os.read(self._signals, _MANY_SIGNALS)
-        finally:
-            os.close(end)
-        return self._process.wait()
+        return status
 
 
 @contextmanager

@@ -11,6 +11,8 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 
 REPORT = struct.Struct("<Bd")
 """The number of a signal, and the monotonic time in seconds."""
@@ -20,10 +22,18 @@ def kill_program_after_supervisor() -> None:
     """Wait for the end of the supervisor."""
     number = sys.stdin.readline()
     if number:
-        program = os.pidfd_open(int(number))
+        kill = _killer(int(number))
         sys.stdin.read()
-        signal.pidfd_send_signal(program, signal.SIGKILL)
+        kill(signal.SIGKILL)
     os._exit(0)
+
+
+def _killer(program: int) -> Callable[[int], None]:
+    """A function that sends a signal to a process. Kernels before 5.3 and the Python of uv have no `pidfd_open`."""
+    try:
+        return partial(signal.pidfd_send_signal, os.pidfd_open(program))
+    except (AttributeError, OSError):
+        return partial(os.kill, program)
 
 
 def report_signals() -> None:

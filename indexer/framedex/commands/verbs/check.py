@@ -91,7 +91,7 @@ def check(
     objects that were leaked or misused. Equal findings appear once, with the id of a call for `framedex trace`.
 
     Budgets (--max-compiles and the options after it) limit each process. Status 1: a budget is exceeded or matches
-    nothing, or calls are missing. See docs/budgets.md.
+    nothing, or calls are missing. See docs/how-to/ci.md.
     """
     budgets = chosen_budgets(max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory)
     with index_of_whole_runs(ctx.obj, chosen) as (index, answer):

@@ -50,8 +50,8 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
 
     Supported: stacks of Python, absl, glog, gdb, lldb, sanitizers, valgrind, LLVM, glibc, macOS, PyTorch,
     PyTorch/XLA, py-spy, pystack, HLO, MLIR and others, plain file:line, and any mix of them, behind any log prefix
-    (docs/trace-documents.md has the list). A frame with only a symbol, or a binary and an offset, is looked up in
-    the index; a frame of XLA or JAX also in the known releases. Example: train.py 2>&1 | framedex explain
+    (docs/reference/stack-formats.md has the list). A frame with only a symbol, or a binary and an offset, is looked up
+    in the index; a frame of XLA or JAX also in the known releases. Example: train.py 2>&1 | framedex explain
     """
     text = _text(file)
     reading = read(text)

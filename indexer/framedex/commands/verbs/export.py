@@ -51,7 +51,7 @@ def export(
     perfetto and firefox have threads with their calls over time. pprof, speedscope, collapsed and otlp have every
     stack with its time, calls and bytes. scip has the lines of the current folder with their callees. csv, jsonl and
     parquet have every call. A call's time excludes recorded calls inside it, as `self` in `framedex summary`.
-    docs/exporting.md shows how to open each format.
+    docs/how-to/export.md shows how to open each format.
     """
     form = FORMATS[name]
     if weight is not None and not form.is_weighed:

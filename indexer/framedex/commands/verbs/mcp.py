@@ -27,9 +27,9 @@ from framedex.errors import FramedexError
 def mcp(index_path: Path | None, folders: tuple[Path, ...]) -> None:
     """Run the MCP server for coding agents, over stdin and stdout.
 
-    MCP is the Model Context Protocol. Agents start this command; docs/agents.md has the set-up of each. The tools
-    are the verbs that read, lines of recorded sources, and SQL on the index. An answer has at most 2,000 tokens by
-    default. Nothing is written, and no program runs.
+    MCP is the Model Context Protocol. Agents start this command; docs/how-to/agents.md has the set-up of each. The
+    tools are the verbs that read, lines of recorded sources, and SQL on the index. An answer has at most 2,000 tokens
+    by default. Nothing is written, and no program runs.
 
     Needs the protocol's library: pip install 'framedex[mcp]'.
     """
@@ -43,7 +43,7 @@ def mcp(index_path: Path | None, folders: tuple[Path, ...]) -> None:
     if sys.stdin is None or sys.stdin.isatty():
         raise FramedexError(
             "An agent starts this and speaks the protocol on stdin; here it is a terminal, or closed.",
-            "docs/agents.md says how to set agents up.",
+            "docs/how-to/agents.md says how to set agents up.",
         )
     standard_output()
     serve(index_path, folders)

@@ -75,9 +75,10 @@ def run(
     in its first line, everything else under framedex's own Python or that of --python.
 
     The program's output, arguments, exit status and exceptions do not change. The capture goes to .framedex/captures
-    in the working folder. With FRAMEDEX_RECORD=0 nothing is recorded. docs/mock-tpu.md lists the machines to
-    simulate and the failures to inject, docs/behaviours.md describes --behaviour. The first of several behaviours is
-    the outermost. jaxlib 0.4.13 is recorded at the older TPU C API (docs/tpu-executor-allocate.md).
+    in the working folder. With FRAMEDEX_RECORD=0 nothing is recorded. docs/reference/mock-tpu.md lists the machines to
+    simulate and the failures to inject, docs/reference/behaviours.md describes --behaviour. The first of several
+    behaviours is the outermost. jaxlib 0.4.13 is recorded at the older TPU C API
+    (docs/explanation/tpu-executor-allocate.md).
     """
     if not program:
         raise click.UsageError(

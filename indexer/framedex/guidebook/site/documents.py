@@ -42,7 +42,7 @@ class Document:
 def documents_of(repository: Path, public: str | None) -> list[Document]:
     """The documentation of a checkout, the README first. `public` is the address of its folder on the web."""
     paths = [repository / name for name in _PAGES if (repository / name).is_file()]
-    paths[1:1] = sorted(path for path in (repository / "docs").glob("*.md") if path.is_file())
+    paths[1:1] = sorted(path for path in (repository / "docs").rglob("*.md") if path.is_file())
     return [_document(path, repository, public) for path in paths]
 
 

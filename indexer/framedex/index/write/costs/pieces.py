@@ -17,8 +17,8 @@ from framedex.index.write.tree import Integers
 FOREVER = np.iinfo(np.int64).max
 
 LARGEST = 1 << 44
-"""Bytes of a device of the mock (docs/mock-tpu.md), and of a piece or a transfer that is believed: a damaged capture
-may tell anything, and sums of half a million of these are 64 bits."""
+"""Bytes of a device of the mock (docs/reference/mock-tpu.md), and of a piece or a transfer that is believed: a damaged
+capture may tell anything, and sums of half a million of these are 64 bits."""
 
 OBJECTS = (
     "object_types t JOIN object_ranges r ON r.capture = t.capture"

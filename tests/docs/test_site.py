@@ -1,0 +1,94 @@
+"""The documentation as a site: it builds without warnings, and every page opens in a real browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+REPOSITORY = Path(__file__).parents[2]
+HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
+    os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
+)
+PHONE_WIDTH = 360
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=REPOSITORY,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def test_every_page_is_built(site: Path) -> None:
+    pages = {file.relative_to(REPOSITORY / "docs").with_suffix(".html") for file in (REPOSITORY / "docs").rglob("*.md")}
+    assert {page for page in pages if not (site / page).is_file()} == set()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from tests.editors.vscode.workbench import chromium
+
+    with chromium() as found:
+        yield found
+
+
+@pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_opens_offline_on_a_phone_in_both_colour_schemes(
+    site: Path, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(
+        viewport={"width": PHONE_WIDTH, "height": 800}, offline=True, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    for file in sorted(site.rglob("*.html")):
+        if file.name == "404.html":
+            continue
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE_WIDTH, file
+        assert (
+            page.evaluate("document.body.getAttribute('data-md-color-scheme')")
+            == {
+                "light": "default",
+                "dark": "slate",
+            }[scheme]
+        )
+        broken = page.evaluate(
+            "[...document.images].filter(image => image.complete && !image.naturalWidth).map(image => image.src)"
+        )
+        assert broken == [], file
+    assert complaints == []
+    context.close()
+
+
+@pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+def test_the_search_finds_a_page(site: Path, browser: Browser) -> None:
+    page = browser.new_page(offline=True, viewport={"width": 1280, "height": 800})
+    page.goto((site / "index.html").as_uri())
+    page.locator("input[name=query]").click()
+    page.locator("input[name=query]").press_sequentially("transfer_guard")
+    link = page.locator(".md-search-result__link").first
+    link.wait_for()
+    assert "transfers" in str(link.get_attribute("href"))
