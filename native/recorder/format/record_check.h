@@ -1,4 +1,5 @@
-// The checks by which a reader of a capture finds what has changed since it was written. See docs/reference/capture-format.md.
+// The checks by which a reader of a capture finds what has changed since it was written. See
+// docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

@@ -203,30 +203,33 @@ class ProgramWriter:
             " WHERE program = ?1"
         )
         files = self._connection.execute(
-            f"SELECT DISTINCT fr.file, f.path FROM program_frames fr JOIN files f ON f.id = fr.file"
-            f" WHERE fr.id IN ({frames})",
+            "SELECT DISTINCT fr.file, f.path, fr.recorded_file, r.path FROM program_frames fr"
+            f" JOIN files f ON f.id = fr.file JOIN files r ON r.id = fr.recorded_file WHERE fr.id IN ({frames})",
             (program,),
         ).fetchall()
-        for file, path in files:
-            version = version_of(self._connection, file, path, self._record.began, self._record.source(path))
-            if is_own(path):
-                self._move_to_state(program, file, version)
+        for file, path, recorded, recorded_path in files:
+            if is_own(recorded_path):
+                self._move_to_state(program, file, recorded, self._version(recorded, recorded_path))
             else:
+                version = self._version(file, path)
                 self._connection.execute(
                     f"UPDATE program_frames SET version = ?2 WHERE file = ?3 AND id IN ({frames})",
                     (program, version, file),
                 )
 
-    def _move_to_state(self, program: int, file: int, version: int | None) -> None:
+    def _version(self, file: int, path: str) -> int | None:
+        return version_of(self._connection, file, path, self._record.began, self._record.source(path))
+
+    def _move_to_state(self, program: int, file: int, recorded: int, version: int | None) -> None:
         """Have the lines of a program be of this state of a file. Those of other programs stay what they are."""
         ends = (("program_lines", "frame"), ("program_steps", "origin"), ("program_steps", "target"))
         moved = " UNION ".join(f"SELECT {column} FROM {table} WHERE program = ?1" for table, column in ends)
         others = self._connection.execute(
-            "SELECT id, recorded_file, line, function FROM program_frames"
-            f" WHERE id IN ({moved}) AND file = ?2 AND version IS NOT ?3",
-            (program, file, version),
+            "SELECT id, line, function FROM program_frames"
+            f" WHERE id IN ({moved}) AND file = ?2 AND recorded_file = ?3 AND version IS NOT ?4",
+            (program, file, recorded, version),
         ).fetchall()
-        for frame, recorded, line, function in others:
+        for frame, line, function in others:
             now = self._frame_id(recorded, line, function, file, version)
             for table, column in ends:
                 self._connection.execute(

@@ -43,13 +43,14 @@ def remember_versions(
     """
     wanted = json_list(frames)
     rows = connection.execute(
-        f"SELECT DISTINCT fr.file, f.path, fr.module, m.path FROM frames fr JOIN files f ON f.id = fr.file"
+        "SELECT DISTINCT fr.file, f.path, fr.recorded_file, r.path, fr.module, m.path FROM frames fr"
+        " JOIN files f ON f.id = fr.file LEFT JOIN files r ON r.id = fr.recorded_file"
         f" LEFT JOIN modules m ON m.id = fr.module WHERE fr.id {IN_JSON} AND fr.how = 'exact'",
         (wanted,),
     ).fetchall()
-    for file, path, module, binary in rows:
-        if module is None and path in own.by_path:
-            version = own.by_path[path]
+    for file, path, recorded, recorded_path, module, binary in rows:
+        if module is None and recorded_path in own.by_path:
+            version = own.by_path[recorded_path]
         else:
             version = _other_version(connection, wanted, file, path, module, binary, began)
             connection.execute(
@@ -58,9 +59,9 @@ def remember_versions(
             )
         if module is None:
             connection.execute(
-                "UPDATE functions SET version = ? WHERE file = ? AND how = 'exact' AND language = 'python'"
-                f" AND id IN (SELECT function FROM frames WHERE id {IN_JSON})",
-                (version, file, wanted),
+                "UPDATE functions SET version = ? WHERE file = ? AND recorded_file IS ? AND how = 'exact'"
+                f" AND language = 'python' AND id IN (SELECT function FROM frames WHERE id {IN_JSON})",
+                (version, file, recorded, wanted),
             )
 
 

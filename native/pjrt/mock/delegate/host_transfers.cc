@@ -86,7 +86,8 @@ int64_t run_of(const XLA_FFI_CallFrame* frame) {
   return frame->api->XLA_FFI_RunId_Get(&args) == nullptr ? args.run_id : 0;
 }
 
-// The last buffer that is not a token. The last send of a callback has the operands of the earlier sends before its own.
+// The last buffer that is not a token. The last send of a callback has the operands of the earlier sends before its
+// own.
 XLA_FFI_Buffer* data_buffer(void** buffers, int64_t count) {
   for (int64_t i = count - 1; i >= 0; --i) {
     auto* buffer = static_cast<XLA_FFI_Buffer*>(buffers[i]);
