@@ -80,15 +80,17 @@ class Writing:
         info.create_system = 3  # whatever system this is
         info.external_attr = 0o100644 << 16
         largest = _LARGEST.get(name.partition("/")[0], _LARGEST_MANIFEST)
-        if len(data) > largest or len(self._parts) > _MOST_PARTS:
-            raise _too_large()
+        is_json = name in (DEFINITIONS, MANIFEST)
+        if len(data) > largest or len(self._parts) > _MOST_PARTS or (is_json and grows_too_large(data)):
+            raise too_large()
         try:
             self._zip.writestr(info, data)
         except zipfile.LargeZipFile as error:
-            raise _too_large() from error
+            raise too_large() from error
 
 
-def _too_large() -> FramedexError:
+def too_large() -> FramedexError:
+    """The error for a capture that no reader would take."""
     return FramedexError(
         "The capture is too large for one file.", "Record less of the program, with --include, --sample or --limit."
     )
@@ -188,12 +190,17 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return data
 
 
+def grows_too_large(data: bytes) -> bool:
+    """Whether JSON takes more memory as values of Python than the JSON of a shared capture may."""
+    return sum(data.count(mark) * size for mark, size in _BYTES_OF_VALUES.items()) > _LARGEST_VALUES
+
+
 def parse_json(data: bytes) -> Any:
     """The JSON of a part, which a file may repeat a thousand times in few bytes. Raises DamagedError.
 
     A shared capture takes five times its bytes as values of Python; empty lists and objects take up to thirty times.
     """
-    if sum(data.count(mark) * size for mark, size in _BYTES_OF_VALUES.items()) > _LARGEST_VALUES:
+    if grows_too_large(data):
         raise DamagedError("it says more than a shared capture does")
     try:
         return json.loads(data)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
-from framedex.shared.archive import parse_json
+from framedex.shared.archive import grows_too_large, parse_json, too_large
 
 Integers = npt.NDArray[np.int64]
 
@@ -44,7 +44,10 @@ class Bounds:
 
 
 def written(batch: CallBatch, arguments: Callable[[str], str], text: Callable[[str], str]) -> bytes:
-    """A batch as bytes: arguments, which are JSON, as `arguments` gives them, and any text as `text` does then."""
+    """A batch as bytes: arguments, which are JSON, as `arguments` gives them, and any text as `text` does then.
+
+    Raises FramedexError for a batch that is too large to share.
+    """
     columns = [_narrow(column) for column in _columns_of(batch)]
     head = {
         "first": batch.first,
@@ -55,6 +58,8 @@ def written(batch: CallBatch, arguments: Callable[[str], str], text: Callable[[s
         "columns": [[column.itemsize, len(column)] for column in columns],
     }
     told = json.dumps(head, separators=(",", ":")).encode()
+    if grows_too_large(told):
+        raise too_large()
     return b"".join([len(told).to_bytes(_LENGTH, "little"), told, *(column.tobytes() for column in columns)])
 
 

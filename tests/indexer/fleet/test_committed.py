@@ -11,6 +11,7 @@ from framedex.fleet.committed import Committed, rows_of_capture
 from framedex.fleet.compacting import compact
 from framedex.fleet.place import Place
 from framedex.progress import Silence
+from framedex.regularfile import LARGEST_FILE
 from tests.indexer.fleet.fleets import added, asked, job
 
 
@@ -36,3 +37,11 @@ def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
     rows = rows_of_capture(Place(str(store)), capture, day, known)
     assert sorted(row.is_own for row in rows) == [False, True]
     assert {row.capture for row in rows} == {capture}
+
+
+def test_a_file_of_a_folder_may_be_larger_than_a_source(tmp_path: Path) -> None:
+    """Given a busy day, then one file has the rows of all its captures."""
+    with (tmp_path / "day.parquet").open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    content = Place(str(tmp_path)).read("day.parquet")
+    assert content is not None and len(content) == LARGEST_FILE + 1

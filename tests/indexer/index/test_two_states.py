@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from framedex.index import Index
+from framedex.index import Index, Store
+from framedex.ingest import Silence, find_sources
 from framedex.model import CallFilter, Stale
+from framedex.whereabouts.rules import PathRule
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
 
@@ -114,3 +116,29 @@ def test_a_stack_stands_where_its_statements_are_now(recorded: Recorded) -> None
                 if place is not None and place.path == str(recorded.program) and place.stale is not Stale.GONE:
                     then = (FIRST if call.capture == 1 else SECOND).splitlines()[frame.line - 1]
                     assert lines[place.line - 1] == then
+
+
+def test_recordings_of_one_text_stay_one_state_where_the_file_is_elsewhere_here(tmp_path: Path) -> None:
+    """Given recordings of another machine, whose program a rule leads to, then each adds to the same frames."""
+    build, here = tmp_path / "build", tmp_path / "here"
+    build.mkdir()
+    program = build / "program.py"
+    program.write_text(FIRST)
+    captures = [*run(os.path.relpath(program, PROGRAMS), folder=tmp_path).captures]
+    captures += run(os.path.relpath(program, PROGRAMS), folder=tmp_path).captures
+    build.rename(here)
+    for capture in captures:
+        index_without_sources(tmp_path / "index.db", capture)
+        with Store(tmp_path / "index.db") as store:
+            store.sources.replace_path_rules([PathRule(str(build), here)])
+            find_sources(store, Silence())
+            states = store.sources.connection.execute(
+                "SELECT DISTINCT version FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?)"
+                " UNION SELECT fr.version FROM frames fr JOIN files f ON f.id = fr.file WHERE f.path = ?1",
+                (str(here / program.name),),
+            ).fetchall()
+            assert len(states) == 1
+    moved = Recorded(here / program.name, tmp_path / "index.db")
+    moved.edit(SECOND)
+    with Index.open(moved.index) as index:
+        assert [puts(index, moved, line) for line in ("one =", "two =", "new =")] == [4 + 4, 5 + 5, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import sqlite3
 import zipfile
@@ -13,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from framedex.errors import FramedexError
 from framedex.index import Index
+from framedex.shared.archive import Writing
 from framedex.shared.columns import Bounds, Reading
 from tests.indexer.sharing.project import framedex, imported_project, project
 
@@ -154,6 +157,11 @@ def _is_refused(here: Path, file: Path, told: str) -> None:
     if (here / ".framedex" / "index.db").exists():
         with Index.open(here / ".framedex" / "index.db") as index:
             assert index.captures() == []
+
+
+def test_what_would_be_refused_for_its_memory_is_not_written() -> None:
+    with Writing(io.BytesIO()) as writing, pytest.raises(FramedexError, match="too large for one file"):
+        writing.add("definitions.json", b"[" + b"{}," * _GROWING)
 
 
 def test_columns_that_would_take_much_more_memory_are_refused() -> None:

@@ -39,6 +39,8 @@ def waits(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines:
         print_json(waits_document(answer, found, limit))
     else:
         note_what_is_missing(*answer.captures)
-        print_lines([heading(answer), (), *waits_lines(found, limit)] if found.recorded else [heading(answer)])
+        print_lines(
+            [heading(answer), (), *waits_lines(found, limit)] if found.recorded or found.ended_by else [heading(answer)]
+        )
     if not (found.lines or found.loops or found.unseen or found.ended_by):
         nothing_found(_NOTHING)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # with the extractor, which most questions do without
     from framedex.sources.changes import Change
     from framedex.sources.moving import LineMap
 
-_MOST_STATES = 32
+_MOST_STATES = 128
 """States of a file whose lines are followed to those now: the latest. Each takes some milliseconds after an edit."""
 
 _ANY = 0

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _OF_SCOPE = "capture IN (SELECT id FROM captures)"
 _ENDED_BY = "json_extract(metadata, '$.ended_by')"
+_IS_ENDED_BY_SIGNAL = "json_type(metadata, '$.ended_by') = 'text'"  # a shared capture may say anything
 
 _Key = tuple[PythonLine | None, tuple[PythonLine, ...], WaitHow, str]
 _Figures = tuple[int, int, int, int, int, int, int, int]
@@ -43,7 +44,7 @@ def captures_with_waits(reader: Reader) -> frozenset[int]:
     query = (
         f"SELECT capture FROM waits WHERE {_OF_SCOPE} UNION SELECT capture FROM loops WHERE {_OF_SCOPE}"
         f" UNION SELECT capture FROM wait_totals WHERE unseen AND {_OF_SCOPE}"
-        f" UNION SELECT id FROM captures WHERE {_ENDED_BY} IS NOT NULL"
+        f" UNION SELECT id FROM captures WHERE {_IS_ENDED_BY_SIGNAL}"
     )
     return frozenset(capture for (capture,) in reader.rows(query))
 
@@ -69,7 +70,7 @@ def _totals(reader: Reader) -> tuple[int, int | None, int, int, int]:
 
 
 def _ending_signals(reader: Reader) -> Iterable[str]:
-    query = f"SELECT {_ENDED_BY} FROM captures WHERE {_ENDED_BY} IS NOT NULL ORDER BY id"
+    query = f"SELECT {_ENDED_BY} FROM captures WHERE {_IS_ENDED_BY_SIGNAL} ORDER BY id"
     return (signal for (signal,) in reader.rows(query))
 
 
