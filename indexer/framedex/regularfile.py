@@ -36,15 +36,16 @@ def open_regular(path: Path) -> io.BufferedReader:
 
 
 def read_regular(path: Path, largest: int = LARGEST_FILE) -> bytes:
-    """The content of a file, as far as it has come.
+    """Return the content of a file.
 
-    Raises as `open_regular` does, and OSError for a file of more than `largest` bytes.
+    Raises as `open_regular` does, and OSError for a file of more than `largest` bytes. Files of the system report a
+    size of 0, and some have no end.
     """
     with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size  # 0 for files of the system, whose reading may never end
-        if size > largest:
-            raise OSError(errno.EFBIG, f"it has {size:,} bytes: more than {largest:,}", os.fspath(path))
-        return file.read(size)
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"it has more than {largest:,} bytes", os.fspath(path))
+    return content
 
 
 def read_regular_text(path: Path) -> str:

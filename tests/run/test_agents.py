@@ -35,7 +35,7 @@ CALL = Seen(r"framedex trace (\d+)")
 QUESTIONS: dict[str, tuple[list[Step], str]] = {
     "Which program was recorded?": ([("captures", {})], r"train\.py"),
     "Which line compiles more than once?": ([("costs", {"of": "compiles"})], rf"2  .*step  .*{at('weights = step(')}"),
-    "Why was step compiled again?": ([("costs", {"of": "compiles"})], r"argument 1 \(batch\) was float32\[\d+,64\]"),
+    "Why was step compiled again?": ([("costs", {"of": "compiles"})], r"batch was float32\[\d+,64\]"),
     "Which line moves most bytes to the device?": (
         [("costs", {"of": "transfers"})],
         rf"256 KiB .* host to device .*{at('np.ones((256')} in load_table",

@@ -29,8 +29,8 @@ for name, module in pairs(WHERE) do
 end
 
 --- Start framedex for matching buffers. Options: `cmd`, `filetypes`, `root_markers`, `recorded_lines`, `lenses`,
---- `on_attach`, and `settings`, such as `{ framedex = { editor = { ["static-calls"] = true } } }`: docs/reference/settings.md has
---- the keys.
+--- `on_attach`, and `settings`, such as `{ framedex = { editor = { ["static-calls"] = true } } }`:
+--- docs/reference/settings.md has the keys.
 function M.setup(options)
   require("framedex.server").setup(options)
 end

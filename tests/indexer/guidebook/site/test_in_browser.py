@@ -89,7 +89,7 @@ def is_dark_now(page: Page) -> bool:
         (FETCH, addresses.function_page(FETCH), True),
         ("tohostbuffer", addresses.function_page(FETCH), True),
         ("PJRT_Client_Create", addresses.function_page("PJRT_Client_Create"), True),
-        ("unwinder", "ARCHITECTURE.html", False),
+        ("importlinter", "ARCHITECTURE.html", False),
         ("RESOURCE_EXHAUSTED room", addresses.function_page(PUT), False),
         ("device_put", addresses.task_page("put"), False),
         ("put.py", addresses.LINES, False),
