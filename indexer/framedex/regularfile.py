@@ -44,7 +44,7 @@ def read_regular(path: Path, largest: int = LARGEST_FILE) -> bytes:
     with open_regular(path) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise OSError(errno.EFBIG, f"it has more than {largest:,} bytes", os.fspath(path))
+        raise OSError(errno.EINVAL, f"it has more than {largest:,} bytes", os.fspath(path))
     return content
 
 
