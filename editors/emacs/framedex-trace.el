@@ -134,12 +134,12 @@ By its text, else by the server."
 (defun framedex-trace-visit ()
   "Go to the source of the frame at point."
   (interactive)
-  (apply #'framedex--visit-path (or (framedex-trace--place-here) (user-error "No source is known of this line here"))))
+  (apply #'framedex--visit-path (or (framedex-trace--place-here) (user-error "No source is known for this line here"))))
 
 (defun framedex-trace-visit-other-window ()
   "Show the source of the frame at point in another window, and stay."
   (interactive)
-  (let ((place (or (framedex-trace--place-here) (user-error "No source is known of this line here"))))
+  (let ((place (or (framedex-trace--place-here) (user-error "No source is known for this line here"))))
     (save-selected-window
       (other-window-prefix)
       (apply #'framedex--visit-path place))))

@@ -34,6 +34,6 @@ def check_index_place(path: Path) -> None:
     project = path.parent.parent
     if not may_be_index(path, project):
         raise FramedexError(
-            f"{path} leads to {os.path.realpath(path)}, which is outside of {project}: no index is written there.",
-            f"Name it yourself if you want it there: `framedex --index {shell_word(os.path.realpath(path))} index`.",
+            f"{path} leads to {os.path.realpath(path)}, outside {project}, so no index is written there.",
+            f"To write it there: `framedex --index {shell_word(os.path.realpath(path))} index`.",
         )

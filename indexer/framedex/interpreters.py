@@ -119,9 +119,7 @@ def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
 
 def unusable(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:
     """The error that an interpreter which was named could not be asked."""
-    return FramedexError(
-        f"{printable(python)} is not a Python that can be run: {why_not(error)}.", "Name another Python."
-    )
+    return FramedexError(f"{printable(python)} cannot be run as Python: {why_not(error)}.", "Name another Python.")
 
 
 def _doubtful(opened: Iterable[Path]) -> set[str]:

@@ -80,9 +80,9 @@ def _explained(error: ImportError) -> NoNativePartError:
     if system is not None:
         oldest, newest = (f"{major}.{minor}" for major, minor in PYTHONS)
         return NoNativePartError(
-            f"This needs the native part of framedex, and there is none for {system}.",
-            f"Record and index on Linux (x86-64, glibc) with Python {oldest} to {newest}, and bring the index here:"
-            " all questions about an index work everywhere, and so do `framedex explain` and the language server.",
+            f"This needs framedex's native part, which does not exist for {system}.",
+            f"Record and index on Linux (x86-64, glibc) with Python {oldest} to {newest}, then copy the index here."
+            " Questions about an index, `framedex explain` and the language server work everywhere.",
         )
     if _is_missing(error):
         return NoNativePartError("The native part of framedex is missing from this installation.", INSTALL_AGAIN)

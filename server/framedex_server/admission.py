@@ -155,7 +155,7 @@ def _own_folder() -> Path:
     has_runtime = os.path.isabs(runtime) and os.path.isdir(runtime)  # noqa: PTH112, PTH117 - texts of the environment
     parent = Path(runtime) if has_runtime else user_folder("XDG_CACHE_HOME")
     if parent is None:
-        raise FramedexError("There is no folder for the token: no home folder is known.", _REMEDY)
+        raise FramedexError("There is no folder for the token: the home folder is unknown.", _REMEDY)
     folder = parent / "framedex"
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)

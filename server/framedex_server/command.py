@@ -46,7 +46,7 @@ def serve(index_path: Path | None, log_file: Path | None, tcp: str | None, socke
     from framedex_server.sockets import Address
 
     if tcp is not None and socket_path is not None:
-        raise click.UsageError("--tcp and --socket are two ways to serve: choose one.")
+        raise click.UsageError("--tcp and --socket exclude each other: choose one.")
     if socket_path is not None:
         sys.exit(serve_clients(socket_path, index_path, log_file))
     if tcp is None:

@@ -441,12 +441,12 @@ class NothingRecordedError(FramedexError):
 def _removed(path: Path) -> FramedexError:
     return FramedexError(
         f"The index {printable(str(path))} is gone.",
-        "`framedex index` makes it anew from the captures; this server notices by itself.",
+        "`framedex index` rebuilds it from the captures; the server notices.",
     )
 
 
 def _nothing_recorded() -> NothingRecordedError:
     return NothingRecordedError(
         "Nothing has been recorded for this workspace: there is no .framedex/index.db in it or above it.",
-        "Record a program with `framedex run SCRIPT`, then `framedex index`; this server notices by itself.",
+        "Record a program with `framedex run SCRIPT`, then `framedex index`; the server notices.",
     )

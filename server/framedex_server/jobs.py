@@ -88,11 +88,11 @@ async def _answer(process: Process, begun: asyncio.Future[None], told: Told) -> 
             case {"error": str(message), "remedy": str(remedy)}:
                 raise FramedexError(message, remedy)
             case _:
-                raise FramedexError("Indexing was cancelled.", "What was finished is kept; index again to go on.")
+                raise FramedexError("Indexing was cancelled.", "Finished work is kept; index again to continue.")
     status = await process.wait()
     raise FramedexError(
         f"The process that indexes has ended unexpectedly (status {status}).",
-        "Run `framedex index` in a terminal: it says more.",
+        "Run `framedex index` in a terminal for details.",
     )
 
 

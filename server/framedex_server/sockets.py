@@ -86,8 +86,8 @@ async def listen_on_port(address: Address, make_server: MakeServer, told: Told) 
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise FramedexError(
-            f"{address.host}:{address.port} cannot be listened on: {reason}.",
-            "Choose another port, or 0 for any that is free; or a Unix socket: `framedex serve --socket FILE`.",
+            f"Cannot listen on {address.host}:{address.port}: {reason}.",
+            "Choose another port, 0 for a free one, or a Unix socket: `framedex serve --socket FILE`.",
         ) from error
     port = listener.getsockname()[1]
     with closing(listener), token_file(port, token) as file:
@@ -203,7 +203,7 @@ def _make_way(path: Path) -> None:
 
 def _refused(path: Path, reason: str) -> FramedexError:
     return FramedexError(
-        f"{path} cannot be listened on: {reason}.",
+        f"Cannot listen on {path}: {reason}.",
         "Choose a short path in a folder of your own: `framedex serve --socket $XDG_RUNTIME_DIR/framedex.sock`.",
     )
 

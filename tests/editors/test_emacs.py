@@ -99,7 +99,7 @@ def test_a_hostile_trace_is_shown_and_neither_run_nor_reached_for(seen: dict[str
     assert seen["hostile"] == {
         "mode": "framedex-trace-mode",
         "fill": 70,
-        "visited": "No source is known of this line here",
+        "visited": "No source is known for this line here",
     }
 
 

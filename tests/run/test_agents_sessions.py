@@ -104,7 +104,7 @@ def test_what_is_wrong_is_said_with_the_call_that_helps(asking: Agent) -> None:
         ("trace", {"call": "--output=x"}, "No recorded call of a function like '--output=x'"),
         ("no_such", {}, "There are captures, find,"),
         ("find", {"text": "x" * 2_000}, "`text` has more than 1,000 characters"),
-        ("source", {"place": "/etc/passwd:1"}, "The index has nothing of a file /etc/passwd"),
+        ("source", {"place": "/etc/passwd:1"}, "The index has no file /etc/passwd"),
         ("source", {"place": "https://github.com/openxla/xla/blob/main/x.cc#L1"}, "`framedex sources fetch`"),
         ("sql", {"query": "SELECT no_such"}, "no such column: no_such"),
         ("explain", {"text": "nothing of interest"}, "No stack of a format"),

@@ -111,7 +111,7 @@ def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:
     text.write_text("not a library")
     shutil.copy(framedex_native.library_path().with_name("libframedex_recorder.so"), other)
     for plugin, message in (
-        (missing, f"There is no plug-in {missing}."),
+        (missing, f"No such plug-in: {missing}."),
         (text, f"{text} is not a PJRT plug-in: it cannot be read as a library"),
         (other, f"{other} is not a PJRT plug-in: it has no function GetPjrtApi."),
         (small, "JAX does not know small.so by itself."),

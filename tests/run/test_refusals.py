@@ -71,7 +71,7 @@ def test_what_is_no_python(tmp_path: Path) -> None:
     (tmp_path / "python").write_text("")
     for path in (tmp_path / "python", tmp_path / "nowhere"):
         ended = framedex_run("--python", str(path), *RUN, folder=tmp_path)
-        assert_refused(ended, f"{path} is not a Python that can be run: ", "Name another Python.")
+        assert_refused(ended, f"{path} cannot be run as Python: ", "Name another Python.")
 
 
 @pytest.mark.parametrize("output", ["file", "file/captures"])

@@ -154,7 +154,7 @@ def test_a_python_that_a_command_names_and_that_cannot_be_recorded_is_told_with_
     script = command(folder, "start", "#!/nowhere/bin/python3")
     ended = framedex_run("start", folder=folder, PATH=_path(script.parent))
     assert ended.status == 1
-    assert "/nowhere/bin/python3 is not a Python that can be run: No such file or directory." in ended.stderr.decode()
+    assert "/nowhere/bin/python3 cannot be run as Python: No such file or directory." in ended.stderr.decode()
     assert f"{script} is run by /nowhere/bin/python3, says its first line." in ended.stderr.decode()
 
 
@@ -164,13 +164,13 @@ def test_the_reason_of_an_interpreter_that_fails_is_passed_on(folder: Path) -> N
     for arguments in (("--python", str(shim), "program.py"), ("python3.12", "program.py")):
         ended = framedex_run(*arguments, folder=folder, PATH=_path(shim.parent))
         assert ended.status == 1
-        said = f"{shim} is not a Python that can be run: pyenv: python3.12: command not found."
+        said = f"{shim} cannot be run as Python: pyenv: python3.12: command not found."
         assert said in ended.stderr.decode()
 
 
 def test_two_pythons_are_refused(folder: Path) -> None:
     ended = framedex_run("--python", sys.executable, "python3", "program.py", folder=folder)
-    assert (ended.status, b"Name one of them." in ended.stderr) == (1, True)
+    assert (ended.status, b"Use one of them." in ended.stderr) == (1, True)
     ended = framedex_run("-m", "-c", "x", folder=folder)
     assert ended.status == 2
 

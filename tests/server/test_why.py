@@ -103,7 +103,7 @@ async def test_a_line_of_a_text_says_that_its_source_is_not_known(recording: Rec
     client = await connect(recording.root)
     log = recording.root / "crash.log"
     log.write_text("no frame\n")
-    assert (await why(client, DEFINITION, log, 1))["text"] == "No source is known of this line here."
+    assert (await why(client, DEFINITION, log, 1))["text"] == "No source is known for this line here."
 
 
 async def test_where_nothing_was_recorded_a_program_can_be(tmp_path: Path, connect: Connect) -> None:

@@ -1,7 +1,8 @@
-"""Binaries: from addresses in ELF files to named functions and source lines.
+"""Binaries: resolve addresses in ELF files to functions and source lines.
 
 Start at:
-- `symbols.py`, then `mini_debug_info.py` and `extents.py`: the symbols that name functions, and where functions end
+
+- `symbols.py`, then `mini_debug_info.py` and `extents.py`: the symbols that name functions, and the ends of functions
 - `linkage.py`, then `code.py`: the functions that calls through the PLT reach
 - `dwarf.py`, then `line_tables.py`, which caches them: line tables
 - `debuginfod.py`: debug files from servers

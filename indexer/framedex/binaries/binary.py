@@ -1,4 +1,4 @@
-"""From an address in a binary to the functions and lines there."""
+"""Resolve addresses in a binary to functions and source lines."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from framedex.systemlimits import SystemLimitError
 if TYPE_CHECKING:
     from framedex.binaries.code import FunctionCode
 
-_LONGEST_TEXT = 256  # bytes; of a longer one the beginning is no text of its own
-_LARGEST_FUNCTION = 1 << 20  # bytes; more is data, or a damaged size
+_LONGEST_TEXT = 256  # bytes; a longer match is not a text
+_LARGEST_FUNCTION = 1 << 20  # bytes; a larger function is data or has a damaged size
 
 
 class Binary:
-    """A shared object or executable. Open with `Binary.open`; damaged files give less, never an exception."""
+    """A shared object or executable. Open it with `Binary.open`; damaged files give less data, never an exception."""
 
     def __init__(self, path: Path, elf: Elf | None, problems: Sequence[str] = ()) -> None:
         self.path = path
@@ -57,25 +57,25 @@ class Binary:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be read, as sentences. Debug information is read late, so look after resolving."""
+        """Sentences about unreadable parts. Debug information is read lazily, so look after resolving."""
         lines = self._contents.lines
         found = (*self._problems, *(self._elf.problems if self._elf else ()), lines.problem if lines else None)
         return tuple(dict.fromkeys(filter(None, found)))
 
     @property
     def symbols(self) -> SymbolTable | None:
-        """The functions that its symbol tables name, None where it cannot be read."""
+        """The functions in the symbol tables; None if the file is unreadable."""
         return self._contents.symbols
 
     @property
     def is_stripped(self) -> bool:
-        """Whether nothing is named in it but what it exports."""
+        """Whether only exported functions have names."""
         symbols, lines, _ = self._contents
         return symbols is not None and symbols.names_exports_only and lines is None
 
     @property
     def compiler(self) -> str:
-        """What compiled it: clang, gcc, or empty where it does not say; clang if there are parts by both."""
+        """The compiler: clang, gcc, or empty if unknown; clang if both compiled parts of the binary."""
         return self._elf.compiler if self._elf else ""
 
     @property
@@ -87,24 +87,26 @@ class Binary:
 
     @property
     def debug_link(self) -> str | None:
-        """The name that its debug file has, None where it says nothing of one."""
+        """The name of the debug file in `.gnu_debuglink`; None without that section."""
         link = self._elf.debug_link if self._elf else None
         return link and link[0]
 
     @property
     def wanted_debug_file(self) -> str | None:
-        """The build-id of the debug file that it lacks; None where it needs none, one is here, or it has no build-id.
+        """The build-id of a missing debug file.
 
-        Looks only as long as nothing was resolved.
+        None if the binary needs no debug file, has one installed, or has no build-id. Also None after the first look-up
+        of symbols or lines.
         """
         if self._elf is None or self._read is not None or self.build_id is None or self._elf.has_debug_lines:
             return None
         return None if find_debug_file(self.path, self._elf) else self.build_id
 
     def resolve(self, addresses: Sequence[int]) -> list[tuple[NativeSymbol, ...]]:
-        """The functions at each ELF virtual address, innermost inlined one first; () where nothing is known.
+        """The functions at each ELF virtual address, innermost inlined one first; () if unknown.
 
-        Pass the address of the call, that is the return address less one: a call can be a function's last instruction.
+        Pass the address of the call, which is the return address minus one: a call can be a function's last
+        instruction.
         """
         seen: dict[int, tuple[NativeSymbol, ...]] = {}
         for address in addresses:
@@ -113,30 +115,32 @@ class Binary:
         return [seen[address] for address in addresses]
 
     def address_of(self, offset: int) -> int | None:
-        """The ELF virtual address at which a byte of the file is loaded; None where it is not."""
+        """The ELF virtual address of a file offset; None if no segment loads that byte."""
         return None if self._elf is None else self._elf.address_of(offset)
 
     @property
     def text_address(self) -> int | None:
-        """The ELF virtual address at which the section `.text` is loaded; None where there is no such section."""
+        """The ELF virtual address of section `.text`; None without that section."""
         section = self._elf.section(".text") if self._elf else None
         return section.address if section else None
 
     def function_start(self, address: int) -> int | None:
-        """Where the function begins that holds an address, by the unwind tables: also where it has no name."""
+        """The start of the function around an address, from the unwind tables: works for unnamed functions."""
         extents = self._contents.extents
         return extents.start(address) if extents and 0 <= address < 1 << 64 else None
 
     def code_around(self, address: int) -> FunctionCode | None:
-        """The machine code of the function that holds an address; None of other machines than x86-64."""
+        """The machine code of the function around an address; None if the machine is not x86-64."""
         symbol = self._function(address)
         symbols = self.symbols
         if self._elf is None or symbol is None or symbols is None or not self._elf.is_x86_64:
             return None
         if symbol.start not in self._code:
             try:
-                from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few runs of the index need it
-            except ImportError:  # without iced-x86, as where no captures are read; `framedex doctor` says so
+                from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few index runs need it
+            except (
+                ImportError
+            ):  # no iced-x86, as in installations that never read captures; `framedex doctor` reports it
                 return None
             parts = symbols.parts_of(symbol)
             read = [
@@ -148,9 +152,9 @@ class Binary:
         return self._code[symbol.start]
 
     def function_at(self, address: int) -> str:
-        """The demangled name of the function that begins at an address, empty where none does.
+        """The demangled name of the function that starts at an address; empty if none does.
 
-        Also of the one to which a stub there leads, or a pointer that the dynamic linker fills.
+        Follows a PLT stub at the address, or a pointer that the dynamic linker fills.
         """
         symbols = self.symbols
         if symbols is None or self._elf is None or not 0 < address < 1 << 64:
@@ -159,24 +163,26 @@ class Binary:
         return demangle(symbol.mangled if symbol else self._linkage.name_behind(address))
 
     def functions_at(self, address: int) -> tuple[str, ...]:
-        """`function_at`, and the names of equal functions that the linker has put at the same address."""
+        """Return `function_at` and the names of identical functions that the linker folded into the same address."""
         symbols = self.symbols
         folded = symbols.all_at(address) if symbols and 0 < address < (1 << 64) - 1 else ()
         return tuple(dict.fromkeys(map(demangle, folded))) or tuple(filter(None, (self.function_at(address),)))
 
     @property
     def compilers(self) -> tuple[str, ...]:
-        """What compiled it, in its own words, each once: `GCC: (Debian 12.2.0-14) 12.2.0`, `clang version 19.1.7`."""
+        """The compilers, as recorded in the binary, each once: `GCC: (Debian 12.2.0-14) 12.2.0`, `clang version
+        19.1.7`.
+        """
         return self._elf.compilers if self._elf else ()
 
     def text_at(self, address: int) -> bytes:
-        """The text that begins at an address and ends with a NUL, empty where there is none or a long one."""
+        """The NUL-terminated text at an address; empty if none, or longer than 255 bytes."""
         content = self._elf.content(address, address + _LONGEST_TEXT) if self._elf else b""
         text, end, _ = content.partition(b"\0")
         return text if end else b""
 
     def ffi_handler(self, address: int) -> HandlerCode | None:
-        """What can be told of the XLA FFI handler whose C function holds an ELF virtual address."""
+        """The handler type and function of the XLA FFI handler whose C function is at an ELF virtual address."""
         symbols = self.symbols
         if self._elf is None or symbols is None:
             return None
@@ -207,7 +213,7 @@ class Binary:
 
     @property
     def _contents(self) -> _Contents:
-        """What tells of its functions: read when first asked for, so that whoever compares a file need not wait."""
+        """Symbols, lines and function extents. Read lazily, so that callers that only compare a file need not wait."""
         with self._reading:
             if self._read is None:
                 self._read = _contents_of(self.path, self._elf) if self._elf else _Contents(None, None, None)
@@ -222,7 +228,7 @@ class _Contents(NamedTuple):
 
 def _contents_of(path: Path, elf: Elf) -> _Contents:
     debug_path = None if elf.has_debug_lines else find_debug_file(path, elf)
-    debug = Elf.open(debug_path) if debug_path else None  # it was opened before, to be compared
+    debug = Elf.open(debug_path) if debug_path else None  # already opened once, to compare its build-id
     extents = FunctionExtents(elf)
     symbols = read_symbols(elf, debug, extents)
     described = elf if debug is None else debug

@@ -1,8 +1,8 @@
 """The call instructions of a function, each with the calls that run before and after it.
 
-Compilers move blocks around, so the order of addresses says little about the order of the source. What runs before and
-after a call along the jumps says more. iced-x86 decodes an average function of libjax_common.so in 16 us: a search for
-`E8` bytes takes as long, and capstone takes 63 us.
+Compilers move blocks around, so address order says little about source order. Control flow along the jumps says more.
+iced-x86 decodes an average function of libjax_common.so in 16 us. A search for `E8` bytes takes as long, and capstone
+takes 63 us.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 
-_NEAR = 8  # calls to look at in each direction
-_FAR = 60  # blocks to walk through for them
-_LONGEST_WINDOW = 4096  # bytes to look through for what is passed
-_MOST_CASES = 1 << 17  # of all tables of a function; an interpreter's has as many
-_NEAR_LOAD = 24  # instructions to look at for the load of a pointer
+_NEAR = 8  # calls to collect in each direction
+_FAR = 60  # blocks to visit for those calls
+_LONGEST_WINDOW = 4096  # bytes to search for call arguments
+_MOST_CASES = 1 << 17  # table jumps times cases in one function; an interpreter has this many
+_NEAR_LOAD = 24  # instructions to search for the load of a pointer
 
 _BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
 _ENDS = (
@@ -42,12 +42,12 @@ _IMMEDIATE = frozenset(
 
 
 class CallInstruction(NamedTuple):
-    """A call, or a jump to another function in place of one at the end of the caller.
+    """A call, or a tail call: a jump to another function at the end of the caller.
 
-    `returns_to` is 0 for a jump, which leaves no return address. `target` is the address of what is called, of a stub
-    that leads there, or of the pointer that the dynamic linker fills for it. It is 0 for a call through any other
-    pointer; `slot` is then the pointer's place, in bytes from the beginning of a table of virtual functions or of a
-    structure. It is None where the code around does not tell it.
+    `returns_to` is 0 for a jump, which leaves no return address. `target` is the address of the called function, of its
+    PLT stub, or of the pointer that the dynamic linker fills for it. `target` is 0 for a call through any other
+    pointer. Then `slot` is the pointer's byte offset in a table of virtual functions or in a structure, None if
+    unknown.
     """
 
     returns_to: int
@@ -57,10 +57,10 @@ class CallInstruction(NamedTuple):
 
 @dataclass(slots=True)
 class _Block:
-    """Instructions that run one after the other, with the calls among them.
+    """Consecutive instructions and their calls.
 
-    The block at `following` runs next unless the one at `jump` does; None: there is none.
-    With `has_table`, one of several does, which a table names.
+    The next block is the one at `following` or the one at `jump`; None if there is none. With `has_table`, a jump table
+    selects the next block.
     """
 
     start: int
@@ -71,7 +71,7 @@ class _Block:
 
 
 IsPointer = Callable[[int], bool]
-"""Whether the dynamic linker puts the address of something with a name at an address, and nobody else."""
+"""Whether only the dynamic linker writes to an address, and writes the address of a named symbol there."""
 
 
 class FunctionCode:
@@ -84,34 +84,34 @@ class FunctionCode:
         rest: Sequence[tuple[bytes, int]] = (),
         is_pointer: IsPointer = lambda _: False,
     ) -> None:
-        """`address` is the virtual address of the first byte. `rest` is what the compiler split off, each with its own.
+        """Decode a function: `code` at virtual address `address`, and `rest`, its split-off parts with their addresses.
 
-        Bytes that are no instructions are passed over: what follows them is decoded as well as it can be.
+        Skips invalid bytes and decodes the bytes after them as well as possible.
         """
         self._parts = [(code, address), *rest]
         blocks = _blocks(self._parts, is_pointer)
         self._blocks = {block.start: block for block in blocks}
         self._places = [(block.start, i) for block in blocks for i in range(len(block.calls))]
-        self._entered: dict[int, int] = {}  # for each block the one that most likely ran before it
-        for block in reversed(blocks):  # the lowest address wins, and falling through over jumping
+        self._entered: dict[int, int] = {}  # for each block, its most likely predecessor
+        for block in reversed(blocks):  # the lowest address wins, and fall-through wins over a jump
             if block.jump is not None:
                 self._entered[block.jump] = block.start
         self._entered |= {block.following: block.start for block in blocks if block.following is not None}
 
     @cached_property
     def calls(self) -> list[CallInstruction]:
-        """Each call, ordered by address; those of what was split off come last."""
+        """All calls, ordered by address; calls in split-off parts come last."""
         return [self._blocks[start].calls[i] for start, i in self._places]
 
     def numbers(self, call: int) -> list[int]:
-        """The constants that are put into registers or memory just before a call, as 32 bits.
+        """The constants put into registers or memory just before a call, as 32-bit values.
 
-        The call is counted as in `calls`.
+        `call` is an index into `calls`.
         """
         return [number for each in self._just_before(call) if (number := _constant(each)) is not None]
 
     def addresses(self, call: int) -> list[int]:
-        """The addresses that are put into registers just before a call, which is counted as in `calls`."""
+        """The addresses put into registers just before a call; `call` is an index into `calls`."""
         return [
             each.ip_rel_memory_address
             for each in self._just_before(call)
@@ -119,7 +119,7 @@ class FunctionCode:
         ]
 
     def _just_before(self, call: int) -> Iterator[Instruction]:
-        """The instructions from the last call of a block on, decoded anew: few calls are asked about."""
+        """The instructions between the previous call of the block and this call. Decoded on demand: few calls need it."""
         start, i = self._places[call]
         begin = self._blocks[start].calls[i - 1].returns_to if i else start
         for code, address in self._parts:
@@ -149,7 +149,7 @@ class FunctionCode:
         return list(zip(calls, after, strict=True))
 
     def _in_order(self) -> list[_Block]:
-        """Depth first, each block before those that it leads to, as far as no jump leads back."""
+        """The blocks in depth-first order, each before its successors, ignoring back edges."""
         order: list[_Block] = []
         seen: set[int] = set()
         for root in self._blocks:
@@ -175,25 +175,27 @@ class FunctionCode:
 
     @cached_property
     def _cases(self) -> list[int]:
-        """The blocks that no jump leads to, so that a table must; none where that says too much of too many tables."""
+        """The blocks without a direct predecessor, which a jump table must reach; none if tables times blocks is too
+        large.
+        """
         cases = [start for start in self._blocks if start not in self._entered][1:]
         tables = sum(block.has_table for block in self._blocks.values())
         return cases if tables * len(cases) <= _MOST_CASES else []
 
     def before(self, call: int) -> list[int]:
-        """The targets of the calls that run before a call, which is counted as in `calls`, nearest first."""
+        """The targets of the calls that run before a call, nearest first; `call` is an index into `calls`."""
         start, i = self._places[call]
         earlier = (each for block in self._along(start, self._entered.get) for each in reversed(block.calls))
         return _nearest(chain(reversed(self._blocks[start].calls[:i]), earlier))
 
     def after(self, call: int) -> list[int]:
-        """The targets of the calls that run after a call, which is counted as in `calls`, nearest first."""
+        """The targets of the calls that run after a call, nearest first; `call` is an index into `calls`."""
         start, i = self._places[call]
         later = (each for block in self._along(start, self._next) for each in block.calls)
         return _nearest(chain(self._blocks[start].calls[i + 1 :], later))
 
     def _along(self, start: int, step: Callable[[int], int | None]) -> Iterator[_Block]:
-        """The blocks that are reached from a block by `step` after `step`, each once."""
+        """The blocks reached from a block by repeated `step`, each once."""
         seen = {start}
         at = step(start)
         while at is not None and at not in seen and len(seen) < _FAR:
@@ -228,7 +230,7 @@ def _blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) -> list[_
 
 
 class _Reading(NamedTuple):
-    """The addresses of the parts of a function that is read, and which pointers lead out of its binary."""
+    """The address ranges of a function's parts, and the test for pointers that leave its binary."""
 
     function: Sequence[range]
     is_pointer: IsPointer
@@ -270,7 +272,7 @@ def _add(block: _Block, instructions: Sequence[Instruction], number: int, part: 
 
 
 def _constant(instruction: Instruction) -> int | None:
-    """The constant that an instruction passes on; a register without its own bits is 0."""
+    """The constant that an instruction stores or pushes; 0 for a register XORed with itself."""
     if instruction.mnemonic == Mnemonic.XOR:
         is_zero = instruction.op1_kind == OpKind.REGISTER and instruction.op0_register == instruction.op1_register
         return 0 if is_zero else None
@@ -298,7 +300,7 @@ def _call(instructions: Sequence[Instruction], number: int, reading: _Reading) -
 
 
 def _reading_of_pointer(instructions: Sequence[Instruction], number: int) -> Instruction | None:
-    """What reads the pointer that is called or jumped to from memory: the same instruction, or one before it."""
+    """The instruction that loads the called pointer from memory: the call itself or an earlier load of its register."""
     if instructions[number].op0_kind == OpKind.MEMORY:
         return instructions[number]
     register = instructions[number].op0_register
@@ -309,7 +311,7 @@ def _reading_of_pointer(instructions: Sequence[Instruction], number: int) -> Ins
 
 
 def _place(instruction: Instruction) -> int | None:
-    """Where the pointer in memory is, which an instruction reads; the pointers of a `switch` have an index."""
+    """The displacement of a pointer in memory; None for the indexed pointers of a `switch`."""
     base = instruction.memory_base
     is_fixed = base not in (Register.NONE, Register.RIP, Register.RSP) and instruction.memory_index == Register.NONE
     return instruction.memory_displacement if is_fixed else None

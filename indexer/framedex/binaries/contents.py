@@ -1,6 +1,6 @@
-"""SHA-256 digests of whole files: a file is read again only when it is in another state than before.
+"""SHA-256 digests of whole files. A file is hashed again only after its state changed.
 
-A digest of jaxlib's library (350 MB) takes 0.25 s of a processor, so digests are kept, in the user's cache folder.
+Hashing jaxlib's library (350 MB) takes 0.25 s of CPU time, so digests are cached in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MOST_KEPT = 1_000
 
 
 class Contents:
-    """The digests of files, by the states in which they were."""
+    """A cache of file digests, keyed by path and file state."""
 
     def __init__(self, kept_in: Path | None = None) -> None:
-        """`kept_in` is the file that digests are kept in, by default one in the user's cache folder.
+        """Cache digests in the file `kept_in`, by default in the user's cache folder.
 
-        Where that file cannot be read or written, digests last as long as this object.
+        If that file is unreadable or read-only, digests live as long as this object.
         """
         cache = user_folder("XDG_CACHE_HOME")
         self._path = kept_in or (cache / "framedex" / "contents.json" if cache else None)
@@ -34,7 +34,7 @@ class Contents:
         self._lock = Lock()
 
     def of(self, path: Path) -> str:
-        """The SHA-256 of a file as it is now, in hexadecimal; empty if it cannot be read, or changes meanwhile."""
+        """The current SHA-256 of a file in hex; empty if the file is unreadable or changes while it is read."""
         state = state_of(path)
         if state is None:
             return ""
@@ -51,13 +51,13 @@ class Contents:
         return digest
 
     def known(self, path: Path, state: BinaryState) -> str:
-        """The digest of a file in a state in which it was once asked for; empty if it never was."""
+        """The cached digest of a file in this state; empty if not cached."""
         with self._lock:
             return self._load().get(state_key(path, state), "")
 
     def _keep(self, key: str, digest: str) -> None:
         with self._lock:
-            self._digests = None  # others may have written meanwhile
+            self._digests = None  # reload: another process may have written the cache
             digests = self._load()
             digests[key] = digest
             for oldest in list(digests)[:-_MOST_KEPT]:
@@ -90,7 +90,7 @@ class Contents:
 
 
 def state_of(path: Path) -> BinaryState | None:
-    """The state of a file, as the recorder notes it; None if there is none."""
+    """The state of a file, as the recorder writes it; None if the file is missing."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -99,6 +99,6 @@ def state_of(path: Path) -> BinaryState | None:
 
 
 def state_key(path: Path, state: BinaryState) -> str:
-    """A text that is another one for any other path or state."""
+    """A unique key of a path and a file state."""
     times = f"{state.modified_ns:x}-{state.changed_ns:x}"
     return f"{state.size:x}-{state.inode:x}-{times} {os.fsencode(path).hex()}"

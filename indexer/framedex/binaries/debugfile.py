@@ -1,8 +1,8 @@
 """The separate file with the debug information of a stripped binary.
 
-Looked for where gdb looks (GDB manual, "Debugging Information in Separate Files"): by build-id below the system's
-debug folder, then by the name in `.gnu_debuglink` beside the binary; and in the cache of debuginfod's clients,
-which `debuginfod.py` fills.
+The search follows gdb (GDB manual, "Debugging Information in Separate Files"). First by build-id below the system's
+debug folder, then by the name in `.gnu_debuglink` next to the binary. The cache of debuginfod clients is also searched;
+`debuginfod.py` fills it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHUNK = 1 << 20
 
 
 def find_debug_file(path: Path, elf: Elf) -> Path | None:
-    """The debug file that belongs to a binary, None where there is none; its build-id or checksum is compared."""
+    """The debug file of a binary, verified by build-id or checksum; None if not found."""
     build_id = elf.build_id
     if build_id:
         cache = debuginfod_cache()
@@ -38,7 +38,7 @@ def find_debug_file(path: Path, elf: Elf) -> Path | None:
 
 
 def debuginfod_cache() -> Path | None:
-    """The folder in which debuginfod's clients keep what they were given; None where the user has no such place."""
+    """The cache folder that all debuginfod clients share; None if the user has no cache folder."""
     named, cache = os.environ.get("DEBUGINFOD_CACHE_PATH"), user_folder("XDG_CACHE_HOME")
     return Path(named) if named else cache and cache / "debuginfod_client"
 
@@ -49,7 +49,7 @@ def has_build_id(path: Path, build_id: str) -> bool:
         return Elf.open(path).build_id == build_id
     except (SystemLimitError, MemoryError):
         raise
-    except Exception:  # not there, or pyelftools on what is no ELF file
+    except Exception:  # missing, or not an ELF file
         return False
 
 

@@ -1,7 +1,7 @@
-"""Debug files from the debuginfod servers that the environment names, into the cache that all of its clients share.
+"""Download debug files from the configured debuginfod servers into the cache that all debuginfod clients share.
 
-Variables, the cache's lay-out and what a server is asked are those of debuginfod_find_debuginfo(3) and debuginfod(8) of
-elfutils 0.188. Why this is no call of its library: docs/explanation/decisions.md.
+Variables, cache layout and requests follow debuginfod_find_debuginfo(3) and debuginfod(8) of elfutils 0.188.
+docs/explanation/decisions.md says why framedex does not call the elfutils library.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from framedex.binaries.debugfile import debuginfod_cache, has_build_id
 from framedex.progress import Advance, Progress
 
 _BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
-_SLOWEST = 100 << 10  # bytes in the time that a server has
+_SLOWEST = 100 << 10  # bytes that a server must send within `timeout`
 _LARGEST = 4 << 30  # bytes
 _LONGEST = 24 * 3600  # seconds
 _CHUNK = 1 << 16
-_MISSING_FOR = 600  # seconds for which an answer that there is no such file counts
+_MISSING_FOR = 600  # seconds for which a cached "not found" is valid
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a server may keep silent and take for a file, in seconds, and how large a file may be, in bytes."""
+    """Longest silence and longest download, in seconds, and the largest file, in bytes."""
 
     timeout: int
     most_time: int
@@ -47,11 +47,11 @@ class _Answer(Enum):
 
 
 class Debuginfod:
-    """Asks servers for debug files by build-id. One that fails is not asked again; `problems` has it as a sentence."""
+    """Download debug files from servers by build-id. A failing server is skipped from then on; `problems` reports it."""
 
     def __init__(self, servers: list[str], cache: Path, limits: Limits, progress: Progress) -> None:
         self.problems: list[str] = []
-        self.given: dict[str, list[str]] = {}  # the names of binaries whose debug files came, by server
+        self.given: dict[str, list[str]] = {}  # binaries with a downloaded debug file, by server
         self._servers = servers
         self._cache = cache
         self._limits = limits
@@ -59,7 +59,7 @@ class Debuginfod:
         self._opener = _opener()
 
     def fetch(self, build_id: str, name: str) -> None:
-        """Have the debug file of the binary of this name in the cache, if a server has it."""
+        """Download the debug file of a binary into the cache, if a server has it. `name` is for progress and problems."""
         folder = self._cache / build_id
         if not _BUILD_ID.fullmatch(build_id) or self._is_missing(folder / "debuginfo"):
             return
@@ -74,7 +74,7 @@ class Debuginfod:
         if servers and not has_failed:
             with suppress(OSError):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                (folder / "debuginfo").touch()  # how clients tell each other that no server has it
+                (folder / "debuginfo").touch()  # an empty file tells all clients that no server has it
 
     def _ask(self, server: str, build_id: str, name: str, folder: Path) -> _Answer:
         address = f"{server.rstrip('/')}/buildid/{build_id}/debuginfo"
@@ -98,7 +98,10 @@ class Debuginfod:
         return _Answer.FAILED
 
     def _take(self, response: Any, build_id: str, name: str, folder: Path) -> None:
-        """Download a file and put it into the cache if it is the one that was asked for."""
+        """Download a file into the cache, if its build-id matches.
+
+        Raises ValueError for another file, _TooMuchError over the size or time limit.
+        """
         told = response.headers.get("Content-Length", "")
         size = int(told) if told.isascii() and told.isdigit() else None
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -120,7 +123,10 @@ class Debuginfod:
             raise
 
     def _copy(self, response: Any, file: IO[bytes], most: int, size: int | None, advance: Advance) -> None:
-        """Copy a response into a file, as long as it comes fast enough and is not too large."""
+        """Copy a response into a file, within the limits for speed, time and size.
+
+        Raises TimeoutError if it is too slow, _TooMuchError over a limit, and ValueError if it is truncated.
+        """
         began = since = time.monotonic()
         taken = taken_since = 0
         while chunk := response.read1(_CHUNK):
@@ -147,7 +153,7 @@ class Debuginfod:
         )
 
     def _is_missing(self, kept: Path) -> bool:
-        """Whether some client was told a short while ago that no server has this file: then there is an empty one."""
+        """Whether to skip a build-id: an empty file marks a recent "not found" of any client."""
         try:
             status = kept.lstat()
             if status.st_size or time.time() - status.st_mtime < self._missing_for():
@@ -165,7 +171,7 @@ class Debuginfod:
 
 
 def debuginfod_of(environment: Mapping[str, str], progress: Progress) -> Debuginfod | None:
-    """The servers that the environment names, None where it names none or the user has no place for a cache."""
+    """A client of the servers in `DEBUGINFOD_URLS`; None without servers or without a cache folder."""
     named = environment.get("DEBUGINFOD_URLS", "").split()
     servers = [each for each in dict.fromkeys(named) if each.lower().startswith(("http://", "https://"))]
     cache = debuginfod_cache()
@@ -180,11 +186,11 @@ def debuginfod_of(environment: Mapping[str, str], progress: Progress) -> Debugin
 
 
 class _TooMuchError(Exception):
-    """A file is not taken for its size or its time; the server may have others."""
+    """A download exceeded the size or time limit; the server stays in use for other files."""
 
 
 class _WebRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows to other places of the web, and never from an encrypted one to one that is not."""
+    """Follow redirects to http and https, never from https to http. Raises ValueError for any other redirect."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -196,7 +202,7 @@ class _WebRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """What opens addresses of the web and no others, through the proxies that the environment names."""
+    """An opener for http and https only, through the proxies in the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -211,7 +217,7 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _number(environment: Mapping[str, str], variable: str) -> int:
-    """A variable's whole number, 0 where it has none."""
+    """The non-negative integer in a variable; 0 if missing or malformed."""
     text = environment.get(variable, "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 

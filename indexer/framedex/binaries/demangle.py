@@ -1,7 +1,7 @@
-"""Mangled names to C++ text.
+"""Demangle C++ names.
 
-Which demangler matters: clang 18 began to mangle constrained template parameters as `Tn <type>`, which older
-ones refuse. Of the 393,451 distinct mangled names in jaxlib 0.10.2's libjax_common.so, left undemangled:
+The choice of demangler matters. clang 18 began to mangle constrained template parameters as `Tn <type>`, which older
+demanglers reject. Distinct mangled names in jaxlib 0.10.2's libjax_common.so left undemangled, of 393,451:
 
 | demangler                                              | left  | us a name |
 |--------------------------------------------------------|-------|-----------|
@@ -12,8 +12,8 @@ ones refuse. Of the 393,451 distinct mangled names in jaxlib 0.10.2's libjax_com
 | itanium_demangler 1.1 (pure Python)                    |   21 %| 72        |
 | the first, then libstdc++                              |     3 | 4         |
 
-symbolic, which reads DWARF for us, has no demangler in its Python interface. So: LLVM's where it is installed,
-libstdc++ for what that one refuses, and the mangled name itself when neither knows it.
+symbolic, our DWARF reader, has no demangler in its Python interface. So framedex tries LLVM's demangler, if installed,
+then libstdc++'s. A name that both reject stays mangled.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from importlib import import_module
 
 _Demangler = Callable[[str], "str | None"]
 
-_LONGEST = 1 << 16  # a longer name is not worth the demangler's time; the longest of libjax_common.so has 16 k
+_LONGEST = 1 << 16  # characters; the longest name of libjax_common.so has 16 k, and longer ones are not worth the time
 
-# No space or control character is part of one, and what was no UTF-8 (a surrogate here) no demangler takes.
+# A mangled name has no space or control character. Demanglers reject invalid UTF-8, which is a surrogate here.
 _MANGLED = re.compile(r"_{1,3}Z[^\x00-\x20\x7f\ud800-\udfff]+")
 
-# What compilers append to a function's name when they split, clone or promote it.
+# Suffixes that compilers append to a function's name when they split, clone or promote it.
 _CLONE = re.compile(
     r"(?:\.(?:cold|hot|unlikely|warm|isra|part|constprop|llvm|lto_priv|localalias|__uniq|_omp_fn|specialized|resume|destroy|cleanup)"
     r"(?:\.\d+)*|\.\d+)+$"
@@ -39,7 +39,9 @@ _CLONE = re.compile(
 
 
 def demangle(mangled: str) -> str:
-    """The C++ name of a symbol without compiler suffixes and version; others only lose their suffixes."""
+    """The C++ name of a symbol without compiler suffixes and version. A name that is not mangled only loses its
+    suffixes.
+    """
     plain = without_suffix(mangled)
     unversioned = plain.partition("@")[0]
     if len(plain) > _LONGEST or not _MANGLED.fullmatch(unversioned):
@@ -52,9 +54,9 @@ def demangle(mangled: str) -> str:
 
 
 def without_suffix(mangled: str) -> str:
-    """The name of the function that a clone (`f.cold`, `f.isra.0`, `f.llvm.123`) was made from.
+    """The name of the function from which a compiler made a clone (`f.cold`, `f.isra.0`, `f.llvm.123`).
 
-    The version of a symbol (`f@@GLIBC_2.34`) stays: its numbers are no clone's.
+    Keeps a symbol version (`f@@GLIBC_2.34`): its numbers are not a clone's.
     """
     name, at, version = mangled.partition("@")
     return (_CLONE.sub("", name) or name) + at + version
@@ -67,7 +69,7 @@ def _demanglers() -> tuple[_Demangler, ...]:
 
 
 def llvm_demangler() -> _Demangler | None:
-    """The demangler of LLVM, None where there is none."""
+    """LLVM's demangler; None if not installed."""
     try:
         native = import_module("pydemumble").demangle
     except (ImportError, AttributeError):
@@ -81,7 +83,7 @@ def llvm_demangler() -> _Demangler | None:
 
 
 def libstdcxx_demangler() -> _Demangler | None:
-    """The demangler of libstdc++, None where there is none."""
+    """The demangler of libstdc++; None if not installed."""
     try:
         native = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
         free = ctypes.CDLL(None).free

@@ -1,8 +1,8 @@
-"""Source lines from DWARF, with inlined frames, through symbolic (Rust; gimli underneath).
+"""Source lines from DWARF, with inlined frames, read by symbolic (Rust, built on gimli).
 
-The line tables of a whole binary are turned into one sorted cache on the first look-up: about 1 s for 100 MB of DWARF,
-after which an address costs 16 µs. So nothing is built before an address is asked for, it is built once per binary, and
-kept for later runs.
+The first look-up converts the line tables of a whole binary into one sorted cache. The conversion takes about 1 s per
+100 MB of DWARF; each address then takes 16 µs. So the cache is built lazily, once per binary, and stored for later
+runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from framedex.systemlimits import raise_if_no_descriptor
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One function at an address: mangled (or plain) name, absolute path and line (None, 0 where DWARF names none)."""
+    """One function at an address: mangled (or plain) name, absolute path and line (None and 0 if DWARF has none)."""
 
     function: str
     path: str | None
@@ -35,9 +35,9 @@ class Lines:
         self.problem: str | None = None
 
     def at(self, address: int) -> tuple[Line, ...]:
-        """The functions at a virtual address, innermost inlined one first; () where DWARF says nothing."""
+        """The functions at a virtual address, innermost inlined one first; () if DWARF does not cover it."""
         cache = self._open()
-        relative = address - self._load_address  # symbolic counts from the image's own base
+        relative = address - self._load_address  # symbolic counts from the image base
         if cache is None or not 0 <= relative < 1 << 64:
             return ()
         try:
@@ -73,24 +73,24 @@ class Lines:
             return next(iter(archive.iter_objects())).make_symcache()
         except StopIteration:
             self.problem = "Its debug information cannot be read."
-        except Exception as error:  # as above
+        except Exception as error:  # any of symbolic's classes
             raise_if_no_descriptor()
             self.problem = f"Its debug information cannot be read: {error}."
         return None
 
 
 def _opened(tables: bytes | None) -> Any:
-    """The kept tables of a binary, None where there are none or another version of symbolic has written them."""
+    """The stored tables of a binary; None if missing or written by another version of symbolic."""
     if tables is None:
         return None
     from symbolic.symcache import SymCache
 
     try:
         return SymCache.from_bytes(tables)
-    except Exception:  # as above
+    except Exception:  # any of symbolic's classes
         return None
 
 
 def _absolute(path: str | None) -> str | None:
-    """The path without `..`; DWARF's own relative paths (no compilation directory recorded) stay as they are."""
+    """The path without `..`. A relative path (no compilation directory recorded) stays relative."""
     return os.path.normpath(path) if path else None

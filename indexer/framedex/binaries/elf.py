@@ -1,6 +1,6 @@
-"""What an ELF file holds, read with care: sections, segments, build-id and symbol tables.
+"""Robust reader of ELF files: sections, segments, build-id and symbol tables.
 
-pyelftools reads the structure; symbols are a numpy view over the mapped file. Layouts: the ELF-64 gABI (`Elf64_Sym`,
+pyelftools reads the structure; symbols are a numpy view of the mapped file. Layouts: the ELF-64 gABI (`Elf64_Sym`,
 `Elf32_Sym`).
 """
 
@@ -39,7 +39,7 @@ class Section:
 
 
 class RawSymbols(NamedTuple):
-    """A symbol table as it is in a file: rows of `Elf64_Sym` or `Elf32_Sym`, their names, and where sections end."""
+    """A raw symbol table: rows of `Elf64_Sym` or `Elf32_Sym`, their names, and the end address of each section."""
 
     rows: npt.NDArray[Any]
     strings: memoryview
@@ -47,10 +47,10 @@ class RawSymbols(NamedTuple):
 
 
 class Elf:
-    """An opened ELF file. Nothing here raises on damaged content; `problems` says what could not be read."""
+    """An open ELF file. Methods never raise on damaged content; `problems` lists the unreadable parts."""
 
     def __init__(self, data: mmap.mmap | bytes, stream: BinaryIO) -> None:
-        """Raises: ELFError and its kin when the header itself cannot be read."""
+        """Raises ELFError or another elftools error if the header is unreadable."""
         self.problems: list[str] = []
         self._data = memoryview(data)
         self._elf = ELFFile(stream)
@@ -58,10 +58,10 @@ class Elf:
 
     @classmethod
     def open(cls, path: Path) -> Elf:
-        """Map a file. Raises: OSError, ValueError (empty file) or an elftools error when it is no ELF file."""
+        """Map a file. Raises OSError, ValueError (empty file) or an elftools error if it is not an ELF file."""
         with open_regular(path) as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return cls(mapped, mapped)  # type: ignore[arg-type]  # a mapping has the methods that pyelftools uses
+        return cls(mapped, mapped)  # a mapping has the methods that pyelftools uses
 
     def section(self, *names: str) -> Section | None:
         return next((s for s in self.sections if s.name in names), None)
@@ -77,30 +77,30 @@ class Elf:
         return bool(self._elf["e_machine"] == "EM_X86_64" and self._elf.elfclass == 64)
 
     def loaded_around(self, address: int) -> tuple[int, memoryview]:
-        """The address at which the segment begins that holds an address, and its bytes, as far as they are here."""
+        """The start address of the segment around an address, and its bytes, as many as the file has."""
         for begin, size, at in self._loaded:
             if begin <= address < begin + size:
                 return begin, self._data[at : at + size]
         return address, self._data[:0]
 
     def address_of(self, offset: int) -> int | None:
-        """The address at which a byte of the file is loaded; None where it is not."""
+        """The address at which a byte of the file is loaded; None if no segment loads it."""
         found = (begin + offset - at for begin, size, at in self._loaded if at <= offset < at + size)
         return next(found, None)
 
     def content(self, start: int, end: int) -> bytes:
-        """The bytes loaded at the addresses from `start` to `end`, as far as they are in the file."""
+        """The bytes loaded at addresses [start, end), as many as the file has."""
         address, loaded = self.loaded_around(start)
         return bytes(loaded[start - address : end - address])
 
     @cached_property
     def _loaded(self) -> list[tuple[int, int, int]]:
-        """Address, size in the file and offset in the file of each loaded segment."""
+        """Address, size in the file and file offset of each loaded segment."""
         return [(s["p_vaddr"], s["p_filesz"], s["p_offset"]) for s in self._segments if s["p_type"] == "PT_LOAD"]
 
     @property
     def build_id(self) -> str | None:
-        """The GNU build-id in hex, from a note section or, where section headers were stripped, a note segment."""
+        """The GNU build-id in hex, from a note section or, without section headers, from a note segment."""
         for part in [*self._elf_sections("SHT_NOTE"), *self._segments]:
             if not isinstance(part, NoteSection | NoteSegment):
                 continue
@@ -128,7 +128,7 @@ class Elf:
 
     @cached_property
     def compiler(self) -> str:
-        """clang or gcc by what they leave in `.comment`, clang where both did: gcc's start-up code is in all files."""
+        """clang or gcc, from `.comment`; clang if both appear, because gcc's start-up code is in every binary."""
         content = self._comment
         return "clang" if b"clang version" in content else "gcc" if b"GCC: " in content else ""
 
@@ -138,7 +138,7 @@ class Elf:
 
     @property
     def machine(self) -> tuple[str, int, bool]:
-        """What its code is for: the architecture, the bits of an address, and whether low bytes come first."""
+        """The target machine: architecture, bits of an address, and whether it is little-endian."""
         return str(self._elf["e_machine"]), int(self._elf.elfclass), self.is_little_endian
 
     @property
@@ -147,18 +147,18 @@ class Elf:
 
     @property
     def unwind_header(self) -> int | None:
-        """The address of `.eh_frame_hdr`, which programs find by a segment."""
+        """The address of `.eh_frame_hdr`, from its segment."""
         return next((int(s["p_vaddr"]) for s in self._segments if s["p_type"] == "PT_GNU_EH_FRAME"), None)
 
     @property
     def dynamic_segment(self) -> tuple[int, int] | None:
-        """The address and the size of what tells the dynamic linker what to do, None of a static binary."""
+        """The address and the size of the dynamic segment; None for a static binary."""
         found = (s for s in self._segments if s["p_type"] == "PT_DYNAMIC")
         return next(((int(s["p_vaddr"]), int(s["p_filesz"])) for s in found), None)
 
     @property
     def compilers(self) -> tuple[str, ...]:
-        """What its object files say they were compiled by (`.comment`), each once: `GCC: (Debian 12.2.0-14) 12.2.0`."""
+        """The compilers that object files record in `.comment`, each once: `GCC: (Debian 12.2.0-14) 12.2.0`."""
         return tuple(dict.fromkeys(text.decode("utf-8", "replace") for text in self._comment.split(b"\0") if text))
 
     @cached_property
@@ -167,7 +167,7 @@ class Elf:
         return bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
 
     def symbols(self, kind: str) -> RawSymbols | None:
-        """The symbol table of a kind (`SHT_SYMTAB`, `SHT_DYNSYM`), None where there is none."""
+        """The symbol table of a kind (`SHT_SYMTAB`, `SHT_DYNSYM`); None if missing."""
         table = next((section for section in self.sections if section.kind == kind), None)
         if table is None:
             return None
@@ -182,7 +182,7 @@ class Elf:
         return RawSymbols(rows, self.bytes_of(strings), ends)
 
     def code(self, start: int, end: int) -> bytes:
-        """The bytes at these addresses, as far as one section holds them."""
+        """The bytes at addresses [start, end), up to the end of the section around `start`."""
         for section in self.sections:
             if section.kind == "SHT_PROGBITS" and section.address <= start < section.address + section.size:
                 first = start - section.address
@@ -190,7 +190,7 @@ class Elf:
         return b""
 
     def is_in(self, address: int, *sections: str) -> bool:
-        """Whether an address is in a section of one of these names."""
+        """Whether an address is in a section with one of these names."""
         found = (section for section in self.sections if section.name in sections)
         return any(section.address <= address < section.address + section.size for section in found)
 
@@ -230,7 +230,7 @@ class Elf:
 
     def _elf_sections(self, kind: str) -> list[Any]:
         found = (self._elf.get_section(section.index) for section in self.sections if section.kind == kind)
-        return list(found)  # each was read once before, so none raises
+        return list(found)  # the constructor read each one without an error
 
     @cached_property
     def _segments(self) -> list[Any]:
@@ -249,7 +249,7 @@ class Elf:
             return otherwise
 
     def bytes_of(self, section: Section) -> memoryview:
-        """A section's content, as much as is in the file."""
+        """A section's content, as much as the file has."""
         if section.kind == "SHT_NOBITS":
             return self._data[:0]
         content = self._data[section.offset : section.offset + section.size]

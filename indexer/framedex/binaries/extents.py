@@ -1,8 +1,8 @@
-"""Where the functions of a binary begin and end, by its unwind tables: known also where every name is gone.
+"""Function extents from the unwind tables, which survive when every name is stripped.
 
-`.eh_frame_hdr` has a sorted table of where functions begin, each with the address of its description in `.eh_frame`
-(FDE), which says how long it is. Layouts: Linux Standard Base 5.0, "Exception Frames"; encodings of pointers: its
-"DWARF Exception Header Encoding". Linkers write tables of one form, which is the only one read here.
+`.eh_frame_hdr` has a sorted table of function starts. Each entry has the address of a description (FDE) in `.eh_frame`,
+which has the function's length. Layouts: Linux Standard Base 5.0, "Exception Frames"; pointer encodings: its "DWARF
+Exception Header Encoding". Linkers write tables of one form, the only form read here.
 """
 
 from __future__ import annotations
@@ -15,11 +15,21 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from framedex.binaries.elf import Elf
 
-_HEADER = bytes((1, 0x1B, 0x03, 0x3B))  # version; how the address of .eh_frame, the count and the table are written
-_ENTRY = np.dtype([("start", "<i4"), ("description", "<i4")])  # both count from the header's address
-_MOST_KINDS = 1 << 12  # of descriptions (CIEs); libjax_common.so has 2
-_FORMS = {0x0: "<u8", 0x2: "<u2", 0x3: "<u4", 0x4: "<u8", 0xA: "<u2", 0xB: "<u4", 0xC: "<u8"}  # by DW_EH_PE's low bits
-_LONGEST_KIND = 256  # bytes of a CIE that are looked at
+_HEADER = bytes(
+    (1, 0x1B, 0x03, 0x3B)
+)  # version, then the encodings of the address of .eh_frame, of the count and of the table
+_ENTRY = np.dtype([("start", "<i4"), ("description", "<i4")])  # both are relative to the header's address
+_MOST_KINDS = 1 << 12  # CIEs (common descriptions); libjax_common.so has 2
+_FORMS = {
+    0x0: "<u8",
+    0x2: "<u2",
+    0x3: "<u4",
+    0x4: "<u8",
+    0xA: "<u2",
+    0xB: "<u4",
+    0xC: "<u8",
+}  # by the low bits of DW_EH_PE
+_LONGEST_KIND = 256  # bytes of a CIE that are read
 
 _HIGHEST = np.uint64(np.iinfo(np.uint64).max)
 
@@ -27,23 +37,23 @@ Addresses = npt.NDArray[np.uint64]
 
 
 class FunctionExtents:
-    """The functions of a binary by address. They are read when first asked for; there are none without such tables."""
+    """The functions of a binary by address. Read lazily; empty without unwind tables."""
 
     def __init__(self, elf: Elf) -> None:
         self._elf = elf
         self._table: _Table | None = None
 
     def start(self, address: int) -> int | None:
-        """Where the function begins that holds an address; None where no function is known to."""
+        """The start of the function around an address; None if unknown."""
         table = self._read()
         before = np.searchsorted(table.starts, np.array([address], np.uint64), side="right") - 1
         is_inside = before[0] >= 0 and address < table.ends(before)[0]
         return int(table.starts[before[0]]) if is_inside else None
 
     def limits(self, places: Addresses) -> Addresses:
-        """For code that begins at each place, where it ends at the latest.
+        """The latest end of the code that begins at each address.
 
-        That is the end of the function around it, and where there is none, the beginning of the next function.
+        This is the end of the function around the address or, if there is none, the start of the next function.
         """
         table = self._read()
         following = np.searchsorted(table.starts, places, side="right")
@@ -64,14 +74,14 @@ class FunctionExtents:
 
 
 class _Table(NamedTuple):
-    """Where functions begin, in order; where in `loaded`, a segment's bytes, their descriptions are."""
+    """Sorted function starts, and the offset of each function's description in `loaded`, the bytes of a segment."""
 
     starts: Addresses
     descriptions: npt.NDArray[np.int64]
     loaded: npt.NDArray[np.uint8]
 
     def ends(self, functions: npt.NDArray[np.intp]) -> Addresses:
-        """Where these functions end, of which none reaches into the next one."""
+        """The ends of these functions, limited to the start of the next function."""
         begins = self.starts[functions]
         ends = begins + np.minimum(_lengths(self.loaded, self.descriptions[functions]), _HIGHEST - begins)
         bounded: Addresses = np.minimum(ends, np.append(self.starts, _HIGHEST)[functions + 1])
@@ -95,11 +105,11 @@ def _table_at(elf: Elf, header: int) -> _Table | None:
 
 
 def _lengths(loaded: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) -> Addresses:
-    """The length of each function whose description is at a place; 0 where that cannot be read."""
+    """The length of each function from its description's offset; 0 if unreadable."""
     lengths = np.zeros(len(places), np.uint64)
     readable = np.flatnonzero((places >= 0) & (places <= len(loaded) - 24))
     places = places[readable]
-    kinds = places + 4 - _words(loaded, places + 4, "<u4").astype(np.int64)  # an FDE says how far before it its CIE is
+    kinds = places + 4 - _words(loaded, places + 4, "<u4").astype(np.int64)  # an FDE holds the distance back to its CIE
     distinct = np.unique(kinds)
     for kind in distinct[:_MOST_KINDS].tolist():
         form = _FORMS.get(_encoding(loaded, kind) & 0xF)
@@ -112,14 +122,14 @@ def _lengths(loaded: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) -> Ad
 
 
 def _words(loaded: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], form: str) -> npt.NDArray[Any]:
-    """The numbers of a form that stand at these places, wherever they are aligned."""
+    """The numbers of this type at these offsets, which need not be aligned."""
     width = np.dtype(form).itemsize
     gathered = loaded[places[:, None] + np.arange(width)]
     return np.ascontiguousarray(gathered).view(form).reshape(-1)
 
 
 def _encoding(loaded: npt.NDArray[np.uint8], place: int) -> int:
-    """How the descriptions of a kind write addresses: a `DW_EH_PE` byte; 0xff for what is no kind."""
+    """The pointer encoding of a CIE, a `DW_EH_PE` byte; 0xff if the CIE is malformed or unsupported."""
     if not 0 <= place <= len(loaded) - 16:
         return 0xFF
     data = bytes(loaded[place : place + _LONGEST_KIND])
@@ -127,9 +137,11 @@ def _encoding(loaded: npt.NDArray[np.uint8], place: int) -> int:
     if data[4:8] != bytes(4) or data[8] not in (1, 3, 4) or not augmentation.startswith(b"z"):
         return 0 if data[4:8] == bytes(4) and augmentation == b"" else 0xFF
     at = 0
-    for _ in range(2 if data[8] == 1 else 3):  # alignment of code and of data, and the register of the return address
+    for _ in range(2 if data[8] == 1 else 3):  # code alignment, data alignment, and the return address register
         at = _past_number(rest, at)
-    at = _past_number(rest, at + (data[8] == 1))  # which has one byte in version 1; then the length of what follows
+    at = _past_number(
+        rest, at + (data[8] == 1)
+    )  # the register has one byte in version 1; then the length of the augmentation data
     for letter in augmentation[1:]:
         if letter == ord("R"):
             return rest[at] if at < len(rest) else 0xFF
@@ -146,7 +158,7 @@ def _encoding(loaded: npt.NDArray[np.uint8], place: int) -> int:
 
 
 def _past_number(data: bytes, at: int) -> int:
-    """Where a LEB128 number ends that begins at `at`."""
+    """The offset after the LEB128 number at `at`."""
     while at < len(data) and data[at] & 0x80:
         at += 1
     return at + 1

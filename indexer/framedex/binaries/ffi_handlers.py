@@ -1,10 +1,12 @@
-"""The C++ type of an XLA FFI handler, read off the code of the C function that it is registered as.
+"""The C++ type of an XLA FFI handler, read from the machine code of its registered C function.
 
-`XLA_FFI_DEFINE_HANDLER_SYMBOL` (xla/ffi/api/ffi.h) makes a C function that builds, once, an object of the type
-`xla::ffi::Handler<stage, function type, tags...>`, whose tags are the handler's arguments, results and attributes, from
-a pointer to the author's function. Nothing else ties the two together. So the code is searched for what it refers to by
-an address relative to its own (x86-64: `call`, `jmp`, `lea` and loads from the GOT), through the PLT and into the
-functions that the compiler did not inline, until a symbol names the type. Where it names several, none is given.
+`XLA_FFI_DEFINE_HANDLER_SYMBOL` (xla/ffi/api/ffi.h) defines a C function. It builds once an object of type
+`xla::ffi::Handler<stage, function type, tags...>` from a pointer to the author's function. The tags are the handler's
+arguments, results and attributes. Nothing else connects the two functions.
+
+The search follows addresses relative to the code (x86-64: `call`, `jmp`, `lea` and loads from the GOT). It goes through
+the PLT and into functions that the compiler did not inline, until a symbol names the type. If several types are found,
+the result is None.
 """
 
 from __future__ import annotations
@@ -23,21 +25,21 @@ from framedex.binaries.symbols import ElfSymbol, SymbolTable
 _HANDLER = "xla::ffi::Handler<"
 _CALL, _JUMP = 0xE8, 0xE9
 _DEEPEST = 5
-_LONGEST = 1 << 16  # bytes of a function's code that are searched
+_LONGEST = 1 << 16  # bytes of a function's code to search
 _PLT_ENTRY = 16  # bytes
 _OBJECT_POINTER = np.dtype([("offset", "<u8"), ("info", "<u8"), ("addend", "<i8")])  # Elf64_Rela
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerCode:
-    """What was found: the arguments of the handler's type, and the address of the function that it was made from."""
+    """The template arguments of a handler's type, and the address of its implementation, None if not unique."""
 
     type_arguments: tuple[str, ...]
     implementation: int | None
 
 
 class HandlerSearch:
-    """Searches one binary. Damaged files give less, never an exception."""
+    """A search in one binary. Damaged files give fewer results, never an exception."""
 
     def __init__(self, elf: Elf, symbols: SymbolTable) -> None:
         self._elf = elf
@@ -47,7 +49,7 @@ class HandlerSearch:
         self._pointers = dict(self._read_pointers())
 
     def handler_at(self, address: int) -> HandlerCode | None:
-        """The handler whose C function holds an address; None where its type cannot be told."""
+        """The handler whose C function is at an address; None if its type is unknown or ambiguous."""
         symbol = self._symbols.find(address)
         if symbol is None:
             return None
@@ -87,7 +89,7 @@ class HandlerSearch:
         return self._starts[address]
 
     def _targets(self, start: int, end: int) -> Iterator[int | str]:
-        """What the code refers to: addresses, and the names of symbols that the loader looks up."""
+        """The targets that the code refers to: addresses, and names of symbols that the dynamic linker resolves."""
         for target in relative_targets(self._elf.code(start, end), start):
             if target in self._pointers:
                 yield self._pointers[target]
@@ -98,7 +100,7 @@ class HandlerSearch:
                 yield target
 
     def _read_pointers(self) -> Iterator[tuple[int, int | str]]:
-        """The pointers that the loader fills in: what each points to, as an address or as a symbol's name."""
+        """The pointers that the dynamic linker fills, each with its target: an address or a symbol name."""
         names = self._elf.dynamic_symbols()
         for content in self._elf.contents("SHT_RELA"):
             raw = np.frombuffer(content, _OBJECT_POINTER, count=len(content) // _OBJECT_POINTER.itemsize)
@@ -112,7 +114,7 @@ class HandlerSearch:
 
 
 def relative_targets(code: bytes, start: int) -> list[int]:
-    """The addresses that code may refer to: four bytes may be an operand if they follow a byte that takes one."""
+    """The possible targets of code: any four bytes after an opcode byte that takes a relative operand."""
     raw = np.frombuffer(code, np.uint8)
     if len(raw) < 5:
         return []
@@ -125,7 +127,7 @@ def relative_targets(code: bytes, start: int) -> list[int]:
 
 
 def _handler_type(text: str) -> str | None:
-    """The template arguments of the first handler type in a demangled name, as they are written."""
+    """The template arguments of the first handler type in a demangled name, verbatim."""
     begin = text.find(_HANDLER)
     if begin < 0:
         return None
@@ -142,7 +144,7 @@ def _handler_type(text: str) -> str | None:
 
 
 def _parameters(function_type: str) -> tuple[str, ...] | None:
-    """The parameters of a pointer to a function: `xla::ffi::Error (*)(float, ...)`."""
+    """The parameters of a function pointer type: `xla::ffi::Error (*)(float, ...)`."""
     _, found, parameters = function_type.partition("(*)(")
     return split_parameters(parameters[:-1]) if found else None
 

@@ -1,7 +1,8 @@
-"""What tells a binary that has no build-id from others, jaxlib's among them: `process.executable.build_id.htlhash`.
+"""The `process.executable.build_id.htlhash` of a binary, which identifies binaries without a build-id, such as
+jaxlib's.
 
-OpenTelemetry (https://opentelemetry.io/docs/specs/otel/profiles/mappings) describes it: the SHA-256 of the first 4 KiB,
-the last 4 KiB and the length (8 bytes, big-endian), of which the first 16 bytes are kept.
+OpenTelemetry (https://opentelemetry.io/docs/specs/otel/profiles/mappings) defines it: the first 16 bytes of the SHA-256
+of the first 4 KiB, the last 4 KiB and the length (8 bytes, big-endian).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from pathlib import Path
 
 from framedex.regularfile import open_regular
 
-_PAGE = 4096  # bytes that are hashed at each end
+_PAGE = 4096  # bytes hashed at each end
 
 
 def htlhash(path: Path) -> str:
-    """The `htlhash` of a file, in hex. Raises OSError where it cannot be read."""
+    """The `htlhash` of a file, in hex. Raises OSError if the file is unreadable."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         first = file.read(_PAGE)

@@ -1,10 +1,10 @@
-"""Copies of recorded binaries in the user's cache folder, by what they hold: an upgrade takes no names away.
+"""Copies of recorded binaries in the user's cache folder, keyed by content, so that names survive an upgrade.
 
-A capture has addresses alone; what names them is in the binaries, which pip replaces and builds overwrite. So they are
-copied as soon as a program has ended, whole, since naming frames, their lines and the calls in them may need any part.
-Projects and captures share the copies: that of jaxlib (330 MB) is made once for each of its versions, in 0.2 s. A file
-system that can share what files hold (btrfs, XFS) does so. A copy is used only where its content is what was recorded,
-like any other file. Nobody needs what is kept, and the folder may be removed at any time.
+A capture has only addresses. The names are in binaries, which pip replaces and builds overwrite. So each binary is
+copied as soon as a program has ended. The copy is complete, because names of frames, their lines and the calls in them
+may need any part. Projects and captures share the copies. jaxlib (330 MB) is copied once per version, in 0.2 s; file
+systems with reflinks (btrfs, XFS) share the blocks. Like any other file, a copy is used only if its content matches the
+recorded content. The copies are optional, and the folder may be removed at any time.
 """
 
 from __future__ import annotations
@@ -27,56 +27,56 @@ from framedex.whereabouts.files import is_of_a_process
 
 KEEPING_VARIABLE = "FRAMEDEX_KEEP_BINARIES"
 
-_ALTOGETHER = 2 << 30  # bytes; what was not used for longest goes
+_ALTOGETHER = 2 << 30  # bytes; the least recently used copies are removed
 _LARGEST = 1 << 30  # bytes of one binary with its debug file
-_SHARE_OF_FREE = 4  # a copy takes no more than a quarter of what is free
-_ABANDONED = 3600  # seconds after which nobody goes on with an unfinished copy
+_SHARE_OF_FREE = 4  # a copy takes at most a quarter of the free space
+_ABANDONED = 3600  # seconds after which an unfinished copy is removed
 _UNFINISHED = ".unfinished-"
-_DEBUG_FOLDER = ".debug"  # in which a debug file that the binary names is looked for, beside it
+_DEBUG_FOLDER = ".debug"  # the folder next to a binary that is searched for its debug file
 _BLOCK = 1 << 20  # bytes
 _CANNOT_SHARE = (errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 _DEBUG_LINK = b".gnu_debuglink"
 
 
 class KeptBinaries:
-    """The copies: a folder for each content, named by its SHA-256, with the binary and its debug file in it."""
+    """The copies: one folder per content, named by SHA-256, with the binary and its debug file."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """`folder` is where copies are kept, by default one in the user's cache folder.
+        """Store copies in `folder`, by default in the user's cache folder.
 
-        Nothing new is kept where the environment says `FRAMEDEX_KEEP_BINARIES=0`.
+        With `FRAMEDEX_KEEP_BINARIES=0` in the environment, no new copies are stored.
         """
         cache = user_folder("XDG_CACHE_HOME")
         self.folder = folder or (cache / "framedex" / "binaries" if cache else None)
         self._keeps = os.environ.get(KEEPING_VARIABLE) != "0"
 
     def keep(self, path: Path, digest: str) -> None:
-        """Have a copy of the binary at `path`, whose content has this SHA-256 now. Without room there is none."""
+        """Copy the binary at `path`, whose current SHA-256 is `digest`, unless disk space is low."""
         if self.folder is None or not self._keeps or not _is_digest(digest) or is_of_a_process(str(path)):
             return
         if self.find(digest) is None:
-            with suppress(OSError, ValueError):  # ValueError: an empty file cannot be mapped
+            with suppress(OSError, ValueError):  # ValueError: cannot map an empty file
                 self._add(path, digest)
 
     def find(self, digest: str) -> Path | None:
-        """The copy of the binary with this SHA-256, to be compared before it is used; None where there is none."""
+        """The copy of the binary with this SHA-256, to be verified before use; None if missing."""
         if self.folder is None or not _is_digest(digest):
             return None
         try:
             with os.scandir(self.folder / digest) as entries:
                 found = next((Path(each) for each in entries if each.is_file(follow_symlinks=False)), None)
-            os.utime(self.folder / digest)  # used now
+            os.utime(self.folder / digest)  # mark as recently used
         except OSError:
             return None
         return found
 
     def forget(self, copy: Path) -> None:
-        """Remove a copy that is not what it should be."""
+        """Remove a copy whose content is wrong."""
         if self.folder is not None and copy.parent.parent == self.folder:
             shutil.rmtree(copy.parent, ignore_errors=True)
 
     def size(self) -> int:
-        """The bytes that the copies have altogether."""
+        """The total size of all copies, in bytes."""
         return sum(size for _, size, _ in self._entries())
 
     def _add(self, path: Path, digest: str) -> None:
@@ -94,7 +94,7 @@ class KeptBinaries:
                 return
             if (debug := _linked_debug_file(path)) and size + debug[1].stat().st_size <= most:
                 _copy(debug[1], unfinished / _DEBUG_FOLDER / debug[0])
-            unfinished.rename(self.folder / digest)  # fails where another process was first
+            unfinished.rename(self.folder / digest)  # fails if another process was first
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
         self._remove_unused()
@@ -108,7 +108,7 @@ class KeptBinaries:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
-        """When each copy was last used, its size in bytes, and its folder."""
+        """When each copy was last used (s since the epoch), its size in bytes, and its folder."""
         if self.folder is None:
             return
         with suppress(OSError), os.scandir(self.folder) as folders:
@@ -123,7 +123,7 @@ def _is_digest(digest: str) -> bool:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Copy a regular file, for this user alone. Raises OSError for anything else, and where there is no room."""
+    """Copy a regular file for this user alone. Raises OSError for any other file, or if the disk is full."""
     target.parent.mkdir(exist_ok=True)
     with open_regular(path) as file, target.open("xb") as copy:
         left = os.fstat(file.fileno()).st_size
@@ -137,9 +137,9 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def _linked_debug_file(path: Path) -> tuple[str, Path] | None:
-    """The name that a binary has for its debug file, and where that is; None where it names none that is here."""
+    """The name in a binary's debug link, and the path of that debug file; None if missing."""
     with open_regular(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        if content.rfind(_DEBUG_LINK) < 0:  # few have one, and to read their structure takes a while
+        if content.rfind(_DEBUG_LINK) < 0:  # few binaries have a debug link, and parsing their structure takes a while
             return None
     from framedex.binaries.debugfile import find_debug_file
     from framedex.binaries.elf import Elf

@@ -1,8 +1,8 @@
-"""The line tables of binaries, kept in the user's cache folder by the state that a binary was in.
+"""A cache of line tables in the user's cache folder, keyed by the file state of the binary.
 
-To make them of DWARF takes a quarter of a second of a processor for CPython's library, and 1 s for 100 MB of DWARF;
-to open what is kept takes a millisecond. Nobody needs what is kept: whatever is damaged, missing or cannot be written
-is made again, and the folder may be removed at any time.
+Building tables from DWARF takes 0.25 s of CPU time for CPython's library, and 1 s per 100 MB of DWARF. Opening cached
+tables takes a millisecond. The cache is optional: missing, damaged or unwritable tables are rebuilt, and the folder may
+be removed at any time.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from framedex.binaries.contents import state_key, state_of
 from framedex.regularfile import read_regular
 from framedex.userfolders import user_folder
 
-_LEAST = 1 << 16  # bytes; what is smaller is made as quickly as it is found
-_ALTOGETHER = 256 << 20  # bytes; what was not used for longest goes
-_CHECK = 4  # bytes of a CRC-32 in front
+_LEAST = 1 << 16  # bytes; smaller tables are built as quickly as they are found
+_ALTOGETHER = 256 << 20  # bytes; the least recently used tables are removed
+_CHECK = 4  # bytes of the leading CRC-32
 
 
 class KeptLineTables:
-    """The tables of one binary, as bytes that `symbolic` writes and reads."""
+    """The cached tables of one binary, as bytes that `symbolic` writes and reads."""
 
     def __init__(self, binary: Path, maker: Path, folder: Path | None = None) -> None:
-        """`maker` is a file of the library that makes them: one that was installed anew may make others.
+        """Cache tables of `binary`, by default in the user's cache folder.
 
-        `folder` is where tables are kept, by default one in the user's cache folder.
+        `maker` is a file of the library that builds the tables: a reinstalled library may build other tables.
         """
         cache = user_folder("XDG_CACHE_HOME")
         self._folder = folder or (cache / "framedex" / "line-tables" if cache else None)
@@ -37,7 +37,7 @@ class KeptLineTables:
         self._state, self._maker = state_of(binary), (maker, state_of(maker))
 
     def read(self) -> bytes | None:
-        """What was kept of the binary as it was when this object was made; None where nothing sound is there."""
+        """The cached tables for the binary's state when this object was created; None if missing or damaged."""
         file = self._file()
         if file is None:
             return None
@@ -53,7 +53,7 @@ class KeptLineTables:
         return tables
 
     def keep(self, tables: bytes) -> None:
-        """Keep what was made of the binary, unless it has changed meanwhile."""
+        """Cache the tables, unless the binary has changed since this object was created."""
         file = self._file()
         if file is None or not _LEAST <= len(tables) <= _ALTOGETHER or state_of(self._binary) != self._state:
             return

@@ -1,8 +1,8 @@
-"""The functions that x86-64 code reaches by way of the dynamic linker: through PLT stubs, and pointers that it fills.
+"""The functions that x86-64 code calls via the dynamic linker: through PLT stubs or through pointers that it fills.
 
-A call of a function that may be another library's goes to a stub that jumps through a pointer, or through that pointer
-itself (`-fno-plt`). Relocations say which function each pointer will lead to. They are found by the dynamic segment, as
-the dynamic linker does: section headers may be gone. Layouts: the ELF-64 gABI (`Elf64_Dyn`, `Elf64_Rela`, `Elf64_Sym`)
+A call to a function of another library goes to a stub that jumps through a pointer, or through that pointer directly
+(`-fno-plt`). Relocations name the function of each pointer. They are found by the dynamic segment, as the dynamic
+linker does, because section headers may be stripped. Layouts: the ELF-64 gABI (`Elf64_Dyn`, `Elf64_Rela`, `Elf64_Sym`)
 and the x86-64 psABI, "Relocation Types" and "Procedure Linkage Table".
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DYNAMIC = np.dtype([("tag", "<i8"), ("value", "<u8")])
 _RELOCATION = np.dtype([("place", "<u8"), ("kind", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
-_SYMBOL_SIZE = 24  # bytes of an Elf64_Sym, which begins with the place of its name
+_SYMBOL_SIZE = 24  # bytes of an Elf64_Sym, which begins with the offset of its name
 _DT_NULL, _DT_PLTRELSZ, _DT_STRTAB, _DT_SYMTAB, _DT_RELA, _DT_RELASZ, _DT_STRSZ = 0, 2, 5, 6, 7, 8, 10
 _DT_PLTREL, _DT_JMPREL = 20, 23
 _R_X86_64_GLOB_DAT, _R_X86_64_JUMP_SLOT = 6, 7
@@ -32,13 +32,13 @@ _LONGEST_STUB = 17
 
 
 class Linkage:
-    """What the dynamic linker fills in a binary. Read when first asked for; damaged tables give less."""
+    """The pointers that the dynamic linker fills in a binary. Read lazily; damaged tables give fewer pointers."""
 
     def __init__(self, elf: Elf) -> None:
         self._elf = elf
 
     def name_behind(self, address: int) -> str:
-        """The mangled name of the function that a stub or a pointer at an address leads to, or nothing."""
+        """The mangled name of the function behind a stub or a pointer at an address; empty if unknown."""
         if pointed := self._name_at(address):
             return pointed
         stub = _STUB.match(self._elf.content(address, address + _LONGEST_STUB)) if len(self._pointers) else None
@@ -47,7 +47,7 @@ class Linkage:
         return self._name_at(address + stub.end() + int.from_bytes(stub["distance"], "little", signed=True))
 
     def is_pointer(self, address: int) -> bool:
-        """Whether the dynamic linker puts the address of a function or an object by name there, and nobody else."""
+        """Whether only the dynamic linker writes to an address, and writes the address of a named symbol there."""
         return self._row(address) is not None
 
     def _name_at(self, address: int) -> str:
@@ -70,7 +70,7 @@ class Linkage:
 
     @cached_property
     def _pointers(self) -> npt.NDArray[Any]:
-        """The relocations of pointers to what has a name, by the address of the pointer."""
+        """The relocations of pointers to named symbols, sorted by pointer address."""
         table = self._table
         if not self._elf.is_x86_64 or _DT_SYMTAB not in table or _DT_STRTAB not in table:
             return np.empty(0, _RELOCATION)
@@ -94,7 +94,7 @@ class Linkage:
         return dict(zip(rows["tag"].tolist(), rows["value"].tolist(), strict=True))
 
     def _rows(self, layout: np.dtype[Any], address: int, size: int) -> npt.NDArray[Any]:
-        """As many rows of a table as are in the file."""
+        """The rows of a table, as many as the file has."""
         begin, loaded = self._elf.loaded_around(address)
         content = loaded[address - begin : address - begin + size]
         return np.frombuffer(content, layout, count=len(content) // layout.itemsize)

@@ -1,6 +1,6 @@
-"""The symbols that a binary carries compressed in `.gnu_debugdata`, an ELF file of its own (GDB manual: MiniDebugInfo).
+"""The compressed symbols in `.gnu_debugdata`, an embedded ELF file (GDB manual: MiniDebugInfo).
 
-What it says of addresses is believed as the binary's own symbol table would be, if it is of the same binary.
+Its addresses are trusted like those of the binary's own symbol table, if both files are of the same binary.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from io import BytesIO
 from framedex.binaries.elf import Elf, said
 
 SECTION = ".gnu_debugdata"
-_LARGEST = 1 << 28  # bytes, decompressed; those of jaxlib's library are 105 MB
-_MOST_MEMORY = 1 << 28  # bytes that the decompression itself may take; `xz -9` asks for 65 MB
+_LARGEST = 1 << 28  # bytes, decompressed; jaxlib's library has 105 MB
+_MOST_MEMORY = 1 << 28  # bytes of memory for the decompression itself; `xz -9` needs 65 MB
 
 
 def embedded_file(elf: Elf) -> Elf | None:
-    """The ELF file with a binary's symbols, None where there is none. What is wrong with it goes to `elf.problems`."""
+    """The embedded ELF file with a binary's symbols; None if missing. Adds errors to `elf.problems`."""
     section = elf.section(SECTION)
     if section is None:
         return None
@@ -24,7 +24,7 @@ def embedded_file(elf: Elf) -> Elf | None:
         data = _decompressed(bytes(elf.bytes_of(section)))
         embedded = Elf(data, BytesIO(data))
         trouble = _why_another(embedded, elf)
-    except Exception as error:  # lzma, or pyelftools on what came out of it
+    except Exception as error:  # lzma, or pyelftools on the decompressed data
         trouble = f"cannot be read: {said(error)}"
     if trouble is not None:
         elf.problems.append(f"The embedded symbols ({SECTION}) {trouble}.")

@@ -4,8 +4,8 @@ A demangled name is a return type (templates only), a path of parts, parameters 
 
     absl::StatusOr<int> ns::(anonymous namespace)::Foo<int>::bar<long>(char*) const::{lambda(int)#2}::operator()(int)
 
-No grammar is public for this text, and GNU and LLVM differ in it (`{lambda(int)#2}` and `'lambda0'(int)`), so this is a
-scanner: it pairs brackets once, then walks the top level from left to right. Linear in the length of the text.
+This text has no public grammar, and GNU and LLVM differ in it (`{lambda(int)#2}` and `'lambda0'(int)`). So this is a
+scanner: it pairs brackets once, then walks the top level from left to right. It is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from functools import lru_cache
 from framedex.patterns import compiled_on_use
 
 ANONYMOUS = "(anonymous namespace)"
-LAMBDA = "(lambda)"  # the part that stands for any lambda in keys and in the names of definitions
+LAMBDA = "(lambda)"  # the part for any lambda in keys and in the names of definitions
 
-_REMEMBERED = 1024  # names: what places a function takes its name apart in several steps
+_REMEMBERED = 1024  # cached names: the steps that resolve a function parse its name several times
 _LONGEST_ARGUMENTS = 20  # template arguments up to this many characters stay readable and are kept
 
 
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name taken apart: its parts from the outermost namespace inwards, inline namespaces left out."""
+    """A parsed name: its parts from the outermost namespace inwards, without inline namespaces."""
 
     parts: tuple[Part, ...]
 
@@ -59,13 +59,13 @@ class Name:
 
     @property
     def is_special_member_of_lambda(self) -> bool:
-        """Whether this is what the compiler makes for every lambda: a constructor or the destructor."""
+        """Whether this is a lambda's constructor or destructor, which the compiler generates for every lambda."""
         *_, outer, own = (Part(""), Part(""), *self.parts)
         return outer.is_lambda and (own.is_lambda or own.text.startswith("~"))
 
     @property
     def parameters(self) -> tuple[str, ...] | None:
-        """The parameters of the function named, one text each; None where the name has no parameter list."""
+        """The parameters of the function, one text each; None if the name has no parameter list."""
         text = self.parts[-1].parameters if self.parts else None
         return None if text is None else split_parameters(text)
 
@@ -75,7 +75,7 @@ class Name:
 
 
 def readable(symbol: str) -> str:
-    """The name as people write it: no return type, no parameters, long template arguments as `<...>`."""
+    """The readable name: without return type and parameters, with long template arguments as `<...>`."""
     parts = parse_name(symbol).parts
     if not parts:
         return symbol
@@ -84,7 +84,7 @@ def readable(symbol: str) -> str:
 
 @lru_cache(_REMEMBERED)
 def parse_name(symbol: str) -> Name:
-    """Take a demangled name (or a declarator as written) apart. Never raises; nonsense gives fewer parts."""
+    """Parse a demangled name or a declarator. Never raises; a malformed name gives fewer parts."""
     text = _PREFIX.sub("", _STRING.sub("std::string", symbol))
     parts = _Scanner(text).parts()
     last = len(parts) - 1
@@ -92,7 +92,7 @@ def parse_name(symbol: str) -> Name:
 
 
 def unclosed(symbol: str) -> int | None:
-    """Where the outermost bracket opens that a name does not close, its end being missing; None for a whole name."""
+    """The position of the outermost unclosed bracket of a truncated name; None for a complete name."""
     pairs = _bracket_pairs(symbol)
     matches = _OPERATOR.finditer(symbol) if "operator" in symbol else ()
     operators = {match.start(): match.end() for match in matches}
@@ -110,7 +110,7 @@ def unclosed(symbol: str) -> int | None:
 
 
 def split_parameters(text: str) -> tuple[str, ...]:
-    """The parameters in the text between the parentheses; `void` and nothing are no parameters."""
+    """The parameters in the text between parentheses; () for `void` and for an empty text."""
     closing = _bracket_pairs(text)
     parameters, start, i = [], 0, 0
     while i < len(text):
@@ -143,7 +143,7 @@ _PREFIX = compiled_on_use(
     r"^(?:(?:(?:non-virtual |virtual |covariant return )?thunk to|guard variable for|reference temporary #\d+ for|"
     r"TLS (?:init|wrapper) function for|thread-local (?:initialization|wrapper) routine for) )+"
 )
-# `<<` is an operator only where arguments or parameters follow; in `operator<<int>` the second `<` opens arguments.
+# `<<` is an operator only before arguments or parameters; in `operator<<int>` the second `<` opens arguments.
 _OPERATOR = compiled_on_use(
     r"\boperator\s*(?:(?:new|delete)(?:\s*\[\])?(?!\w)|co_await\b|\"\"\s*\w+|\(\s*\)|\[\s*\]|->\*|->|<=>|<<=|>>=|"
     r"<<(?=\s*(?:[<(,)>\]]|$))|>>|<=|>=|<|>|==|!=|&&|\|\||\+\+|--|[-+*/%^&|!=]=|[-+*/%^&|~!=,])\s*(?=[<([]|$|[,)>\]])"
@@ -157,7 +157,7 @@ _BRACKETS = compiled_on_use(r"[()\[\]{}<>]|->")
 
 
 def _bracket_pairs(text: str) -> dict[int, int]:
-    """Position of each closing bracket by that of its opening one; `<` and `>` count only where they pair up."""
+    """Position of each closing bracket by its opening bracket; `<` and `>` count only if paired."""
     pairs: dict[int, int] = {}
     operators = {match.start(): match.end() for match in _OPERATOR.finditer(text)} if "operator" in text else {}
     skip_to = 0
@@ -203,7 +203,7 @@ class _Scanner:
         return self.path
 
     def _step(self, i: int) -> int:
-        """Consume what begins at `i` and return where the next thing begins, -1 when the name has ended."""
+        """Consume the token at `i` and return the start of the next one, -1 at the end of the name."""
         text = self.text
         character = text[i]
         if character.isspace() or self._is_qualified(i):
@@ -222,7 +222,7 @@ class _Scanner:
         return _QUALIFIERS.match(self.text, i) is not None
 
     def _space(self, i: int) -> int:
-        """After parameters come qualifiers; any other space ends a return type, and the name begins after it."""
+        """Consume qualifiers after parameters. Any other space ends a return type, and the name begins after it."""
         text = self.text
         if self.path and self.path[-1].parameters is not None:
             while match := _QUALIFIERS.match(text, i):
@@ -269,7 +269,7 @@ class _Scanner:
         return match.end()
 
     def _conversion(self, match: re.Match[str]) -> int:
-        """`operator std::vector<int>() const`: the type runs up to the parentheses that nothing of a type follows."""
+        """Consume `operator std::vector<int>() const`: the type ends at the parentheses of the parameter list."""
         text, i = self.text, match.end()
         while i < len(text):
             end = self.closing.get(i, i)
@@ -306,7 +306,7 @@ _LEAVES = (
 
 
 def _braced(inside: str) -> Part:
-    """`{lambda(int)#2}`, `{unnamed type#1}`, `{default arg#1}`; `{anonymous}`, as GCC itself writes it."""
+    """The part for `{lambda(int)#2}`, `{unnamed type#1}`, `{default arg#1}`, or `{anonymous}` (GCC's own spelling)."""
     if inside in ("anonymous", "unnamed"):
         return Part(ANONYMOUS)
     if not inside.startswith("lambda"):

@@ -1,7 +1,7 @@
-"""What a frame is to a reader: code, glue between languages, or the interpreter and what starts threads and processes.
+"""The role of a frame: code, glue between languages, or interpreter and start of threads and processes.
 
-Judged by the binary a frame is in and by its readable name, with the tables below and nothing else. A frame that no
-rule knows is code: hiding too little is better than hiding what someone looks for.
+Only the tables below decide, from the frame's binary and readable name. A frame that matches no rule is code: hiding
+too little is better than hiding a frame that someone looks for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from framedex.model import Role
 # CPython itself: every frame in these binaries belongs to the interpreter.
 _INTERPRETER_FILES = re.compile(r"libpython\d[\w.]*\.so[\d.]*|python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?")
 
-# Where a process or thread starts, wherever these are linked in.
+# Start functions of processes and threads, in any binary that links them.
 _STARTS = frozenset(
     (
         *("_start", "__libc_start_main", "__libc_start_call_main", "__libc_start_main_impl"),
@@ -23,7 +23,7 @@ _STARTS = frozenset(
 )
 _LIBC_FILES = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.\d]*\.so[\d.]*")
 
-# The interpreter's entry points, when it is linked statically into some other executable.
+# The interpreter's entry points, for an executable that links it statically.
 _INTERPRETER_NAMES = re.compile(
     r"_PyEval_\w+|PyEval_\w+|_PyFunction_Vectorcall|_?PyObject_(?:Call|Vectorcall|FastCall)\w*|_?PyVectorcall_\w+|"
     r"Py_(?:RunMain|BytesMain|Main)|pymain_\w+|_?PyRun_\w+|pyrun_\w+|run_mod|run_eval_code_obj|"
@@ -45,14 +45,14 @@ _GLUE = re.compile(
     r"ffi_call(?:_\w+)?$"
 )
 
-# Binaries and Python files of framedex, installed or in a checkout. The demo stands for a user's program.
+# Binaries and Python files of framedex, installed or in a checkout. The demo counts as a user's program.
 _FRAMEDEX_FILES = re.compile(
     r"/framedex_native/|/(?:(?:site|dist)-packages|indexer)/framedex/(?!demo/)|/libframedex_\w+\.so$"
 )
 
 
 def is_framedex(module_path: str) -> bool:
-    """Whether a binary or Python file is framedex's own: its recorder, its mock TPU, its Python package."""
+    """Whether a binary or Python file is part of framedex: its recorder, its mock TPU, its Python package."""
     return _FRAMEDEX_FILES.search(module_path) is not None
 
 
@@ -61,7 +61,7 @@ def role_of(module_path: str, name: str) -> Role:
     file = PurePosixPath(module_path).name
     if _INTERPRETER_FILES.fullmatch(file) or name.partition("@")[0] in _STARTS or _INTERPRETER_NAMES.fullmatch(name):
         return Role.INTERPRETER
-    # A stripped libc names its exported functions only; what is left are its inner steps, most of them on the way in.
+    # A stripped libc names only exported functions. Its unnamed frames are internal steps, most of them at start-up.
     if _LIBC_FILES.fullmatch(file) and (not name or name.startswith(("_dl_", "dl_", "_start", "__libc_start"))):
         return Role.INTERPRETER
     if _GLUE.match(name):
@@ -70,9 +70,9 @@ def role_of(module_path: str, name: str) -> Role:
 
 
 def python_role(filename: str, qualname: str) -> Role:
-    """The role of a frame of Python."""
+    """The role of a Python frame."""
     if filename.startswith("<frozen "):
         return Role.INTERPRETER
-    # What ffi_call returns: the one frame of JAX's between a program's line and the custom call that it stands for.
+    # The function that ffi_call returns is JAX's only frame between a program's line and its custom call.
     is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
     return Role.GLUE if is_bridge or is_framedex(filename) else Role.CODE

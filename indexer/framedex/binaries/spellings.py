@@ -1,8 +1,7 @@
-"""Takes off what tools add to a function's name when they print it: what is left is as a demangler gives it.
+"""Remove the additions of printing tools from a function's name, to get the demangled name.
 
-Behind a name gdb prints the values of arguments, c10 and lldb how far into the function a call was, and demanglers
-which clone of it a compiler made. absl leaves out whatever stands in brackets. A name that was printed into a buffer
-may lack its end.
+gdb appends argument values, c10 and lldb the offset of the call, and demanglers the clone that a compiler made. absl
+omits the text between brackets. A name printed into a fixed buffer may be truncated.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from framedex.patterns import compiled_on_use
 
 
 class Spelling(NamedTuple):
-    """A demangled name, without its last parameter list where that was not told; empty if it is of no function.
+    """A demangled name, without its last parameter list if that is unknown; empty if it is not a function.
 
-    `is_cut`: its end is missing, so it may also be the name of something inside of the function.
+    `is_cut`: the name is truncated, so it may also be the name of an entity inside the function.
     """
 
     symbol: str
     is_cut: bool = False
 
 
-# Of names in which one space stands for any run of them, and whose time grows with the length and no faster.
+# These patterns expect single spaces and take linear time.
 _DISPLACED = compiled_on_use(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
 _CLONES = compiled_on_use(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
 _VERSION = compiled_on_use(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
 _MODULE = compiled_on_use(r"^[\w.+-]+!(?=[\w:~?$])")
-# What gdb prints behind a name, and lldb in place of its parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
+# Appended by gdb, and by lldb in place of parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
 _VALUES = compiled_on_use(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
 _NAMED_VALUES = compiled_on_use(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
 _EMPTY_LAMBDA = compiled_on_use(r"\{lambda\(\)(#\d+)?\}")
@@ -41,7 +40,7 @@ _NOT_CODE = compiled_on_use(
 
 
 def spelled(text: str) -> Spelling:
-    """The name of the function that a printed name stands for."""
+    """The name of the function in a printed name."""
     name = _MODULE.sub("", " ".join(text.split()))
     for pattern in (_DISPLACED, _CLONES, _VALUES, _CLONES, _VERSION):
         if pattern is not _VALUES or name.endswith(")"):
@@ -61,14 +60,14 @@ def spelled(text: str) -> Spelling:
 
 
 def without_version(symbol: str) -> str:
-    """A symbol without the version that a library gives it: `fclose@@GLIBC_2.2.5`."""
+    """A symbol without its library version: `fclose@@GLIBC_2.2.5`."""
     return _VERSION.sub("", symbol)
 
 
 def _without_untold(name: str) -> str:
-    """The name without an empty parameter list, which absl and glog print for whatever parameters.
+    """The name without an empty parameter list, which absl and glog print for any parameters.
 
-    A name that ends in such a list, or in none, has lambdas whose lists tell nothing either.
+    If the name ends in such a list or has none, the parameter lists of its lambdas are also unknown.
     """
     if name.endswith("()") and not _CALL_OPERATOR.search(name):
         name = name.removesuffix("()")

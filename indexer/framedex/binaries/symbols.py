@@ -1,7 +1,7 @@
-"""The functions of a binary by address, read in bulk from the symbol tables that tell of it.
+"""The functions of a binary by address, read in bulk from its symbol tables.
 
-The symbols are numpy columns, since iterating 740 k of them in Python takes 16 s. Names stay where they are and are cut
-out one by one when asked for. Layouts: the ELF-64 gABI (`Elf64_Sym`, `Elf32_Sym`) and `<elf.h>`.
+The symbols are numpy columns, because iterating over 740 k of them in Python takes 16 s. Names stay in the string
+tables and are extracted on demand. Layouts: the ELF-64 gABI (`Elf64_Sym`, `Elf32_Sym`) and `<elf.h>`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHN_UNDEF, _SHN_LORESERVE = 0, 0xFF00
 _SPLIT_OFF = re.compile(rb"\.(?:cold|part\.)")
 _PART = re.compile(r"(?:\.cold(?:\.\d+)?|\.part\.\d+)+$")
 _MOST_PARTS = 16
-_MOST_NAMED = 1 << 10  # functions of one name: those of files that are their own
+_MOST_NAMED = 1 << 10  # functions of one name, as many as files have static ones
 _LONGEST_NAME = 1 << 16
 _HIGHEST = np.iinfo(np.uint64).max
 
@@ -43,20 +43,22 @@ class ElfSymbol:
 
 
 class _ByName(NamedTuple):
-    """The places of the names of functions in order, and the function of each."""
+    """The sorted offsets of function names, and the row of each name's function."""
 
     names: npt.NDArray[np.int64]
     rows: npt.NDArray[np.intp]
 
 
 class SymbolTable:
-    """What the symbol tables of a binary tell: its functions ordered by address, and the names of its objects."""
+    """The functions in a binary's symbol tables, ordered by address, and the names of its objects."""
 
     def __init__(self, tables: Sequence[RawSymbols], extents: FunctionExtents, names_exports_only: bool) -> None:
-        """`names_exports_only`: the tables name what the binary exports, and nothing else of it."""
+        """Read the tables; `names_exports_only`: they name only the binary's exports."""
         self.names_exports_only = names_exports_only
         self._tables = tables
-        self._begin = list(accumulate((len(table.strings) for table in tables), initial=0))  # of each one's strings
+        self._begin = list(
+            accumulate((len(table.strings) for table in tables), initial=0)
+        )  # the offset of each table's strings in all strings
         functions, self._folded = _one_for_each_address(
             [_functions(table, begin) for table, begin in zip(tables, self._begin, strict=False)]
         )
@@ -68,22 +70,22 @@ class SymbolTable:
         return len(self._starts)
 
     def find(self, address: int) -> ElfSymbol | None:
-        """The innermost function whose range holds `address`, None when none does."""
+        """The innermost function whose range contains `address`; None if there is none."""
         key = np.uint64(address)
         i = int(np.searchsorted(self._starts, key, side="right")) - 1
         if i < 0 or self._reach[i] <= key:
             return None
-        if self._ends[i] <= key:  # inside a larger function that has a smaller one within it
+        if self._ends[i] <= key:  # after a smaller function nested in a larger one
             i = int(np.searchsorted(self._reach, key, side="right"))
         return self[i]
 
     def starting_at(self, address: int) -> ElfSymbol | None:
-        """The function that begins at `address`."""
+        """The function that begins at `address`; None if there is none."""
         i = int(np.searchsorted(self._starts, np.uint64(address)))
         return self[i] if i < len(self) and self._starts[i] == address else None
 
     def all_at(self, address: int) -> list[str]:
-        """The mangled names of all functions that begin at an address: a linker folds equal functions into one."""
+        """The mangled names of all functions that begin at an address, as a linker folds identical functions."""
         own = self.starting_at(address)
         if own is None:
             return []
@@ -91,7 +93,7 @@ class SymbolTable:
         return list(dict.fromkeys((own.mangled, *map(self._text, self._folded.names[others].tolist()))))
 
     def parts_of(self, symbol: ElfSymbol) -> list[ElfSymbol]:
-        """The function that a symbol is of and what compilers split off it (`f.cold`, `f.part.0`), in that order."""
+        """The function of a symbol, then the parts that compilers split off it (`f.cold`, `f.part.0`)."""
         name = _whole(symbol.mangled)
         parts = [self[i] for i in self._split.get(name, ()) if not symbol.unit or self[i].unit == symbol.unit]
         if not parts:
@@ -100,31 +102,30 @@ class SymbolTable:
         return [*whole, *parts][:_MOST_PARTS]
 
     def named(self, mangled: str) -> list[ElfSymbol]:
-        """The functions of this very name, of any version (`f@@LIB_2.1`).
+        """The functions of exactly this name, in any version (`f@@LIB_2.1`).
 
-        Where several share an address, under the name that the table gives it.
-
-        None where there are more than 1,024.
+        Functions that share an address are returned under the name that the table gives the address. Empty if more than
+        1,024 functions match.
         """
         text = re.compile(re.escape(mangled.encode("utf-8", "surrogateescape")) + rb"(?:@@?[\w.]+)?\0")
         rows: dict[int, None] = {}
         for table, begin in zip(self._tables, self._begin, strict=False):
-            for match in text.finditer(table.strings):  # perhaps the end of a longer name, which linkers let it share
+            for match in text.finditer(table.strings):  # perhaps the end of a longer name: linkers share common endings
                 at = slice(*np.searchsorted(self._by_name.names, (begin + match.start(), begin + match.start() + 1)))
                 rows |= dict.fromkeys(self._by_name.rows[at].tolist())
         return [self[i] for i in rows] if len(rows) <= _MOST_NAMED else []
 
     def containing(self, part: str, most: int) -> list[ElfSymbol]:
-        """The functions whose mangled names have a part, none if there are more than `most`."""
+        """The functions with `part` in their mangled name; empty if more than `most` match."""
         return self._where(re.compile(re.escape(part.encode())), most)
 
     def _whole_of(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
-        """The function of a name that something was split off from, nothing where no machine code is left of it."""
+        """The function that a part was split off from; empty if it has no machine code of its own."""
         return [each for each in self.named(name) if each.unit in (None, part.unit)][:1]
 
     @cached_property
     def _split(self) -> dict[str, list[int]]:
-        """What was split off functions, by the name of each."""
+        """The rows of the parts that were split off each function, by the function's name."""
         found: dict[str, list[int]] = {}
         for i in self._rows_where(_SPLIT_OFF):
             name = self[i].mangled
@@ -137,13 +138,13 @@ class SymbolTable:
         return [self[i] for i in rows] if len(rows) <= most else []
 
     def _rows_where(self, text: re.Pattern[bytes]) -> Iterator[int]:
-        """The functions in whose names a text is found, each once."""
+        """The rows of functions whose names match, each once."""
         seen: set[int] = set()
         for table, begin in zip(self._tables, self._begin, strict=False):
             for match in text.finditer(table.strings):
                 at = match.start()
                 before = bytes(table.strings[max(at - _LONGEST_NAME, 0) : at])
-                first = at - len(before) + before.rfind(b"\0") + 1  # linkers let names share their ends
+                first = at - len(before) + before.rfind(b"\0") + 1  # linkers share common endings of names
                 rows = slice(*np.searchsorted(self._by_name.names, (begin + first, begin + at + 1)))
                 fresh = [i for i in self._by_name.rows[rows].tolist() if i not in seen]
                 seen.update(fresh)
@@ -151,14 +152,14 @@ class SymbolTable:
 
     @cached_property
     def _by_name(self) -> _ByName:
-        """Those of folded functions lead to the function that stands for their address."""
+        """The index of names. The names of folded functions lead to the function that represents their address."""
         names = np.concatenate((self._names, self._folded.names))
         rows = np.concatenate((np.arange(len(self)), np.searchsorted(self._starts, self._folded.starts)))
         order = np.argsort(names, kind="stable")
         return _ByName(names[order], rows[order])
 
     def objects(self, prefix: str) -> dict[int, str]:
-        """The mangled names that begin so, of functions and data, by address."""
+        """The mangled names with this prefix, of functions and data, by address."""
         found: dict[int, str] = {}
         for table in self._tables:
             text = bytes(table.strings)
@@ -193,10 +194,11 @@ class SymbolTable:
 
 
 def read_symbols(elf: Elf, debug: Elf | None = None, extents: FunctionExtents | None = None) -> SymbolTable:
-    """The symbols of a binary, of which `debug` may be the separate debug file.
+    """Read the symbols of a binary; `debug` is its separate debug file, if any.
 
-    `.symtab` names every function. Where the binary has none, that of the debug file does; else what is embedded, which
-    as a rule leaves out what `.dynsym` has (GDB manual, "MiniDebugInfo"), and without it `.dynsym` alone.
+    `.symtab` names every function. If the binary has no `.symtab`, the debug file's is read, else the embedded one. The
+    embedded one usually omits the symbols of `.dynsym` (GDB manual, "MiniDebugInfo"), so `.dynsym` is read as well.
+    Without any of them, `.dynsym` is read alone.
     """
     own = elf.symbols("SHT_SYMTAB")
     separate = debug.symbols("SHT_SYMTAB") if own is None and debug is not None else None
@@ -215,23 +217,23 @@ def read_symbols(elf: Elf, debug: Elf | None = None, extents: FunctionExtents | 
 
 
 def _whole(mangled: str) -> str:
-    """The name of the function that a part was split off from; clones that are whole keep theirs."""
+    """The name of the function that a part was split off from; unchanged for a clone of a whole function."""
     return _PART.sub("", mangled)
 
 
 class _Functions(NamedTuple):
-    """Columns with a row for each function. `names` and `units` are places in all tables' strings, -1 for none."""
+    """Columns with a row for each function. `names` and `units` are offsets into all tables' strings, -1 for none."""
 
     starts: npt.NDArray[np.uint64]
     sizes: npt.NDArray[np.uint64]
-    limits: npt.NDArray[np.uint64]  # the end of the section that a function is in
-    ranks: npt.NDArray[np.int64]  # of two at one address, the lower one gives the name
+    limits: npt.NDArray[np.uint64]  # the end of the function's section
+    ranks: npt.NDArray[np.int64]  # the lower rank wins between two names at one address
     names: npt.NDArray[np.int64]
     units: npt.NDArray[np.int64]
 
 
 def _functions(table: RawSymbols, begin: int) -> _Functions:
-    """The functions that a symbol table defines; its strings begin at `begin` of all."""
+    """The functions that a symbol table defines; `begin` is the offset of its strings in all strings."""
     raw = table.rows
     kind = raw["info"] & 0xF
     section = raw["section"]
@@ -260,7 +262,7 @@ def _units(
     is_named: npt.NDArray[np.bool_],
     begin: int,
 ) -> npt.NDArray[np.int64]:
-    """The name of the STT_FILE symbol that each local symbol follows, -1 where it follows none."""
+    """The name offset of the STT_FILE symbol before each local symbol, -1 if there is none."""
     files = np.flatnonzero((kind == _STT_FILE) & is_named)
     if not len(files):
         return np.full(len(chosen), -1, np.int64)
@@ -269,7 +271,10 @@ def _units(
 
 
 def _one_for_each_address(tables: Sequence[_Functions]) -> tuple[_Functions, _Functions]:
-    """All functions by address, one at each: the widest, and a global one before a local one. Then the others."""
+    """All functions sorted by address, one for each address, then the others.
+
+    The widest function represents an address; a global one wins over a local one.
+    """
     if not tables:
         nothing = np.empty(0, np.uint64)
         none = _Functions(nothing, nothing, nothing, *(np.empty(0, np.int64) for _ in range(3)))
@@ -293,9 +298,10 @@ def _rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Functions:
 
 
 def _ends(functions: _Functions, extents: FunctionExtents) -> npt.NDArray[np.uint64]:
-    """Where each function ends. None leaves its section.
+    """The end of each function, limited to the end of its section.
 
-    One without a size (assembly) ends where the unwind tables say, and where the next function begins at the latest.
+    A function without a size (assembly) ends where the unwind tables say, and at the latest where the next function
+    begins.
     """
     starts, sizes = functions.starts, functions.sizes
     ends = starts + np.minimum(sizes, _HIGHEST - starts)

@@ -26,16 +26,14 @@ def budgets_named(values: Mapping[str, object]) -> tuple[Budget, ...]:
         if name not in _NAMES:
             near = nearest(name, _NAMES)
             known = f"{', '.join(_NAMES[:-1])} and {_NAMES[-1]}"
-            raise FramedexError(
-                f"framedex knows no budget {name!r}.", f"Did you mean {near}?" if near else f"There are {known}."
-            )
+            raise FramedexError(f"Unknown budget {name!r}.", f"Did you mean {near}?" if near else f"There are {known}.")
     try:
         counted = [(subject, given[name]) for name, subject in _COUNTS.items() if name in given]
         found = [budget for subject, written in counted for budget in budgets_of(subject, written)]
         if "memory" in given:
             found.append(budget_of_memory(given["memory"]))
     except ValueError as error:
-        raise FramedexError(f"A budget cannot be understood: {error}.") from None
+        raise FramedexError(f"Invalid budget: {error}.") from None
     return tuple(found)
 
 

@@ -71,7 +71,7 @@ def captures_within(folder: Path) -> list[Path]:
         below = _folders_below(inner for inner in level if inner not in captures)
     if not found:
         raise FramedexError(
-            f"{folder} is no capture and holds none: there is no {_native.METADATA_FILE} in it or up to"
+            f"{folder} is not a capture and contains none: there is no {_native.METADATA_FILE} in it or up to"
             f" {MOST_LEVELS} levels below.",
             "Name a folder that framedex recorded into, for example one below .framedex/captures, or the DIR of"
             " `framedex run -o DIR SCRIPT`.",

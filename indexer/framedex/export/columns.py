@@ -69,7 +69,7 @@ def _put(shelf: IO[bytes], part: bytes) -> tuple[int, int]:
             left = left[shelf.write(left) :]
     except OSError as error:
         raise FramedexError(
-            f"What an export keeps in {tempfile.gettempdir()} meanwhile could not be written: {error.strerror}.",
+            f"Temporary files of the export in {tempfile.gettempdir()} could not be written: {error.strerror}.",
             "Set TMPDIR to a folder with more room.",
         ) from error
     return place, len(part)

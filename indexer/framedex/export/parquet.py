@@ -19,7 +19,7 @@ try:
     from pyarrow import parquet
 except ImportError as error:
     raise FramedexError(
-        "Parquet is written with pyarrow, which is not installed here.", "Install it: `pip install 'framedex[export]'`"
+        "Parquet needs pyarrow, which is not installed.", "Install it: `pip install 'framedex[export]'`"
     ) from error
 
 if TYPE_CHECKING:

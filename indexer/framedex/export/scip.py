@@ -37,8 +37,8 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     documents = calls.documents()
     if not documents:
         raise FramedexError(
-            f"No file below {root} was on a stack, and SCIP is about the files of one folder.",
-            "Run it in the folder of the program, or of the sources that it ran through.",
+            f"No recorded stack has a file below {root}, and SCIP covers the files of one folder.",
+            "Run it in the folder of the program or of its sources.",
         )
     tool = message(2, text(1, "framedex") + text(2, VERSION))
     file.write(message(_METADATA, tool + text(3, root.as_uri()) + integer(4, _UTF8)))

@@ -40,7 +40,7 @@ class SourceCache:
         """The user's. Raises FramedexError where no home is known."""
         cache = user_folder("XDG_CACHE_HOME")
         if cache is None:
-            raise FramedexError("There is no cache folder, as no home folder is known.", "Name one by XDG_CACHE_HOME.")
+            raise FramedexError("There is no cache folder, because the home folder is unknown.", "Set XDG_CACHE_HOME.")
         return cls(cache / "framedex" / "sources")
 
     def checkout(self, component: str, commit: str) -> Path:
@@ -87,7 +87,7 @@ class SourceCache:
         except OSError as error:
             raise FramedexError(
                 f"{folder} cannot be written: {error.strerror or error}.",
-                "Name another cache folder by XDG_CACHE_HOME.",
+                "Set XDG_CACHE_HOME to another folder.",
             ) from error
         try:
             try:

@@ -34,7 +34,7 @@ class Clone:
         objects = git.text("rev-parse", "--git-path", "objects")
         if objects is None:
             raise FramedexError(
-                f"{printable(str(folder))} is no clone that git reads: {printable(git.error)}.",
+                f"{printable(str(folder))} is not a git clone: {printable(git.error)}.",
                 "Name the folder of a git clone.",
             )
         return cls(folder, Path(os.path.realpath(folder / objects.removesuffix("\n"))))

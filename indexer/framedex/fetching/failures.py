@@ -33,15 +33,15 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
     if _NO_GIT.search(said):
         return FramedexError(what, f"Install git, or bring the sources yourself.\n{by_hand(wanted)}")
     if _TOO_OLD.search(said):
-        return FramedexError(what, f"git 2.31 or a later one is needed.\n{by_hand(wanted)}")
+        return FramedexError(what, f"git 2.31 or later is needed.\n{by_hand(wanted)}")
     if _FULL.search(said):
         return FramedexError(
             what,
-            f"Make room on the disk of {store.parent}, or name another cache folder by XDG_CACHE_HOME;"
+            f"Make room on the disk of {store.parent}, or set XDG_CACHE_HOME to another folder;"
             " then run it again, and it goes on.",
         )
     if address is None and _NOT_WRITABLE.search(said):
-        return FramedexError(what, f"See who may write {store.parent}, or name another cache folder by XDG_CACHE_HOME.")
+        return FramedexError(what, f"Check the permissions of {store.parent}, or set XDG_CACHE_HOME to another folder.")
     if _DAMAGED.search(said) and (address is None or " ./objects/" in said):
         return FramedexError(
             what,
@@ -55,17 +55,15 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
             f" Fetch it where that is possible.\n{by_hand(wanted)}",
         )
     if _NOT_ALLOWED.search(said):
-        return FramedexError(
-            what, "git asks nobody for a password here: set up one of its credential helpers, or an ssh agent."
-        )
-    return FramedexError(what, f"What has come is kept: run it again, and it goes on.\n{by_hand(wanted)}")
+        return FramedexError(what, "git cannot ask for a password here: set up a credential helper or an ssh agent.")
+    return FramedexError(what, f"The download is kept: run the command again to continue.\n{by_hand(wanted)}")
 
 
 def other_commit(wanted: Wanted, address: str, said: str) -> FramedexError:
     """The error for a repository that answers with another commit."""
     return FramedexError(
-        f"{address} answers with another commit than {wanted.commit or wanted.tag}: {said}. It is not taken.",
-        f"Fetch it from where it was made: {wanted.repository}.",
+        f"{address} returned another commit than {wanted.commit or wanted.tag}: {said}. It was rejected.",
+        f"Fetch it from its origin: {wanted.repository}.",
     )
 
 

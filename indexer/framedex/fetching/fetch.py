@@ -57,8 +57,8 @@ def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
     if checkout is None or checkout.commit != commit:
         why = checkout.problem if checkout is not None else None
         raise FramedexError(
-            f"{folder} is not the checkout that it should be{f': {why}' if why else '.'}",
-            f"`framedex sources fetch --remove {wanted.component}` takes it away; then fetch again.",
+            f"{folder} is not the expected checkout{f': {why}' if why else '.'}",
+            f"`framedex sources fetch --remove {wanted.component}` removes it; then fetch again.",
         )
     return folder
 

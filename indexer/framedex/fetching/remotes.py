@@ -25,7 +25,7 @@ _FETCH = (
 
 
 class OtherCommitError(Exception):
-    """A repository answers with another commit than the one that is wanted; the text says which."""
+    """A repository returned another commit than the one that is wanted; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,8 @@ def wanted_sources(
         component, _, commit = name.partition("@")
         if component not in NAMES or (commit and not is_commit(commit)):
             raise FramedexError(
-                f"{name} is nothing that can be fetched.",
-                f"The names are {', '.join(NAMES)}; with a commit of 40 hexadecimal digits: xla@COMMIT.",
+                f"{name} cannot be fetched.",
+                f"Known names: {', '.join(NAMES)}; with a commit of 40 hexadecimal digits: xla@COMMIT.",
             )
         build = next((build for build in builds if build.component == component), None)
         if commit:
@@ -76,7 +76,7 @@ def wanted_sources(
         elif build is None:
             if names:
                 raise FramedexError(
-                    f"No code of {name} is recorded.", f"Name its commit: `framedex sources fetch {name}@COMMIT`."
+                    f"No {name} code was recorded.", f"Name its commit: `framedex sources fetch {name}@COMMIT`."
                 )
             continue
         elif NAMES[component] in there and not names:

@@ -153,7 +153,7 @@ class Asking:
         kinds = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
         if len(statements) != 1 or statements[0].type not in kinds:
             raise FramedexError(
-                "A store is asked by one SELECT: nothing is written.", "Without a query the views are listed."
+                "A store is asked by one SELECT: nothing is written.", "Run without a query to list the views."
             )
 
     def calls_of(self, capture: str) -> Iterator[Any]:
@@ -344,7 +344,7 @@ class Asking:
         return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 
     @contextmanager
-    def _told(self, what: str, remedy: str = "Without a query the views are listed.") -> Iterator[None]:
+    def _told(self, what: str, remedy: str = "Run without a query to list the views.") -> Iterator[None]:
         try:
             with _interruptible():
                 yield

@@ -78,7 +78,7 @@ class Place:
         if not self._is_store():
             raise FramedexError(
                 f"{self.address} is no store of framedex: it has no {MARKER}.",
-                f"`framedex fleet add CAPTURE... --store {self.address}` makes one.",
+                f"`framedex fleet add CAPTURE... --store {self.address}` creates one.",
             )
 
     def _is_store(self) -> bool:

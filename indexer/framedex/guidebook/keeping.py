@@ -54,18 +54,19 @@ def read_kept(path: Path) -> Observations:
         told = None
     if not isinstance(told, dict) or told.get("format") != FORMAT:
         raise FramedexError(
-            f"{path} holds no observations.",
+            f"{path} contains no observations.",
             "Name a file that `framedex guidebook --observations FILE` wrote, or a folder of captures.",
         )
     if told.get("version") != VERSION:
         raise FramedexError(
-            f"{path} is of another version of framedex.", "Write it again from its captures with this version."
+            f"{path} was written by another version of framedex.",
+            "Create it again from its captures with this version.",
         )
     try:
         return _Reading().read(told.get("parts"))
     except (TypeError, ValueError, LookupError) as error:
         raise FramedexError(
-            f"{path} is damaged.", "Write it again from its captures: `framedex guidebook --observations FILE`."
+            f"{path} is damaged.", "Create it again from its captures: `framedex guidebook --observations FILE`."
         ) from error
 
 

@@ -34,7 +34,7 @@ def open_index(
     if isinstance(captures, int):
         captures = [captures]
     if not captures or (isinstance(captures, str) and captures not in ("latest", "all")):
-        raise FramedexError(f"{captures!r} names no captures.", 'Give "latest", "all", or ids: [3, 5].')
+        raise FramedexError(f"{captures!r} does not name captures.", 'Give "latest", "all", or ids: [3, 5].')
     index = Index.open(_index_of(Path(path)))
     if index.was_changed:
         warnings.warn(str(changed_by_others(index.path)), stacklevel=2)
@@ -57,8 +57,8 @@ def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
     for capture in ids:
         if capture not in captures:
             raise FramedexError(
-                f"There is no capture {capture} in the index; it may have been removed.",
-                "`framedex captures --all` lists those that are there.",
+                f"There is no capture {capture} in the index. It may have been removed.",
+                "`framedex captures --all` lists all captures.",
             )
     return [captures[capture] for capture in dict.fromkeys(ids)]
 

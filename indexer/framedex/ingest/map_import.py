@@ -90,6 +90,6 @@ def _state(path: Path) -> tuple[int, int]:
         status = path.stat()
     except OSError as error:
         raise SourceMapError(
-            f"{path} cannot be read: {error.strerror or error}.", "Check that it is there, and its permissions."
+            f"{path} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
         ) from error
     return status.st_mtime_ns, status.st_size

@@ -69,7 +69,7 @@ def _folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
     for capture in captures:
         if is_followed(capture.reading):
             raise FramedexError(
-                f"Capture {capture.id} is being read into the index as it is recorded.", "Stop that first."
+                f"Capture {capture.id} is being read into the index as it is recorded.", "Stop it first."
             )
         for folder in (capture.path, aside_of(capture.path)):  # an interrupted removal leaves the second
             if _is_of(capture, folder):

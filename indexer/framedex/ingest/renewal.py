@@ -55,7 +55,7 @@ def renew_index(
             store.seal()
     except FramedexError as error:
         raise FramedexError(
-            f"An earlier framedex made the index {path}, and it cannot be made anew: {error.message}", error.remedy
+            f"The index {path} is from an earlier framedex and cannot be rebuilt: {error.message}", error.remedy
         ) from error
 
 
@@ -67,7 +67,7 @@ def _moved_captures(store: Store, around: Sequence[Path]) -> list[Path]:
     missing = [*gone, *filter(is_missing, store.map_files())]
     if missing:
         listed = ", ".join(map(str, missing[:3])) + (f" and {len(missing) - 3} more" if missing[3:] else "")
-        raise FramedexError(f"Not all that it was made of is here: {listed}.", _KEPT)
+        raise FramedexError(f"Some of its captures or source maps are missing: {listed}.", _KEPT)
     return list(found.values())
 
 

@@ -94,8 +94,8 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
         read_needed(store, trees, progress, report, binaries)
         if report.parsed:
             progress.note(
-                "The recorded frames have their lines: traces show them from now on. Ctrl-C keeps what is read"
-                f" of {words.count(unread - report.parsed, 'other file')}; the next `framedex index` goes on."
+                "The recorded frames have their lines, and traces show them. Ctrl-C stops reading"
+                f" {words.count(unread - report.parsed, 'other file')}; the next `framedex index` continues."
             )
     mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)

@@ -1,13 +1,13 @@
-"""Stacks in texts of every format, and the source of each frame.
+"""Stack traces in texts of any supported format, and the source location of each frame.
 
-Start at `lines.py`, then `readers/` (one file per family of formats) and `detect.py`; `stream.py` and
-`situations.py` serve logs that are still being written, `placing/` finds sources.
+Start at `lines.py`, then `readers/` (one file per family of formats) and `detect.py`. `stream.py` and
+`situations.py` annotate logs while they are written. `placing/` finds source locations.
 
 Invariants:
-- Reading a text is one pass, linear and bounded. It opens no other file.
-- A place is exact only in a file that agrees with the text: its length, the function, and the stated release.
-- A streamed log loses no byte and waits for nothing. A failed look-up ends the notes, not the log.
-- Lines of one form are read once (`native/line_scanner/`). The notes are the same without that cache.
+- A text is parsed in one pass, in linear time and bounded memory. Parsing opens no other file.
+- A location is exact only if the file agrees with the text: its length, the function, and the stated release.
+- A streamed log loses no byte and is never delayed. A failed look-up ends the notes, not the log.
+- Lines of one form are parsed once (`native/line_scanner/`). The notes are the same without that cache.
 """
 
 from framedex.interchange.model import Format, Part, PartKind, Place, Reading, TextFrame, TextStack
@@ -16,7 +16,7 @@ __all__ = ["Format", "Part", "PartKind", "Place", "Reading", "TextFrame", "TextS
 
 
 def read(text: str) -> Reading:
-    """The stacks of a text, lines ending in `\\n`. Never raises; what was passed over is among the problems."""
+    r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
     from framedex.interchange import detect  # with every format's expressions: a server starts without them
 
     return detect.read(text)

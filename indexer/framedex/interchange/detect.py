@@ -1,7 +1,8 @@
-"""Finding the stacks in a text of any, also mixed, formats: a JAX crash has absl's, Python's and HLO in one log.
+"""Find the stacks in a text of mixed formats: one JAX crash log has stacks by absl, Python and HLO.
 
-One pass, a line at a time. A line belongs first to the stack that is open, then to whatever begins with it. Work and
-memory are bounded: no line is looked at beyond `LONGEST_LINE`, and no more than `MOST_FRAMES` frames are kept.
+The text is scanned once, line by line. A line is offered first to the open stack, then to every reader that may begin
+a stack. Time and memory are bounded: lines longer than `LONGEST_LINE` are skipped, and at most `MOST_FRAMES` frames
+are kept.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from framedex.interchange.readers.native.addresses import LINK
 from framedex.interchange.readers.native.memory_maps import MemoryMaps
 
 MOST_FRAMES = 200_000
-"""Frames of a text; with their parts they take some 200 MB."""
+"""Maximum number of frames per text. With their parts they take about 200 MB."""
 
-_BLOCK = 1 << 17  # characters that are looked through for triggers at once
+_BLOCK = 1 << 17  # characters scanned for triggers at once
 
 
 def read(text: str) -> Reading:
-    """The stacks of a text, lines ending in `\\n`. Never raises; what was passed over is among the problems."""
+    r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
     collector = _Collector(readers(text))
     for first, block in _blocks(text):
         collector.take(first, block)
@@ -32,7 +33,7 @@ def read(text: str) -> Reading:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """The text in pieces of whole lines, each with the number of its first line."""
+    """Yield the text in blocks of whole lines, each with the number of its first line."""
     position, number = 0, 0
     while position < len(text):
         end = text.find("\n", position + _BLOCK) + 1 or len(text)
@@ -43,7 +44,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 class _Collector:
-    """Puts the pieces that readers find together into stacks."""
+    """Joins the pieces found by readers into stacks."""
 
     def __init__(self, readers: list[Reader]) -> None:
         self._asked = Asked(readers)
@@ -61,11 +62,11 @@ class _Collector:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more frames are taken."""
+        """Whether the frame limit `MOST_FRAMES` is reached."""
         return self._found >= MOST_FRAMES
 
     def reading(self) -> Reading:
-        """What was found."""
+        """Close the open stack and return the stacks and problems found."""
         self._close()
         if self.is_full:
             self._problems.append(
@@ -74,7 +75,7 @@ class _Collector:
         return Reading(tuple(_without_links_to(self._stacks)), tuple(self._problems))
 
     def take(self, first: int, block: str) -> None:
-        """Take a block of lines; those that nothing can begin on cost little."""
+        """Parse a block of lines. Lines on which no stack can begin cost little."""
         content = block.encode("utf-8", "surrogatepass")
         found = self._scanner.scan(content)
         if not found and not self._lines.is_open:
@@ -137,9 +138,9 @@ class _Collector:
 
 
 def _without_links_to(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
-    """The stacks without those links that stand above or below the same frames, printed with their symbols."""
+    """Yield the stacks without the links above or below a stack of the same frames printed with symbols."""
     stacks = list(stacks)
-    # The link has the addresses of the calls, the frames those that the calls return to.
+    # A link has the addresses of the calls, the frames have the return addresses.
     frames = [frame for stack in stacks if stack.title != LINK for frame in stack.frames]
     printed = {address for frame in frames for address in (frame.address, frame.call_address)}
     for stack in stacks:

@@ -1,6 +1,6 @@
-"""What each line of a text is to the stacks in it, one line at a time: a log may be read as it is written.
+"""Assign each line of a text to a stack, one line at a time, so that a log can be parsed while it is written.
 
-A line belongs first to the stack that is open, then to whatever begins with it.
+A line is offered first to the open stack, then to every reader that may begin a stack.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from framedex.nativepart import _scanner
 
 LONGEST_LINE = 1 << 16
-"""Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
+"""Maximum line length in code points. Longer lines (constants of compiled programs, data) are skipped."""
 
-# In the order in which they are asked; the least particular comes last.
+# In call order; the least specific reader comes last.
 _READERS: tuple[type[Reader], ...] = (
     TraceText,
     FileLines,
@@ -81,14 +81,16 @@ _READERS: tuple[type[Reader], ...] = (
 
 
 def readers(text: str = "") -> list[Reader]:
-    """A reader for each family of formats, in the order in which they are asked; `text` is the whole, if known."""
+    """Return a reader for each family of formats, in call order; `text` is the whole text, if known."""
     return [MlirText(text) if kind is MlirText else kind() for kind in _READERS]
 
 
 @cache
 def line_scanner() -> _scanner.LineScanner | PlainScanner:
-    """Finds the lines that anything can begin on or that may state a release; those on which only places can begin are
-    decided by their words."""
+    """Return the scanner for lines on which a stack may begin or a release may be stated.
+
+    The words of a line decide it if only locations can begin on that line.
+    """
     *particular, places = readers()
     read_whole = (*(reader.triggers for reader in particular), StatedReleases.triggers)
     return _scanner_of(
@@ -103,7 +105,7 @@ def _seldom_scanner() -> _scanner.LineScanner | PlainScanner:
 
 
 def _scanner_of(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _scanner.LineScanner | PlainScanner:
-    """The native scanner; where there is none, one that finds the same lines and takes longer."""
+    """Return the native scanner, or a slower Python scanner with the same results if the native part is missing."""
     try:
         from framedex.nativepart import _scanner
     except NoNativePartError:
@@ -112,7 +114,7 @@ def _scanner_of(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _sca
 
 
 class Asked:
-    """Who is asked on the lines of a text; one object answers for one text."""
+    """Selects the readers to call for each line of one text."""
 
     def __init__(self, readers: Sequence[Reader]) -> None:
         self._readers = readers
@@ -121,18 +123,18 @@ class Asked:
         self._seldom = _seldom_scanner()
 
     def on(self, line: bytes) -> Sequence[Reader]:
-        """The readers to be asked on a line; none on one without triggers."""
+        """Return the readers to call for a line; empty if the line has no trigger."""
         return self.on_triggered(line) if self._scanner.holds(line) else ()
 
     def on_triggered(self, line: bytes) -> Sequence[Reader]:
-        """The readers to be asked on a line with a trigger."""
+        """Return the readers to call for a line with a trigger."""
         return self._readers if self._seldom.holds(line) else self._usual
 
 
 class Meaning(NamedTuple):
-    """What a line of a stack is to it; neither a piece nor a longer frame: a line that only belongs there.
+    """The role of a line in its stack. A line with neither `piece` nor `longer` belongs to the stack but adds no frame.
 
-    `begins`: the stack that was open ended before this line. `longer` takes the place of the last frame.
+    `begins`: the previous stack ended before this line. `longer` replaces the last frame.
     """
 
     piece: Piece | None = None
@@ -143,11 +145,11 @@ class Meaning(NamedTuple):
 _BELONGS = Meaning()
 
 BLANK = Meaning()
-"""What a line without text is, however it is indented: it ends no stack, and is part of it only if more follows."""
+"""A blank line, with any indentation. It ends no stack, and belongs to one only if more lines of it follow."""
 
 
 class State(NamedTuple):
-    """The reader of the stack that is open, the last frame of it, and who wrote the line that this begins on."""
+    """The reader of the open stack, its last frame, and the source (process or thread) of the line where that frame begins."""
 
     reader: Reader | None
     last: TextFrame | None
@@ -155,7 +157,7 @@ class State(NamedTuple):
 
 
 class Lines:
-    """Follows the lines of one text. Of the stack that is open it keeps the last frame and nothing else."""
+    """Assigns the lines of one text to stacks. Of the open stack it keeps only the last frame."""
 
     def __init__(self) -> None:
         self._reader: Reader | None = None  # of the stack that is open
@@ -164,12 +166,12 @@ class Lines:
 
     @property
     def is_open(self) -> bool:
-        """Whether the next line may be one of the last stack, whatever is in it."""
+        """Whether a stack is open, so that any next line may belong to it."""
         return self._reader is not None
 
     @property
     def state(self) -> State:
-        """What the next line is read by, beside what the readers remember; it can be set to what it was before."""
+        """The parser state beside the readers' own state. It can be set to an earlier value."""
         return State(self._reader, self._last, self._source)
 
     @state.setter
@@ -177,9 +179,9 @@ class Lines:
         self._reader, self._last, self._source = state
 
     def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
-        """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack.
+        """Return the role of the next line, given the open stack and the readers `asked`; None if it belongs to no stack.
 
-        On a line without triggers nothing begins: nobody needs to be asked.
+        Nothing begins on a line without triggers, so `asked` may be empty for it.
         """
         start = text_start(line) if line[:1] in PREFIXES_BEGIN_WITH else 0
         line = line[: text_end(line, start)] if start else line
@@ -188,7 +190,7 @@ class Lines:
             text = line[start:] if start else line
             if not text or text.isspace():
                 return BLANK
-            # That a place was on the line before says nothing of what this one is.
+            # A location on the previous line says nothing about this line.
             if type(current) is not PlacesInLines:
                 meaning = self._within(current, asked, number, line, start)
                 if meaning is not None:
@@ -206,13 +208,13 @@ class Lines:
         return None
 
     def _within(self, current: Reader, asked: Sequence[Reader], number: int, line: str, start: int) -> Meaning | None:
-        """What a line is to the open stack, or to a stranger's that begins within what would only belong to it."""
+        """Return the role of a line in the open stack, or in another stack that begins within it."""
         piece = current.piece(number, line, inside=True) if not start else _piece(current, number, line, start, True)
         longer = None
         if piece is not None and piece.frames and _begins_with_frame(piece, line, start):
             return self._taken(current, piece, line[:start])
         text = line[start:] if start else line
-        # What another process wrote in between is no rest of this frame.
+        # A line interleaved by another process does not continue this frame.
         if self._last is not None and self._source == source_of(line[:start]):
             longer = current.extended(self._last, number, text)
         if longer is None:
@@ -220,7 +222,7 @@ class Lines:
                 return self._taken(current, piece, line[:start])
             if not current.belongs(text):
                 return None
-        # A line that is a frame by itself is no rest of another one, nor a remark on it.
+        # A line that is a complete frame neither continues nor annotates another frame.
         for reader in asked:
             if reader is not current and type(reader) is not PlacesInLines:
                 stranger = _piece(reader, number, line, start, False)
@@ -233,7 +235,7 @@ class Lines:
         return Meaning(longer=self._last)
 
     def close(self) -> None:
-        """End the stack that is open."""
+        """Close the open stack."""
         self._reader = self._last = None
 
     def _taken(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
@@ -248,7 +250,7 @@ class Lines:
 
 
 def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
-    """What a line is to a reader, which sees the text that begins at a column; a place may be in what a log wrote."""
+    """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix before it."""
     if not start or type(reader) is PlacesInLines:
         return reader.piece(number, line, inside=inside)
     piece = reader.piece(number, line[start:], inside=inside)
@@ -258,7 +260,7 @@ def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> 
 
 
 def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
-    """A frame whose columns on a line count from the column `start`, with those of the line itself."""
+    """Return a frame with its columns on a line moved right by `start`, so that they count from the line's beginning."""
     if not start:
         return frame
     parts = tuple(
@@ -271,13 +273,13 @@ def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
 
 
 def _begins_with_frame(piece: Piece, line: str, start: int) -> bool:
-    """Whether the first frame of a piece is the first that stands in a line's text."""
+    """Whether a line's text begins with the first frame of a piece."""
     first = piece.frames[0].start
     return first == start or line[start:first].isspace()
 
 
 def _restarts(last: TextFrame | None, piece: Piece) -> bool:
-    """Whether a frame is the first of another stack; backward-cpp counts down to 0, where the same stack goes on."""
+    """Whether a frame is the first of another stack. backward-cpp counts down to 0, which continues the same stack."""
     if last is None or not last.number or not piece.frames:
         return False
     number = piece.frames[0].number

@@ -1,6 +1,6 @@
-"""What is found in a text that people and programs exchange: stacks, their frames, and where in the text each stands.
+"""The model of parsed texts: stacks, their frames, and the position of each in the text.
 
-Lines and columns of the text are 0-based and in code points; lines and columns of source files 1-based, 0: not known.
+Lines and columns of the text are 0-based and in code points. Lines and columns of source files are 1-based; 0: unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """A text format of stacks; the values are what users read."""
+    """A text format of stacks. The values are shown to users."""
 
     TRACE = "framedex trace"
     PYTHON = "Python traceback"
@@ -65,7 +65,7 @@ class Format(StrEnum):
 
 
 class PartKind(StrEnum):
-    """What a piece of a frame's text is."""
+    """The kind of a part of a frame's text."""
 
     NUMBER = "number"
     FUNCTION = "function"
@@ -79,7 +79,7 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of the text of a frame, on one line, half-open."""
+    """A part of a frame's text, on one line; columns are half-open."""
 
     kind: PartKind
     line: int
@@ -89,7 +89,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a source file as a text names it: nothing says that the file is on this machine."""
+    """A source location as printed in a text. The file may not exist on this machine."""
 
     path: str
     line: int
@@ -101,11 +101,13 @@ class Place:
 class TextFrame:
     """A frame, from column `start` of line `first_line` to column `end` of line `last_line`, half-open.
 
-    `address` is as printed: `call_address` is what to look up. `offset` counts from the start of the binary `module`,
-    `text_offset` from that of its section `.text`, `function_offset` from that of the function. `labels` are other
-    words about it: how its line is known, or the operation of a compiled program. `outward` are the callers of a place
-    that one line names with its whole stack, nearest first. `number` is the frame's own, if it has. `ffi_target` and
-    `ffi_stage` are those of the FFI handler that crashed and was called there.
+    - `address` is as printed. Look up `call_address` instead.
+    - `offset` counts from the start of the binary `module`, `text_offset` from its section `.text`, `function_offset` from
+      the start of the function.
+    - `labels` are notes on the frame: how its line is known, or the operation of a compiled program.
+    - `outward` are the callers, nearest first, if one line prints a location with its whole stack.
+    - `number` is the printed frame number, if any.
+    - `ffi_target` and `ffi_stage` name the FFI handler that crashed, if the frame called one.
     """
 
     format: Format
@@ -133,13 +135,13 @@ class TextFrame:
 
     @property
     def call_address(self) -> int | None:
-        """The address within the call: a return address may be the first of the next function already."""
+        """The address within the call. A return address may already be the first of the next function."""
         return self.address - 1 if self.address and self.is_return_address else self.address
 
 
 @dataclass(frozen=True, slots=True)
 class TextStack:
-    """Frames in the order of the text, with the lines around them that belong to it (headings, source lines)."""
+    """Frames in text order, and the range of lines that belong to the stack (headings and source lines included)."""
 
     format: Format
     title: str
@@ -151,23 +153,23 @@ class TextStack:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The stacks of a text, in its order, and what could not be read, as sentences."""
+    """The stacks of a text, in text order, and the problems found, as sentences."""
 
     stacks: tuple[TextStack, ...]
     problems: tuple[str, ...] = ()
 
     def frames(self) -> Iterator[TextFrame]:
-        """Every frame, in the order of the text."""
+        """Yield every frame, in text order."""
         for stack in self.stacks:
             yield from stack.frames
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What a line is in a format: `begins` and `ends` are titles of the stack that begins, or ends, with it.
+    """The content of one line in a format: `begins` and `ends` are titles of a stack that begins or ends on the line.
 
-    `depends_on_values`: on what the numbers in the line are, or on tables that stood before it; so what a similar
-    line was does not tell what this one is.
+    `depends_on_values`: the content depends on the values of numbers in the line, or on earlier tables. Then similar lines
+    may have different content.
     """
 
     format: Format
@@ -179,28 +181,28 @@ class Piece:
 
 
 class Reader(Protocol):
-    """Reads the lines of one family of formats, in order; one object reads one text."""
+    """Parses the lines of one family of formats, in order. One object parses one text."""
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """A text without any of these has nothing for this reader."""
+        """Strings of which a text must contain at least one to have anything for this reader."""
 
     @property
     def is_seldom(self) -> bool:
-        """Whether what it reads is seldom in a log of JAX: it is asked only on lines with triggers of its own."""
+        """Whether the formats are rare in JAX logs. Then the reader is called only for lines with its own triggers."""
 
     @property
     def remembers(self) -> tuple[str, ...]:
-        """The attributes, of immutable values, that hold what it has read and reads later lines by.
+        """The names of attributes, with immutable values, that carry state from earlier lines to later ones.
 
-        Whatever else it holds, a piece whose meaning comes from there says so (`Piece.depends_on_values`).
+        If the content of a line depends on any other state, its piece sets `Piece.depends_on_values`.
         """
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """What the line is to this format; `inside` a stack that this reader began."""
+        """Return the content of the line in this format; `inside`: the line is within a stack begun by this reader."""
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The last frame with what this line adds to it; None if the line is none of its."""
+        """Return the last frame, extended by this line; None if the line does not continue that frame."""
 
     def belongs(self, line: str) -> bool:
-        """Whether a line without frames is part of the stack that this reader began."""
+        """Whether a line without frames belongs to the stack begun by this reader."""

@@ -1,7 +1,7 @@
-"""What lines are read by: the stack that is open, and what readers remember. Equal situations have one number.
+"""Parser situations: the open stack and the state of the readers. Equal situations share one number.
 
-Lines that are known are followed (`LineMemory`) and not read. So before one is read, the readers are put where
-following has led.
+Known lines are replayed from `LineMemory` instead of parsed. Before an unknown line is parsed, the readers are set to
+the situation that the replay reached.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from framedex.nativepart import _scanner
 
 
 class Situation(NamedTuple):
-    """What a line is read by; `remembered` is what the readers with a memory have in it."""
+    """The complete parser state; `remembered` holds the state of the readers that have one."""
 
     state: State
     remembered: tuple[object, ...]
 
 
 class Situations:
-    """Numbers the situations of one text, and returns to them."""
+    """Numbers the situations of one text, and restores them."""
 
     def __init__(self, memory: _scanner.LineMemory, lines: Lines, readers: Sequence[Reader]) -> None:
         self._memory = memory
@@ -30,7 +30,7 @@ class Situations:
         self._remembered = [(vars(reader), name) for reader in readers for name in reader.remembers]
         self._numbers: dict[Hashable, int] = {}
         self._known: list[Situation] = []
-        self._present = -1  # the situation that the readers are in
+        self._present = -1  # the current situation of the readers
         self.read(0)
 
     def __len__(self) -> int:
@@ -38,20 +38,20 @@ class Situations:
 
     @property
     def present(self) -> Situation:
-        """That in which the readers are."""
+        """The current situation of the readers."""
         return Situation(self._lines.state, tuple([values[name] for values, name in self._remembered]))
 
     def enter(self, situation: Situation) -> None:
-        """Put the readers into a situation."""
+        """Restore the readers to a situation."""
         self._lines.state = situation.state
         for (values, name), value in zip(self._remembered, situation.remembered, strict=True):
             values[name] = value
 
     def catch_up(self, read: Callable[[int, bytes], object]) -> None:
-        """Put the readers where following has led; `read` has them read a line, by its number."""
+        """Set the readers to the situation that the replay reached; `read` parses a line, given its number."""
         followed = self._memory.followed_frame
         if followed is not None:
-            # An equal situation may have another frame, but reading the frame's line makes no difference to that.
+            # Equal situations may differ in their last frame, so parse the line of that frame again.
             before, number, line = followed
             self.enter(self._known[before])
             read(number, line)
@@ -62,7 +62,7 @@ class Situations:
         self.enter(Situation(state._replace(last=last), remembered))
 
     def read(self, number: int) -> int:
-        """Note that the readers have read the line of this number, and return the number of the situation now."""
+        """Record that the readers have parsed the line of this number, and return the number of the new situation."""
         present = self.present
         key = alike(present)
         found = self._numbers.get(key)
@@ -74,7 +74,7 @@ class Situations:
         return found
 
     def clear(self, number: int) -> None:
-        """Forget all situations but the present one."""
+        """Forget all situations except the current one."""
         self._memory.clear()
         self._numbers.clear()
         self._known.clear()
@@ -82,13 +82,13 @@ class Situations:
 
 
 def alike(situation: Situation) -> Hashable:
-    """What is equal for situations in which lines are read alike: of the last frame, what there is of it."""
+    """Return a key that is equal for situations that parse lines in the same way. Of the last frame only its shape counts."""
     reader, last, source = situation.state
     return reader, source, outline(last) if last is not None else None, situation.remembered
 
 
 def outline(frame: TextFrame) -> Hashable:
-    """What a frame has, whatever it is named and wherever it is."""
+    """Return the shape of a frame: which fields are set, without names and positions."""
     place = frame.place
     return (
         *(frame.format, frame.language, frame.number if frame.number in (0, 1) else frame.number is None),

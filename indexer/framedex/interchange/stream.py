@@ -1,7 +1,7 @@
-"""A log that gets notes on its frames while it is written: whatever is in it passes unchanged, and at once.
+"""Annotate a log while it is written. The log's bytes pass unchanged and without delay.
 
-A note stands at the end of a line, before its line break. It is known when the line is complete, and what comes later
-in the log (the aliases at the end of an MLIR module) cannot count. Memory is bounded, whatever the log.
+A note is placed at the end of a line, before its line break, and is decided when the line is complete. Later lines
+cannot change it (for example the aliases at the end of an MLIR module). Memory is bounded for any log.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _MOST_KEPT = 16 << 20
 _MOST_SITUATIONS = 8192
 _MOST_PATHS = 4096
 _MANY_NAMES = 256
-"""Names that nobody knew yet, after which it is worth to learn all that there are."""
+"""Number of unknown names after which loading all known names pays off."""
 
 _FARTHEST = 50
-"""Lines behind a frame: what may follow it depends on how far away it is."""
+"""Number of lines after a frame within which the distance to it affects parsing."""
 
-# A number in such a statement may be another one in a line of the same form.
+# Lines of the same form may state a release with different numbers.
 _MAY_STATE = re.compile("|".join(re.sub(r"\d", r"\\d", re.escape(each)) for each in StatedReleases.triggers))
 _TEXTS = frozenset((PartKind.FUNCTION, PartKind.PATH, PartKind.LINE, PartKind.COLUMN, PartKind.MODULE, PartKind.LABEL))
 
@@ -39,55 +39,54 @@ Spans = list[tuple[int, int]]
 
 
 class _Counted(NamedTuple):
-    """The bytes of a line on which its note depends, see `LineMemory`: none where there never is a note."""
+    """The byte ranges of a line that determine its note (see `LineMemory`); empty if the line never has a note."""
 
     counted: Spans
     names: Spans
     paths: Spans
     depends_on_frame: bool = False
-    """And on the frame before it, which this one calls."""
+    """Whether the note also depends on the previous frame, which this one calls."""
 
 
 class Notes(Protocol):
-    """What there is to say of the frames on a line; nothing is an empty note."""
+    """Provides the note for the frames on a line. An empty note means there is nothing to report."""
 
     def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
-        """The note, if it is known already; `inward` is the frame that the first one calls, where the log tells."""
+        """Return the note if it is cached, else None; `inward` is the frame called by the first one, if the log has it."""
 
     def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
-        """The note, which may take a while."""
+        """Return the note; may be slow."""
 
 
 class Unnoted(Protocol):
-    """Tells of which frames there is nothing to say, without looking for each of them."""
+    """Decides which frames never have a note, without a look-up per frame."""
 
     def is_possible(self, frame: TextFrame) -> bool:
-        """Whether there can be anything to say of a frame that has what this one has."""
+        """Whether a frame with these fields can have a note."""
 
     def goes_by_name(self, frame: TextFrame) -> bool:
-        """Whether there is something to say of such a frame only where its path leads somewhere, or where the name of
-        its function is known, if it is one of native code."""
+        """Whether such a frame has a note only if its path resolves or, for native code, its function's name is known."""
 
     def leads_nowhere(self, path: str) -> bool:
-        """Whether a path of such a frame leads nowhere, until there are other names."""
+        """Whether a path of such a frame does not resolve, as long as the names stay the same."""
 
     def names(self) -> Sequence[str] | None:
-        """Texts with the words of every known name; None where they are those of the last time."""
+        """Return texts with the words of every known name; None if unchanged since the last call."""
 
 
 class _Read(NamedTuple):
-    """What was read of a line: the frames that it has, or completes; and whether others of its kind are like it."""
+    """The result of parsing a line: the frames begun or completed on it, and whether similar lines give the same result."""
 
     frames: Sequence[TextFrame]
     is_typical: bool
     inward: TextFrame | None = None
-    """The frame before, which the first of these calls."""
+    """The previous frame, which the first of `frames` calls."""
 
 
 class _Taken(NamedTuple):
-    """What there is to note on a line, as in `_Read`, and what is to be kept of it.
+    """The frames to annotate on a line, as in `_Read`, and what to cache.
 
-    `is_kept`: its note; `has_frame`: the last frame is now one of it.
+    `is_kept`: cache the note. `has_frame`: the last frame is now one of this line.
     """
 
     frames: Sequence[TextFrame] = ()
@@ -97,10 +96,10 @@ class _Taken(NamedTuple):
 
 
 class NotedLog:
-    """Takes a log in blocks of any size and hands it out with notes; one object takes one log.
+    """Takes a log in blocks of any size and yields it with notes; one object per log.
 
-    What is handed out does not depend on the blocks. What of a block is no whole line is handed out as it is: only
-    when the line's end comes is it read.
+    The output does not depend on the block boundaries. An incomplete line is passed on unchanged, and parsed when its end
+    arrives.
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class NotedLog:
         unnoted: Unnoted | None = None,
         most_kept: int = _MOST_KEPT,
     ) -> None:
-        """`releases` is told what the log states of them; of lines, about `most_kept` bytes are remembered."""
+        """`releases` collects the releases that the log states. About `most_kept` bytes of lines are cached."""
         self._unnoted = unnoted
         self._releases = releases or StatedReleases()
         self._most_kept = most_kept
@@ -121,16 +120,16 @@ class NotedLog:
         assert not isinstance(scanner, PlainScanner), "`_scanner` is there, and so is its scanner"
         self._notes = notes
         self._knows_names = False
-        self._paths: set[str] = set()  # of which it is known whether they lead nowhere
+        self._paths: set[str] = set()  # already checked for whether they resolve
         self._lines = Lines()
         self._memory = _scanner.LineMemory(scanner)
         self._situations = Situations(self._memory, self._lines, self._readers)
-        self._begun = bytearray()  # what counts of the line that has no end yet; it was handed out
-        self._held = b""  # a carriage return, if it may be the first half of a line break
+        self._begun = bytearray()  # the visible part of the incomplete line, already passed on
+        self._held = b""  # a carriage return that may be the first half of a line break
         self._of_words: Recall[tuple[bytes, ...], bytes] = Recall()
 
     def take(self, block: bytes) -> Iterator[bytes]:
-        """The block as it is to be handed out, in pieces; what takes a while comes after what can be shown already."""
+        """Yield the block with its notes, in pieces. Bytes that are ready are yielded before a slow look-up."""
         block, self._held = self._held + block, b""
         end = block.rfind(b"\n") + 1
         if end:
@@ -145,7 +144,7 @@ class NotedLog:
             yield rest
 
     def end(self) -> Iterator[bytes]:
-        """What is to be handed out at the end of the log."""
+        """Yield the remaining bytes at the end of the log."""
         text = bytes(self._begun) + self._held
         self._begun.clear()
         if text:
@@ -158,7 +157,7 @@ class NotedLog:
             begun.clear()
         begun += piece[written_over:]
         if len(begun) > _LONGEST_BYTES + 2:
-            begun[_LONGEST_BYTES + 1 :] = begun[-1:]  # too long to be read, unless it is written over
+            begun[_LONGEST_BYTES + 1 :] = begun[-1:]  # too long to be parsed, unless a carriage return overwrites it
 
     def _may_count(self, rest: bytes) -> bool:
         if self._scanner.holds(bytes(self._begun) + rest):
@@ -167,7 +166,7 @@ class NotedLog:
         return self._lines.is_open
 
     def _noted(self, text: bytes, shown: int) -> Iterator[bytes]:
-        """Whole lines from byte `shown` on, with their notes."""
+        """Yield whole lines from byte `shown` on, with their notes."""
         pieces: list[bytes] = []
         position = counted = 0
         if self._knows_names:
@@ -237,7 +236,7 @@ class NotedLog:
         self._situations.catch_up(lambda number, line: self._read(number, line, _text(line) or ""))
 
     def _line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> _Taken:
-        """The frames that a line has, or completes, and what is to be kept."""
+        """Return the frames begun or completed on a line, and what to cache."""
         text = _text(line)
         if text == "":
             return _Taken()
@@ -257,7 +256,7 @@ class NotedLog:
         has_frame = last is not None and last is not before.state.last
         taken = _Taken(read.frames, read.inward, has_outcome and is_worth_keeping, has_frame)
         if self._releases.count != known:
-            self._situations.clear(number + 1)  # notes depend on them
+            self._situations.clear(number + 1)  # notes depend on the releases
             return taken._replace(is_kept=False)
         if has_outcome or not is_worth_keeping or not read.is_typical or depends_on_before:
             return taken
@@ -266,7 +265,7 @@ class NotedLog:
         return taken._replace(is_kept=True)
 
     def _is_of_its_form(self, before: Situation, number: int, line: bytes, read: _Read) -> bool:
-        """Whether another line of the same form is read like this one, so that the form decides."""
+        """Whether another line of the same form is parsed like this one, so that the form alone can be the cache key."""
         sibling = _scanner.sibling_of(line)
         if sibling == line:
             return True
@@ -286,7 +285,7 @@ class NotedLog:
         calls = any(map(_may_call, possible))
         if not text.isascii() or text.encode() != line or not all(map(_is_told, possible)):
             return _Counted([(0, len(line))], [], [], calls)
-        if any(_is_in_binary(frame) or frame.build_id for frame in possible):  # which is no part
+        if any(_is_in_binary(frame) or frame.build_id for frame in possible):  # a build-id has no part
             addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
             return _Counted(_between(addresses, len(line)), [], [], calls)
         counted = [(part.start, part.end) for part in parts if part.kind in _TEXTS]
@@ -298,7 +297,7 @@ class NotedLog:
         return _Counted(counted, names, paths, calls)
 
     def _read(self, number: int, line: bytes, text: str) -> _Read:
-        """Read a line, whose text is that without what is written over and without colours."""
+        """Parse a line; `text` is the line without overwritten characters and colours."""
         before = self._lines.state.last
         meaning = self._lines.take(self._asked.on(line), number, text)
         is_near = before is None or number - before.first_line < _FARTHEST
@@ -309,7 +308,7 @@ class NotedLog:
         if meaning.piece is None:
             return _Read((), is_near)
         if meaning.piece.format is Format.PLAIN:
-            self._lines.close()  # a stack of places goes on only where there are more of them
+            self._lines.close()  # a stack of locations continues only on lines with more locations
         frames = [frame for frame in meaning.piece.frames if _tells_more(frame, None, text)]
         inward = None
         if frames and before is not None and not meaning.begins and meaning.piece.innermost_first:
@@ -322,7 +321,7 @@ class NotedLog:
 
 
 def _text(line: bytes) -> str | None:
-    """What a terminal shows of a line; None where that is too long to be read."""
+    """Return a line as a terminal shows it; None if it is too long to be parsed."""
     body = line[line.rfind(b"\r") + 1 :]
     text = without_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _LONGEST_BYTES else None
     return text if text is None or len(text) <= LONGEST_LINE else None
@@ -333,17 +332,17 @@ def _shape(frame: TextFrame) -> object:
 
 
 def _may_call(frame: TextFrame) -> bool:
-    """Whether what a frame calls tells more of where it is."""
+    """Whether the callee helps to locate a frame."""
     return frame.language is Language.NATIVE and (frame.place is None or not frame.place.line)
 
 
 def _is_in_binary(frame: TextFrame) -> bool:
-    """Whether a frame says where in its binary it is."""
+    """Whether a frame has an offset in its binary or function."""
     return frame.offset is not None or frame.function_offset is not None
 
 
 def _is_told(frame: TextFrame) -> bool:
-    """Whether all that a note on a frame depends on stands on its line, its function and its place in parts."""
+    """Whether the parts of one line hold everything that determines a frame's note: its function and location."""
     if frame.outward or frame.first_line != frame.last_line or (_is_in_binary(frame) and frame.address is None):
         return False
     kinds = {part.kind for part in frame.parts}
@@ -354,7 +353,7 @@ def _is_told(frame: TextFrame) -> bool:
 
 
 def _between(parts: Iterable[Part], end: int) -> Spans:
-    """What is not of these parts."""
+    """Return the spans between these parts."""
     spans, position = [], 0
     for part in sorted(parts, key=lambda part: part.start):
         spans.append((position, part.start))
@@ -363,9 +362,9 @@ def _between(parts: Iterable[Part], end: int) -> Spans:
 
 
 def _tells_more(frame: TextFrame, before: TextFrame | None, line: str) -> bool:
-    """Whether a line says more of where its frame is than those `before` did.
+    """Whether a line locates its frame more precisely than the lines `before`.
 
-    gdb wraps frames, and puts the place, or the library, last: only behind all arguments may the name be all there is.
+    gdb wraps frames and puts the location, or the library, last. Only after all arguments may the name be all there is.
     """
     if frame.format is Format.GDB and not frame.place and not frame.module:
         return line.rstrip().endswith(")")

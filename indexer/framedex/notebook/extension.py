@@ -107,7 +107,7 @@ class Extension:
             options = cell_options(line)
             self._check_alone()
             if not self._running:
-                raise FramedexError("A cell that runs silently cannot be recorded.", "Run it as others are.")
+                raise FramedexError("A silent cell cannot be recorded.", "Run it without silent=True.")
             self._kernel.choose(options.plugin, options.machine)
             self._recording = CellRecording(options, self._name())
             self._recorded = self._running[-1]

@@ -44,7 +44,7 @@ class Kernel:
         """Raise FramedexError where what this process does cannot be recorded."""
         if self._is_missed and _has_opened_devices():
             raise FramedexError(
-                "JAX opened its devices before framedex was there, so nothing of this kernel can be recorded.",
+                "JAX initialised its devices before framedex was loaded, so this kernel cannot be recorded.",
                 f"{_RESTART}, or run this cell in a process of its own: %%framedex --fresh.",
             )
         if self._trouble is not None:
@@ -56,7 +56,7 @@ class Kernel:
             return
         if _has_opened_devices():
             raise FramedexError(
-                "JAX has opened its devices already, so no other machine can be chosen in this kernel.",
+                "JAX has already initialised its devices, so this kernel cannot change the machine.",
                 f"{_RESTART}, and choose before JAX is used, or run this cell in a process of its own:"
                 " %%framedex --fresh.",
             )

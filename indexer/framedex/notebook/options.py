@@ -91,7 +91,7 @@ def _parsed(command: click.Command, line: str) -> Options:
     try:
         options: Options = command.main(shlex.split(line), prog_name=command.name, standalone_mode=False)
     except click.ClickException as error:
-        raise FramedexError(error.format_message(), "`%%framedex?` says what can be asked for.") from None
+        raise FramedexError(error.format_message(), "`%%framedex?` lists the options.") from None
     except ValueError as error:  # a quote without its end
         raise FramedexError(f"{line} cannot be read: {error}.") from None
     return options
@@ -101,11 +101,11 @@ def _chosen(
     name: str, output: Path | None, fresh: bool, plugin: str, behaviours: tuple[Path, ...], **others: Any
 ) -> Options:
     if name and not name.isidentifier():
-        raise click.UsageError(f"-o {name} is no name of a variable.")
+        raise click.UsageError(f"-o {name} is not a variable name.")
     recording = recording_variables({each: others.pop(each) for each in RECORDING})
     machine = machine_variables(others)
     if plugin and machine:
-        raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")
+        raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
     if behaviours:
         machine |= behaviour_variables(behaviours, None if plugin else "tpu", is_own_python=True)
     return Options(name, output, fresh, plugin, recording, machine)

@@ -60,9 +60,7 @@ class Apart:
         check_python(sys.executable)  # noqa: TID251
         runtime = check_jaxlib(sys.executable)  # noqa: TID251
         if runtime is not Runtime.PJRT:
-            raise FramedexError(
-                "Budgets need a JAX that enters its runtime through the PJRT C API.", "Use a newer JAX."
-            )
+            raise FramedexError("Budgets need a JAX with the PJRT C API.", "Use a newer JAX.")
         with tempfile.TemporaryDirectory(prefix="framedex-") as folder:
             path = Path(folder) / "reports"
             path.write_text(json.dumps({"wanted": self._name}) + "\n")

@@ -65,8 +65,8 @@ def recorded_of(item: pytest.Item) -> Recorded:
     recorded = item.stash.get(_recorded, None)
     if recorded is None:
         raise FramedexError(
-            "It was not known that this test is to be recorded.",
-            "Name `recorded` among its arguments, or those of its fixtures.",
+            "This test was not marked for recording.",
+            "Add `recorded` to its arguments, or to those of its fixtures.",
         )
     return recorded
 

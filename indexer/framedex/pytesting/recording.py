@@ -44,7 +44,7 @@ class Recording(Answered):
     def index(self) -> Index:
         """The index of the block alone. Raises FramedexError before its end, and where nothing could be recorded."""
         if self._captures is None:
-            raise FramedexError("A recording is asked when its `with` block has ended.", "Move the question behind it.")
+            raise FramedexError("Query a recording after its `with` block.", "Move the query below the block.")
         path = self.index_path
         _write_index(path, self._captures)
         index = Index.open(path)
@@ -91,16 +91,14 @@ def _check_that_it_tells(index: Index) -> None:
     captures = index.captures()
     for capture in captures:
         if capture.stops:
-            raise FramedexError(
-                "Not all of the calls are recorded, so nothing is judged.", stopped_early(capture.stops)
-            )
+            raise FramedexError("Some calls are missing, so budgets cannot be checked.", stopped_early(capture.stops))
         if chosen := Metadata.parse(capture.metadata_text).selected_by:
             raise FramedexError(
-                f"The recording leaves out calls ({', '.join(sorted(chosen))}), so nothing is judged.",
-                "Run the tests without it.",
+                f"The recording excludes calls ({', '.join(sorted(chosen))}), so budgets cannot be checked.",
+                "Run the tests without these variables.",
             )
     if not index.calls.find(CallFilter(function=_RUNTIME), 1) and (why := _why_nothing(captures)):
-        raise FramedexError(f"No call into the runtime was recorded, so nothing is judged: {why}.", _ON_ANOTHER_DEVICE)
+        raise FramedexError(f"No runtime calls were recorded, so budgets cannot be checked: {why}.", _ON_ANOTHER_DEVICE)
 
 
 _RUNTIME = "PJRT_*"

@@ -60,7 +60,7 @@ def read_map(path: Path) -> Iterator[tuple[SourceMapInfo, Iterator[ExtractedFile
             yield _header(path, next(lines, b"")), _files(path, lines)
     except OSError as error:
         raise SourceMapError(
-            f"{path} cannot be read: {error.strerror or error}.", "Check that it is there, and its permissions."
+            f"{path} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
         ) from error
 
 
@@ -154,10 +154,10 @@ def _decompressed(path: Path, stream: IO[bytes], data: bytes) -> Iterator[bytes]
 
 
 def _refuse_as_no_map(path: Path) -> NoReturn:
-    raise SourceMapError(f"{path} is no source map.", "`framedex sources export ROOT -o FILE` makes one.")
+    raise SourceMapError(f"{path} is not a source map.", "`framedex sources export ROOT -o FILE` creates one.")
 
 
 def _refuse_as_damaged(path: Path, problem: str) -> NoReturn:
     raise SourceMapError(
-        f"The source map {path} is damaged: {problem}. Nothing of it was imported.", "Fetch or export it again."
+        f"The source map {path} is damaged: {problem}. Nothing was imported.", "Fetch or export it again."
     )

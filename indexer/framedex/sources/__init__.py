@@ -4,7 +4,7 @@ Start at:
 - `matching.py`, then `types.py`: the definition of a symbol
 - `standing.py`, then `callline.py`, `callorder.py`, `alignment.py`: the line of a frame in its function
 - `calls.py`, then `implicit.py` and `gcclines.py`: the calls in a function's text, and their lines by compiler
-- `meant.py`: the definitions that a written call can reach
+- `meant.py`: the possible definitions of a written call
 - `changes.py`, then `moving.py`: the current line of a recorded line
 - `python_loops.py`: loops of a Python file
 

@@ -1,8 +1,8 @@
-"""The calls of a function as compiled, held against those that are written: which part of the one fits the other.
+"""Alignment of a function's compiled calls with its written calls.
 
-Each way through the machine code passes calls in an order that the source has too. So of a call somewhere on the way
-the best way to it and the best way from it on are looked for, each with as many calls as can be found in the source,
-one after the other. A loop is gone through once.
+Every path through the machine code executes calls in source order. So for each compiled call, dynamic programming
+finds the best match for the paths that lead to it and for the paths that follow it. The best match has the most calls
+that appear in the source in the same order. Loops are traversed once.
 """
 
 from __future__ import annotations
@@ -14,29 +14,30 @@ import numpy as np
 import numpy.typing as npt
 
 Weights = npt.NDArray[np.float64]
-"""For each call as written what it says that it is compiled somewhere; 0 where it cannot be."""
+"""The evidence of one compiled call for each written call; 0 means no match."""
 
-_MOST_CELLS = 1 << 20  # calls as compiled times calls as written; more takes longer than a line is worth
-_MOST_STEPS = 1 << 24  # from one stretch to the next, times calls as written: numbers of eight bytes that are held
+_MOST_CELLS = 1 << 20  # compiled calls times written calls; aligning more takes too long for one line
+_MOST_STEPS = 1 << 24  # edges between stretches times written calls: the 8-byte numbers in memory
 
 
 class Stretch(NamedTuple):
-    """Machine code that runs as a whole: its calls, by number, and the earlier stretches that it can run after."""
+    """A basic block: the indices of its calls, and the indices of its predecessors."""
 
     calls: range
     after: Sequence[int]
 
 
 class Alignment:
-    """What is before and after each call, as well as it fits what is written before and after a place."""
+    """Scores for the calls before and after each compiled call, matched with those around each written call."""
 
     def __init__(
         self, flow: Sequence[Stretch], weights: Callable[[int], tuple[Weights, Weights] | None], written: int
     ) -> None:
-        """`flow` has each stretch after those that lead to it. `written` is how many calls are written.
+        """Align the compiled calls of `flow` with `written` calls.
 
-        `weights` are those of a call as compiled, first where it is the one that is written, then where what is
-        written calls it: that may be several in a row.
+        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call. The first has
+        written calls that are this call. The second has written calls whose callee makes this call, perhaps several
+        compiled calls in a row.
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}
@@ -63,9 +64,9 @@ class Alignment:
                 begins[i].append(so_far)
 
     def fit(self, call: int, site: int, is_repeated: bool) -> float:
-        """How well what is around a call fits what is around a place in the source.
+        """Return how well the calls around a compiled call match those around a written call.
 
-        `is_repeated`: what is written there can make other calls as well.
+        `is_repeated`: the written call can account for other compiled calls too.
         """
         if call not in self._before:
             return 0.0
@@ -81,7 +82,7 @@ def _best(ways: Sequence[Weights], nothing: Weights) -> Weights:
 
 
 def _further(so_far: Weights, own: Weights, inside: Weights) -> Weights:
-    """The best fit of what is written up to each place, with one call more."""
+    """Extend the best scores of all prefixes of the written calls by one compiled call."""
     further = so_far.copy()
     np.maximum(further[1:], so_far[:-1] + own, out=further[1:])
     np.maximum(further[1:], so_far[1:] + inside, out=further[1:])

@@ -1,4 +1,4 @@
-"""What functions and macros call, read from their lines when somebody asks: most of a tree is never asked for."""
+"""The calls of functions and macros, read from their source on demand because most of a tree is never queried."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
 
-_MOST_NAMESAKES = 12  # a name that more functions have says nothing
-_MOST_MACROS = 256  # that what is called consists of
-_LONGEST = 400  # lines; nothing longer is inlined
+_MOST_NAMESAKES = 12  # a name shared by more functions is no evidence
+_MOST_MACROS = 256  # macros expanded for one name
+_LONGEST = 400  # lines; compilers inline no longer functions
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
 _NO_CALL = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
 
 
 class _Names(NamedTuple):
-    """The names that are called, and those of them that are not names of macros."""
+    """Called names, and the subset that are not macro names."""
 
     all: frozenset[str]
     of_functions: tuple[str, ...]
 
 
 class Bodies:
-    """The calls in sources. Keeps what it read, so an object lasts for one piece of work."""
+    """The calls in source files. Caches all it reads, so use one object per task."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class Bodies:
         written_in: Callable[[str], Mapping[Span, Sequence[WrittenCall]]],
         calls_in_bodies: Callable[[str, bool, int, int], Sequence[Counter[str]]] | None = None,
     ) -> None:
-        """`definitions` gives the C++ definitions of a short name, `written_in` the calls of a file by function.
+        """`definitions` returns the C++ definitions with a short name, `written_in` the calls of a file by function.
 
-        `calls_in_bodies(name, is_member, most, longest)` gives, in place of what is found by those, the names that each
-        function or macro of a name calls, with how often: none of one with more lines than `longest`, nothing of a name
-        that more than `most` have. With `is_member` functions of no class are left out.
+        `calls_in_bodies(name, is_member, most, longest)` replaces both. It returns, for each function or macro with this
+        name, the called names and their counts. It skips functions with more than `longest` lines, and returns nothing if
+        more than `most` definitions share the name. `is_member` excludes free functions.
         """
         self._definitions, self._written_in = definitions, written_in
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
@@ -57,15 +57,15 @@ class Bodies:
         self._lines = lru_cache(maxsize=256)(_lines)
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
-        """The calls of a file by function; none of one that cannot be read."""
+        """The calls of a file by function; empty if the file is unreadable."""
         if path not in self._written:
             self._written[path] = self._written_in(path)
         return self._written[path]
 
     def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
-        """How often what is called at `site` calls `called`, itself or through so many others but one.
+        """Count how often the callee at `site` calls `called`, directly or through at most `hops - 1` other functions.
 
-        Of functions of one name, that which calls it most often counts; through others it is 1, or 0 for not at all.
+        Among functions with one name, the one with the most calls counts. An indirect call counts as 1; 0 means no call.
         """
         bodies = self._bodies(site.callee, site.is_member)
         direct = max((body[called.name] for body in bodies), default=0)
@@ -81,7 +81,7 @@ class Bodies:
         return self._reached[key]
 
     def _names_within(self, name: str, is_member: bool) -> _Names:
-        """What functions and macros of a name call. What a macro calls is no hop: it stands where the macro does."""
+        """The names called by functions and macros with this name. Macro calls are expanded: they do not count as a hop."""
         key = name, is_member
         if key not in self._within:
             found = dict.fromkeys(inner for body in self._bodies(name, is_member) for inner in body)
@@ -96,7 +96,7 @@ class Bodies:
         return self._within[key]
 
     def _bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
-        """The names called by each function of this name, with how often. A member is never a function of no class."""
+        """The called names and their counts, for each function with this name. A member call excludes free functions."""
         key = name, is_member
         if key not in self._names:
             self._names[key] = self._calls_in_bodies(name, is_member, _MOST_NAMESAKES, _LONGEST)
@@ -111,7 +111,7 @@ class Bodies:
         return [c for c in self._definitions(name) if c[1].kind in kinds and "::~" not in c[1].name]
 
     def _destroying(self, name: str) -> list[Candidate]:
-        """The destructors of this name, and their classes, the members of which they destroy."""
+        """The destructors with this name, and the classes they belong to, because these destroy their members."""
         found = self._definitions(name[1:])
         return [c for c in found if c[1].kind == "class" or (c[1].kind == "method" and c[1].name.endswith(f"::{name}"))]
 
@@ -131,18 +131,20 @@ class Bodies:
 def bodies_in_trees(
     definitions: Callable[[str, str], Sequence[Candidate]], definitions_in: Callable[[str], Sequence[Definition]]
 ) -> Bodies:
-    """The calls in indexed sources: `definitions` gives those of a short name and language, `definitions_in` those of a
-    file with their calls."""
+    """The calls in indexed sources.
+
+    `definitions` returns the definitions with a short name in a language, `definitions_in` those of a file, with calls.
+    """
     return Bodies(lambda name: definitions(name, "cpp"), lambda path: calls_written_in(path, definitions_in(path)))
 
 
 def calls_written_in(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
-    """The calls of a file with these definitions: as its text has them if it is here, else as far as they are known."""
+    """The calls of a file with these definitions: from its text if the file is local, else from the definitions."""
     return written_calls(_read(path), definitions) if is_local(path) else known_calls(definitions)
 
 
 def names_called(lines: Sequence[str], definition: Definition) -> Counter[str]:
-    """The names that look called in the lines of a definition, with how often, but its own."""
+    """The names that look like calls in the lines of a definition, with counts, without its own name."""
     body = _text_of(lines, definition)
     own = short_of(tuple(definition.name.split("::")))
     found = _CALL.findall(body)

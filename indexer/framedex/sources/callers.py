@@ -1,4 +1,4 @@
-"""A function as it is written and as it was compiled: what finds the lines of calls compares the two."""
+"""A function as written and as compiled: the input for finding the lines of its calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.sources.calls import Span, WrittenCall
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How calls of a function are written: its name, what kind of call, and how many parameters (None: any)."""
+    """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any)."""
 
     name: str
     kind: str  # call, construct, destroy, operator; memory: operator new and delete
@@ -21,25 +21,24 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Unnamed:
-    """What is called without a name: at an address, or through the pointer at `slot` (`CallInstruction`)."""
+    """A callee without a symbol: called by address, or through the pointer at `slot` (`CallInstruction`)."""
 
     target: int
     slot: int | None
 
 
 Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | None]]]
-"""What runs before and after a call of the machine code, nearest first; None for a function without a name."""
+"""The calls that run before and after a compiled call, nearest first; None for a callee without a name."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # each is itself: what is found out about one is kept
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, because results are cached per object
 class Caller:
-    """A function as it is written and as it was compiled.
+    """A function as written and as compiled.
 
-    `sites` are the calls in its lines, by function and lambda; `compiled` its calls in machine code in order of
-    address (None: nothing tells what is called), empty where the binary is not there. `numbers` are the constants that
-    the machine code passes to one of them; `jumps` those that are jumps, in place of a call that ends the function;
-    `texts` are those that it passes, `flow` is in which order they can run. `compiler`: clang, gcc, or empty where
-    nobody knows.
+    `sites` has the calls in its lines, by function and lambda. `compiled` has its calls in machine code, in address order
+    (None: unknown callee); it is empty if the binary is missing. The callables take an index into `compiled`: `numbers`
+    returns the constants that are passed, `texts` the strings that are passed. `jumps` has the indices of tail calls.
+    `flow` returns the possible execution order. `compiler` is `clang`, `gcc`, or empty if unknown.
     """
 
     span: Span
@@ -54,11 +53,14 @@ class Caller:
 
 
 Reaches = Callable[[WrittenCall, Called, int], int]
-"""How often what is called there calls the called, itself or through so many others; 0 for not at all."""
+"""How often the callee at a site calls the function, directly or within a number of hops; 0 if it never does."""
 
 
 def called(symbol: str) -> Called | None:
-    """How a function of this demangled name is called; None where that cannot be looked for, as with destructors."""
+    """The written form of calls to a function with this demangled name.
+
+    Returns None if calls cannot be searched for: lambdas, call operators, conversions and names in braces.
+    """
     name = parse_name(symbol)
     if not name.parts or name.key[-1] == LAMBDA:
         return None
@@ -71,7 +73,7 @@ def called(symbol: str) -> Called | None:
         return Called(own, "operator", None) if own != "operator()" and not own[8:9].isspace() else None
     if own.startswith("{"):
         return None
-    # Of std::string, the demangled name has `basic_string` for its last part alone.
+    # Demanglers print std::string's constructor as `std::string::basic_string`.
     scope = name.parts[-2].text if len(name.parts) > 1 else ""
     is_string = scope == "string" and own.removeprefix("~") == "basic_string"
     if own.startswith("~"):

@@ -1,9 +1,8 @@
-"""The line of a call where no debug information says it: among the calls that are written in the caller.
+"""The line of a call without debug information, chosen from the calls written in the caller.
 
-What is known is the caller's body, the name of the function called, and the caller's machine code. The calls of that
-name are the candidates; the ones made from inside a function that was inlined are those of that function. Between
-several, the calls that run before and after decide, whose names the binary has too, and the constants and texts
-that are passed.
+The inputs are the caller's source, the callee's name, and the caller's machine code. The candidates are the written
+calls with the callee's name. For a call from an inlined function, the candidate is the call of that function. Among
+several candidates, the names of the preceding and following calls decide, with the constants and strings passed.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ _MAKING = frozenset(("call", "new", "braces", "variable", "initializer"))
 def call_line(
     caller: Caller, callee: Called, instruction: int | None, reaches: Reaches
 ) -> tuple[How | None, tuple[int, ...]]:
-    """How the line of a call is known and the lines it can be, the likeliest first; (None, ()) where nothing fits.
+    """Return how the line of a call is known and its possible lines, most likely first; (None, ()) if no call matches.
 
-    `instruction` is the index of the call in `caller.compiled`, None if it is not among them.
+    `instruction` is the index of the call in `caller.compiled`, or None if it is not there.
     """
     body = _body(caller, reaches)
     own, nested = body.written(callee)
@@ -67,9 +66,9 @@ def call_line(
 
 
 def _times_compiled(caller: Caller, callee: Called, instruction: int | None) -> int:
-    """How often the machine code has this call: as often as it is written, or what was inlined calls it as well.
+    """Count how often this call appears in the machine code, whether written or from an inlined function.
 
-    0 where nobody can tell: a table of pointers can be that of another class, with another function at the same place.
+    Returns 0 if unknown: a call through a table of pointers may belong to another class with the same slot.
     """
     call = None if instruction is None else caller.compiled[instruction]
     if isinstance(call, Unnamed):
@@ -78,7 +77,7 @@ def _times_compiled(caller: Caller, callee: Called, instruction: int | None) -> 
 
 
 def _fits(site: WrittenCall, callee: Called) -> bool:
-    """Whether a call as written can be one of the callee: defaults add arguments, nothing takes any away."""
+    """Whether a written call can be a call of the callee. Default arguments allow fewer arguments, never more."""
     if callee.kind == "destroy":
         return destroys(site, callee.name)
     if callee.kind == "memory":
@@ -96,12 +95,12 @@ def _fits(site: WrittenCall, callee: Called) -> bool:
 
 @lru_cache(maxsize=32)
 def _body(caller: Caller, reaches: Reaches) -> _Body:
-    """What is written in a function: the same for each of its calls."""
+    """The written calls of a function, cached across its compiled calls."""
     return _Body(caller, reaches)
 
 
 class _Body:
-    """The calls written in a function, those of its lambdas included."""
+    """The calls written in a function, including those of its lambdas."""
 
     def __init__(self, caller: Caller, reaches: Reaches) -> None:
         first, last = caller.span
@@ -110,18 +109,18 @@ class _Body:
         self._own = self._as_compiled(caller.sites.get(caller.span, ()))
         inside = [span for span in caller.sites if span != caller.span and first <= span[0] and span[1] <= last]
         nested = [site for span in inside for site in self._as_compiled(caller.sites[span])]
-        # The function's own are in the order of evaluation already, which lines are not: f(\n g()).
+        # The function's own calls are already in evaluation order, which differs from line order: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self.order = CallOrder(caller, self._all, reaches)
 
     def _as_compiled(self, sites: Sequence[WrittenCall]) -> list[WrittenCall]:
-        """The calls with the lines that the compiler gives them."""
+        """The calls with the lines that the compiler assigns."""
         if self._caller.compiler != "gcc":
             return list(sites)
         return [replace(site, line=site.gcc_lines[0]) if site.gcc_lines else site for site in sites]
 
     def lines_of(self, sites: Sequence[WrittenCall]) -> tuple[int, ...]:
-        """The lines of calls, each once, and the others that they can have by this compiler."""
+        """The lines of calls without duplicates, then the alternative lines of this compiler."""
         others = () if self._caller.compiler == "clang" else (line for site in sites for line in site.gcc_lines)
         return tuple(dict.fromkeys((*lines_of(sites), *others)))
 
@@ -132,27 +131,28 @@ class _Body:
         through: Sequence[WrittenCall],
         instruction: int | None,
     ) -> tuple[int, ...]:
-        """The lines that calls can have, the likeliest for this instruction first."""
+        """The possible lines of calls, most likely for this instruction first."""
         lines = self.order.ordered(callee, direct, through, instruction)
         return tuple(dict.fromkeys((*lines, *self.lines_of([*direct, *through]))))
 
     def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
-        """The calls of the callee by name: in the function itself, and in its lambdas."""
+        """The calls with the callee's name: in the function itself, then in its lambdas."""
         own = [site for site in self._own if _fits(site, callee)]
         known = frozenset(own)
         return own, [site for site in self._all if _fits(site, callee) and site not in known]
 
     def is_sure(self, callee: Called, line: int) -> bool:
-        """Whether the only line with a call of the callee is where it is called.
+        """Whether the only line with a call of the callee is certain.
 
-        Built-in types have operators too, and what is destroyed on other lines may hold such an object.
+        Operators are uncertain because built-in types have them too. A destructor is uncertain if objects are destroyed on
+        other lines: these may hold an object of its class.
         """
         if callee.kind == "destroy":
             return all(site.line == line for site in self._all if site.kind == "destroy")
         return callee.kind != "operator"
 
     def by_class(self, callee: Called) -> list[WrittenCall]:
-        """Where objects of a constructor's class are made, with as many arguments as may be: some have defaults."""
+        """The sites that construct an object of the constructor's class, with fewer arguments if parameters have defaults."""
         return [
             site
             for site in self._all
@@ -162,10 +162,10 @@ class _Body:
         ]
 
     def by_destruction(self, callee: Called, instruction: int | None) -> tuple[How | None, tuple[int, ...]]:
-        """The line of a destructor that nothing written in the function tells to be of this class.
+        """The line of a destructor call if no object of its class is declared in the function.
 
-        Those of what may hold such an object come first, and those of functions that destroy one; then those of objects
-        of unknown classes, and the end of the function, where most are.
+        Objects that may hold such an object come first, with functions that destroy one. Then come objects of unknown
+        classes. The last resort is the end of the function, the most frequent line of destructors.
         """
         near = [site for site in self._all if may_hold(site, callee.name)] + self._opened(callee, 1)
         if near:
@@ -182,7 +182,7 @@ class _Body:
     def by_memory(
         self, callee: Called, direct: Sequence[WrittenCall], instruction: int | None
     ) -> tuple[How | None, tuple[int, ...]]:
-        """The line where memory is taken or given back: a `new`, a `delete`, or a function that has one."""
+        """The line of an allocation or deallocation: a `new`, a `delete`, or a call of a function that contains one."""
         through = self._opened(callee, 1)
         if not direct and not through:
             return None, ()
@@ -190,23 +190,24 @@ class _Body:
         return how, self.ordered(callee, direct, through, instruction)
 
     def by_macro(self, callee: Called) -> list[WrittenCall]:
-        """The calls of macros that call the callee."""
+        """The macro calls whose macro calls the callee."""
         macros = [site for site in self._all if site.is_of_macro]
         return [site for site in macros if self._reaches(site, callee, MOST_HOPS)]
 
     def through(self, callee: Called, direct: Sequence[WrittenCall], most: int = 0) -> tuple[WrittenCall, ...]:
-        """The calls of functions that call the callee, over `most` hops, and were inlined here at least once."""
+        """The calls of functions that were inlined here at least once and reach the callee within `most` hops."""
         return tuple(self._opened(callee, most or (MOST_HOPS if not direct else 2)))
 
     def namesakes(self, callee: Called) -> list[WrittenCall]:
-        """The calls of what has the callee's name and other parameters, where one was inlined: it may pass them on, as
-        `swap(a, b)` does to `a.swap(b)`.
+        """The calls with the callee's name but other parameters that were inlined at least once.
+
+        Such a function may forward to the callee, as `swap(a, b)` does to `a.swap(b)`.
         """
         named = (site for site in self._all if site.callee == callee.name and site.kind == "call")
         return [site for site in named if not _fits(site, callee) and self.order.is_opened(site)]
 
     def _opened(self, callee: Called, hops: int) -> list[WrittenCall]:
-        """The calls of functions that were inlined at least once and call the callee, over so many hops at most."""
+        """The calls of functions that were inlined at least once and reach the callee within `hops` hops."""
         return [
             site
             for site in self._all

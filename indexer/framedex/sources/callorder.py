@@ -1,4 +1,4 @@
-"""Which of several calls as written an instruction is: the order of calls, their neighbours, and what they pass."""
+"""Match an instruction to one of several written calls, by call order, neighbouring calls and arguments."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from framedex.sources.callers import Called, Caller, Reaches
 from framedex.sources.calls import WrittenCall
 
 MOST_HOPS = 3
-"""Through how many functions that were inlined a call is looked for."""
+"""The maximum number of inlined functions between a written call and the callee."""
 
 _MOST_NEIGHBOURS = 40  # sites to look at around a candidate
-_NEARER = 0.85  # what the next neighbour in the binary counts, to the one before it
+_NEARER = 0.85  # weight of each neighbour in the binary, relative to the next nearer one
 _NEARER_WRITTEN = 0.9
-_INLINED = 1.0  # what a neighbour counts that was inlined or came from a macro
-_WAYS = 2.0  # what counts the fit of all calls that run before and after, to that of the nearest ones
-_ORDER = 0.1  # what the order of addresses counts: it decides where nothing else does
-_HOP = 0.3  # what each function more counts against one that was inlined, through which the call is reached
-_TEXT = 1.0  # what a text counts that is written in the arguments and passed: as much as a name used once
-_SHORTEST = 4  # bytes of a literal that may be a part of a text, as the preprocessor joins them
-_NUMBER = 0.25  # what a number counts that is written as an argument, and passed or not
+_INLINED = 1.0  # weight of a neighbour that was inlined or expanded from a macro
+_WAYS = 2.0  # weight of the alignment of all calls, relative to the nearest calls
+_ORDER = 0.1  # weight of the address order: only breaks ties
+_HOP = 0.3  # penalty for each inlined function between the written call and the callee
+_TEXT = 1.0  # weight of a string that is both written and passed: the same as a name used once
+_SHORTEST = 4  # bytes of a literal that may match part of a string, because the preprocessor concatenates literals
+_NUMBER = 0.25  # weight of a written number: added if it is passed, subtracted if not
 _ARITY = 0.5
-_LAST = 1.0  # what it counts against a call that something follows, where the machine code jumps to what it calls
-_TOLD = 1.0  # what neighbours have to tell of a call that is not written: with less, two in three are elsewhere
-_MOST_COMPARED = 200  # candidates, the nearest in order, whose neighbours are looked at
-_MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
+_LAST = 1.0  # penalty for a written call that is not last in its function, if the compiled call is a tail call
+_TOLD = 1.0  # minimum neighbour score for an implicit call: below it, two of three lines were wrong
+_MOST_COMPARED = 200  # candidates whose neighbours are compared, nearest in order
+_MOST_PAIRS = 400  # compiled times written calls of one callee; above it, each call is ranked separately
 
 
 def lines_of(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
-    """The lines of calls, each once."""
+    """The lines of calls, without duplicates."""
     return tuple(dict.fromkeys(site.line for site in sites))
 
 
 class CallOrder:
-    """Orders the calls written in a function by how well they fit an instruction of it."""
+    """Ranks the calls written in a function by how well they match one of its instructions."""
 
     def __init__(self, caller: Caller, written: Sequence[WrittenCall], reaches: Reaches) -> None:
-        """`written` are all calls in the function's lines, those of its lambdas included."""
+        """`written` has all calls in the function's lines, including those of its lambdas."""
         self._caller = caller
         self._reaches = reaches
         self._all = written
@@ -53,7 +53,7 @@ class CallOrder:
         self._compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
         self._weights: dict[tuple[str, bool, str], float] = {}
         self._rows: dict[str, tuple[Weights, Weights] | None] = {}
-        # Sites that are written alike weigh the same.
+        # Sites with the same callee and kind have the same weight.
         kinds: dict[tuple[str, str, bool], WrittenCall] = {}
         for site in written:
             kinds.setdefault((site.callee, site.kind, site.is_member), site)
@@ -66,7 +66,7 @@ class CallOrder:
         return Alignment(self._caller.flow(), self._row, len(self._all))
 
     def _row(self, call: int) -> tuple[Weights, Weights] | None:
-        """The weights of a call as compiled, as `Alignment` wants them."""
+        """The weights of a compiled call, in the form that `Alignment` requires."""
         callee = self._caller.compiled[call]
         if not isinstance(callee, Called):
             return None
@@ -84,16 +84,16 @@ class CallOrder:
         through: Sequence[WrittenCall],
         instruction: int | None,
     ) -> tuple[int, ...]:
-        """The lines of the sites, the likeliest for this instruction first.
+        """The lines of the sites, most likely for this instruction first.
 
-        `direct` are the calls of the callee, `through` those of functions that were inlined.
+        `direct` has calls of the callee, `through` calls of inlined functions.
         """
         inside = frozenset(through)
         chosen = inside.union(direct)
         candidates = [site for site in self._all if site in chosen]
         if instruction is None or len(lines_of(candidates)) == 1:
             return lines_of(candidates)
-        # CHECK, LOG and their kind pass on __LINE__.
+        # CHECK, LOG and similar macros pass __LINE__.
         passed = self._caller.numbers(instruction)
         told = [site for site in candidates if site.line in passed and site.is_of_macro]
         if len(lines_of(told)) == 1:
@@ -103,17 +103,17 @@ class CallOrder:
         shares = [self._reaches(site, callee, MOST_HOPS) if site in inside else 1 for site in candidates]
         own = self._scores(callee, instruction, alike, candidates, shares)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
-        # More than written: some were made twice, as when a loop is unrolled.
+        # More compiled than written calls mean duplicates, as in an unrolled loop: then no one-to-one assignment exists.
         if len(alike) <= sum(shares) and len(alike) * len(candidates) <= _MOST_PAIRS:
             scores = [own if i == instruction else self._scores(callee, i, alike, candidates, shares) for i in alike]
             ordered.insert(0, _assignment(scores, shares)[alike.index(instruction)])
         return lines_of([candidates[i] for i in ordered])
 
     def beside(self, instruction: int | None, is_before: bool, least: float = _TOLD) -> tuple[int, ...]:
-        """The lines of the calls that an unwritten one can belong to, by what runs around it, the likeliest first; none
-        where that tells less than `least`.
+        """The lines of the written calls next to an implicit call, most likely first, by the calls that run around it.
 
-        `is_before`: it makes what the call is given; else it is rid of what the call gave or was given.
+        Returns nothing if the best score is below `least`. `is_before`: the implicit call constructs an argument of the
+        written call. Otherwise it destroys an argument or the result.
         """
         if instruction is None:
             return ()
@@ -137,7 +137,10 @@ class CallOrder:
         candidates: Sequence[WrittenCall],
         shares: Sequence[int],
     ) -> list[float]:
-        """How well each site fits this instruction, one of those alike. `shares`: how many of them each may be."""
+        """Score each site for this instruction, one of the compiled calls in `alike`.
+
+        `shares` has the maximum number of these compiled calls for each site.
+        """
         called = self._caller.compiled[instruction]
         before, after = self._caller.neighbours(instruction)
         passed = frozenset(self._caller.numbers(instruction))
@@ -163,7 +166,7 @@ class CallOrder:
         return scores
 
     def _hops(self, site: WrittenCall, callee: Called) -> int:
-        """Through how many others what is called there calls the callee; 0 for itself."""
+        """The number of functions between the callee at a site and `callee`; 0 for a direct call."""
         if site.callee == callee.name:
             return 0
         return next((hops for hops in range(MOST_HOPS) if self._reaches(site, callee, hops + 1)), MOST_HOPS)
@@ -171,14 +174,17 @@ class CallOrder:
     def _rank(
         self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall], shares: Sequence[int]
     ) -> float:
-        """The place among all shares by the order of addresses: of those alike, or of all calls if none is."""
+        """The position of an instruction, in address order, among all shares of the candidates.
+
+        Uses the order among the calls in `alike`, or among all calls if the instruction is the only one.
+        """
         if len(alike) > 1:
             return (alike.index(instruction) + 0.5) / len(alike) * sum(shares)
         at = (instruction + 0.5) / len(self._caller.compiled) * len(self._all)
         return sum(share for site, share in zip(candidates, shares, strict=True) if self._places[site] < at)
 
     def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
-        """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
+        """The weight of the longest common subsequence of names. Rare names and near calls weigh more."""
         following = [0.0] * (len(written) + 1)
         for i in reversed(range(len(compiled))):
             callee = compiled[i]
@@ -191,7 +197,7 @@ class CallOrder:
         return following[0]
 
     def _weight(self, site: WrittenCall, callee: Called) -> float:
-        """What it says that a call is written and compiled here: by its name, or from inside what is called."""
+        """The evidence that a written call is this compiled call: by name, or as a call from an inlined callee."""
         key = site.callee, site.is_member, callee.name
         if key not in self._weights:
             if site.callee == callee.name:
@@ -204,17 +210,17 @@ class CallOrder:
         return self._weights[key]
 
     def is_opened(self, site: WrittenCall) -> bool:
-        """Whether what is called there can be part of this function: a macro, or inlined at least once."""
+        """Whether the callee at a site can be part of this function: a macro, or a function inlined at least once."""
         return self._compiled[site.callee] < self._uses[site.callee]
 
 
 def _in_common(written: Collection[bytes], passed: Collection[bytes]) -> int:
-    """How many texts that are passed are written, whole or as a part of several."""
+    """Count the passed strings that are written, whole or as one of several concatenated literals."""
     return sum(any(text == each or (len(text) >= _SHORTEST and text in each) for text in written) for each in passed)
 
 
 def _assignment(scores: Sequence[Sequence[float]], shares: Sequence[int]) -> list[int]:
-    """A site for each instruction, no more than its share for one site, taking the best pairs first."""
+    """Assign a site to each instruction, greedily by score, within each site's share."""
     pairs = sorted(
         ((score, -i, -j) for i, row in enumerate(scores) for j, score in enumerate(row)),
         reverse=True,

@@ -1,7 +1,7 @@
-"""The calls written in functions, arranged for comparison with those in machine code.
+"""The calls written in functions, in the form for comparison with machine code.
 
-The extractor gives the name of each call and where it is. The order of evaluation, how many arguments there are, and
-which line a debugger would give are read off the text around it here, for the few files that somebody asks about.
+The extractor returns the name and position of each call. This module adds the evaluation order, the number of
+arguments and the line that a debugger reports. It reads them from the surrounding text, only for queried files.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from framedex.sources.implicit import implied_calls
 _Found = TypeVar("_Found")
 
 Span = tuple[int, int]
-"""The first and the last line of a function or lambda, as its `Definition` has them."""
+"""The first and last line of a function or lambda, as in its `Definition`."""
 
 BODIES = frozenset(("function", "method", "macro"))
-"""The kinds of definitions whose calls another function can make by having them inlined."""
+"""The kinds of definitions whose calls can appear in another function by inlining."""
 
 _FUNCTIONS = BODIES - {"macro"}
 
@@ -48,29 +48,29 @@ _END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
 _RETURN = re.compile(rb"[^;{}]*\breturn\b")
 _LONGEST_STATEMENT = 1 << 10  # bytes
 _LONGEST_QUALIFIERS = 200  # bytes
-_LONGEST_LINE = 1 << 12  # bytes to look through for them; a text of one line would be looked through for each call
+_LONGEST_LINE = 1 << 12  # bytes searched for qualifiers; bounded because each call of a one-line file searches its line
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
 def is_macro(name: str) -> bool:
-    """Whether this is a name as macros have them: in capitals."""
+    """Whether a name is in capitals, the style of macro names."""
     return _SHOUTED.fullmatch(name) is not None
 
 
 def kinds_called(is_member: bool) -> frozenset[str]:
-    """The kinds of definitions that a call can be of; that of a member is never of a function of no class."""
+    """The kinds of definitions that a call can have; a member call excludes free functions."""
     return BODIES - {"function"} if is_member else BODIES
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
+    """A call as written. `line` is the line that a debugger reports; `arguments` is None if their number is unknown.
 
-    `kind` is that of the `CallSite`, or of the `ImpliedCall` where nobody wrote a call. `numbers` are those that are
-    arguments. `is_last`: it ends what its function does, so that it can have been compiled to a jump. `is_member`: it
-    is one of an object's functions, or of its pointers. `is_qualified`: a namespace or class is named before it.
-    `gcc_lines` are the lines, likeliest first, where it happens in what gcc compiled; none where that is `line`, which
-    is clang's. `texts` are the literals in the arguments and, of a macro, the arguments, which it can turn into texts.
+    `kind` comes from the `CallSite`, or from the `ImpliedCall` for an implicit call. `numbers` are integer arguments.
+    `is_last`: the function ends with this call, so it may be compiled to a jump. `is_member`: a call through an object or
+    pointer. `is_qualified`: its name has a namespace or class. `gcc_lines` has the lines in gcc's debug information, most
+    likely first; empty if only `line`, which is clang's. `texts` has the literals in the arguments. For a macro, `texts`
+    also has the arguments, because a macro can stringify them.
     """
 
     line: int
@@ -86,18 +86,18 @@ class WrittenCall:
 
     @property
     def is_of_macro(self) -> bool:
-        """Whether this looks like the use of a macro, which no namespace and no object has."""
+        """Whether this looks like a macro call: in capitals, without namespace or object."""
         return self.kind == "call" and not self.is_member and not self.is_qualified and is_macro(self.callee)
 
 
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
-    """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
+    """The calls of a file in evaluation order without jumps, by the innermost enclosing function or lambda.
 
-    That is the order where nothing jumps. Each function is arranged when it is first asked for: of a file, few are.
+    Each function is processed on first access, because most are never queried.
     """
 
     def __init__(self, found: Mapping[Span, _Found], arrange: Callable[[_Found], Sequence[WrittenCall]]) -> None:
-        """`found` is what of each function and lambda `arrange` makes its calls of."""
+        """`found` has the input of `arrange` for each function and lambda; `arrange` returns its calls."""
         self._found, self._arrange = found, arrange
         self._arranged: dict[Span, Sequence[WrittenCall]] = {}
 
@@ -114,7 +114,7 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
 
 
 def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
-    """The calls in a text. Those in the arguments of a macro are on the line of the macro."""
+    """The calls in a text. Calls in the arguments of a macro are on the line of the macro."""
     starts = line_starts(source)
     inside = {(each.line, each.end_line): each for each in definitions if each.line < len(starts)}
     calling = {span: each for span, each in inside.items() if each.calls or each.kind in _FUNCTIONS}
@@ -122,9 +122,9 @@ def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[S
 
 
 def calls_of(source: bytes, starts: Sequence[int], definition: Definition) -> list[WrittenCall]:
-    """The calls of one function or lambda in the order of their evaluation, those included that are not written.
+    """The calls of one function or lambda in evaluation order, including implicit calls.
 
-    `starts` are the text's `line_starts`.
+    `starts` is the result of `line_starts` for the text.
     """
     calls = [*_placed(source, starts, definition.calls)]
     if definition.kind in _FUNCTIONS:
@@ -136,7 +136,7 @@ def calls_of(source: bytes, starts: Sequence[int], definition: Definition) -> li
 
 
 def known_calls(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
-    """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
+    """The calls from a source map, without the text: in written order, with unknown arguments."""
     return WrittenCalls({(each.line, each.end_line): each.calls for each in definitions if each.calls}, _without_text)
 
 
@@ -155,12 +155,12 @@ def _without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
 
 
 def line_starts(source: bytes) -> list[int]:
-    """Where each line of a text begins, by its number, which is 1 for the first."""
+    """The byte offset of each line, indexed by line number; the first line is 1."""
     return [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
 
 
 def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> Iterator[tuple[int, WrittenCall]]:
-    """The calls that somebody wrote, each with the place of its end in the text."""
+    """The explicit calls, each with the offset of its end in the text."""
     macro_end, macro_line = 0, 0
     gcc = GccLines(source, starts)
     for site in sorted(sites, key=lambda site: (site.line, site.column)):
@@ -176,7 +176,7 @@ def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> 
             line = macro_line
             gcc_lines = (line,)
         elif site.kind == "call":
-            # A debugger has the name of a method, but the beginning of a function's, which may be qualified.
+            # Debug information has the line of a method's name, but of the first qualifier of a function.
             line -= qualifiers.count(b"\n")
             if is_macro(site.callee) and not qualifiers and not is_member:
                 macro_end, macro_line = end, site.line
@@ -200,7 +200,7 @@ def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> 
 
 
 def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
-    """Where a call ends, and how many arguments it has."""
+    """Return the end of a call and its number of arguments."""
     end = at + len(site.callee.encode())
     if site.kind in ("operator", "argument"):
         return at, None
@@ -230,7 +230,7 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
 
 
 def _is_last(source: bytes, at: int, end: int) -> bool:
-    """Whether a call is returned, or stands at the end of a block."""
+    """Whether a call is returned, or ends a block."""
     following = _END.match(source, end)
     if following is None:
         return False
@@ -239,12 +239,12 @@ def _is_last(source: bytes, at: int, end: int) -> bool:
 
 
 def _numbers(arguments: bytes) -> frozenset[int]:
-    """The whole numbers that are arguments on their own, as 32 bits."""
+    """The integer literals that are whole arguments, as unsigned 32-bit values."""
     return frozenset(_value(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
 
 
 def _texts(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
-    """The texts in the arguments of a call, as the compiler has them."""
+    """The strings in the arguments of a call, unescaped as in compiled code."""
     found = {_ESCAPE.sub(_unescaped, text) for text in _LITERAL.findall(call)} if b'"' in call else set()
     if is_of_macro:
         inside = call.partition(b"(")[2][:-1]
@@ -265,12 +265,12 @@ def _value(text: bytes) -> int:
 
 
 def _is_in_template(text: bytes) -> bool:
-    """Whether the text since the last comma has opened template arguments that it did not close: `f<a, b>()`."""
+    """Whether the text since the last comma opens template arguments without closing them, as in `f<a, b>()`."""
     return bool(re.search(rb"\w<[^<>()]*$", text))
 
 
 def _qualifiers(source: bytes, at: int) -> bytes:
-    """The namespaces and classes that are named before a name, with the space between."""
+    """The namespaces and classes before a name, with the whitespace between."""
     if source[at - 1 : at] not in (b":", b" ", b"\n", b"\t"):
         return b""
     first = max(at - _LONGEST_LINE, 0)
@@ -283,5 +283,5 @@ def _qualifiers(source: bytes, at: int) -> bytes:
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
-    """As many lines without what is in them."""
+    """The newlines of a match, or one space if it has none."""
     return b"\n" * match.group().count(b"\n") or b" "

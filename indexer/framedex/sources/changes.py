@@ -1,8 +1,8 @@
-"""Whether a file still is as it was, and where its lines have gone since.
+"""Detect changed files and map their old lines to new ones.
 
-mtime and size decide; where they differ, the content does, by the name that git gives it. The index stores the old text
-of the program's own files under that name, and git stores what was committed or staged: the lines are followed through
-the difference.
+Files with equal mtime and size are unchanged. Otherwise git's blob hash of the content decides. The index stores the
+old text of the program's own files under that hash, and git stores committed and staged text. A diff of the old and
+new text maps the lines.
 """
 
 from __future__ import annotations
@@ -22,21 +22,18 @@ from framedex.sources.moving import LineMap, map_lines, text_lines
 from framedex.whereabouts.files import found_file
 
 _LARGEST = 16 << 20  # bytes; larger files are not compared
-_MOST = 4096  # files whose changes are kept
+_MOST = 4096  # files whose changes are cached
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a file has changed: `lines` leads from the old lines to the new, None if the old text is not known.
-
-    `text` is the old text then.
-    """
+    """A change of a file: `lines` maps old lines to new ones, None if the old text is unknown. `text` is the old text."""
 
     lines: LineMap | None
     text: str = ""
 
     def line_then(self, line: int) -> str:
-        """A line of the old text, without the blanks around it; empty if there is none."""
+        """A line of the old text, stripped; empty if there is none."""
         lines = _lines_of(self.text)
         found = lines[line - 1] if 0 < line <= len(lines) else ""
         return found.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -48,9 +45,9 @@ def _lines_of(text: str) -> list[str]:
 
 
 class Changes:
-    """The changes of files. Keeps what was found out for as long as a file stays as it is.
+    """The changes of files, cached until a file changes again.
 
-    `stored_text` gives the content of a blob that the index stores, None if it stores none.
+    `stored_text` returns the content of a blob in the index, None if it is missing.
     """
 
     def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
@@ -58,7 +55,7 @@ class Changes:
         self._known: dict[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = {}
 
     def since(self, path: str, then: FileState) -> Change | None:
-        """What has changed in a file since it was in state `then`; None for nothing, and where it is not here now."""
+        """The change of a file since state `then`; None if it is unchanged or missing."""
         found = found_file(path)
         if found is None:
             return None
@@ -89,7 +86,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class StableContent:
-    """The content of a file that nobody wrote to while it was read; `modified` is in ns since 1970."""
+    """The content of a file that did not change during the read; `modified` is in ns since 1970."""
 
     modified: int
     content: bytes
@@ -99,7 +96,7 @@ class StableContent:
 
 
 def file_state(path: str) -> FileState | None:
-    """The state of a file now; None where `read_stable` reads nothing."""
+    """The current state of a file; None if `read_stable` returns None."""
     read = read_stable(path)
     return None if read is None else read.state()
 
@@ -110,7 +107,7 @@ def blob_name(content: bytes) -> str:
 
 
 def read_stable(path: str) -> StableContent | None:
-    """Read a file; None if it cannot be read, is larger than 16 MiB or is being written."""
+    """Read a file; None if it is unreadable, larger than 16 MiB, or modified during the read."""
     try:
         with open_regular(Path(path)) as file:
             before = _times(file)
@@ -122,7 +119,7 @@ def read_stable(path: str) -> StableContent | None:
 
 
 def _decoded(content: bytes) -> str:
-    """A text as it is compared: in whatever encoding it is, other bytes are other characters."""
+    """Decode a text for comparison. Invalid UTF-8 bytes stay distinct, so any encoding works."""
     return content.decode("utf-8-sig", "surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""Definitions and calls of source files, taken in by native/extractor on threads of its own, without the GIL."""
+"""Extract definitions and calls from source files: native/extractor works on its own threads, without the GIL."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LANGUAGES = {
 
 
 def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = None) -> Iterator[ExtractedFile]:
-    """Take files in, in whatever order they are finished. Never raises: what is wrong with one is among its problems.
+    """Extract definitions from files, yielded in order of completion. Never raises: `problems` lists the errors of a file.
 
-    `macros` is what `learn_macros` made of the tree that they belong to. Threads: as many as there are processors.
+    `macros` is the result of `learn_macros` for the tree. `threads` defaults to the number of processors.
     """
     languages = [language_of(Path(path)) or "cpp" for path in paths]
     requests = [(os.fsencode(path), _LANGUAGES[language]) for path, language in zip(paths, languages, strict=True)]
@@ -33,16 +33,15 @@ def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = 
 
 
 def learn_macros(paths: Sequence[str], threads: int | None = None) -> str:
-    """The macros in these files that change how the source around them is read, as text, one a line."""
+    """The macros in these files that change how other source is parsed, as text, one per line."""
     return _extractor.learn_macros([os.fsencode(path) for path in paths], threads or processors())
 
 
 def long_statements(source: bytes, language: str, macros: str = "") -> list[list[tuple[int, int]]]:
-    """The statements over more than one line, each as ranges of lines: 1-based, both ends count.
+    """The statements longer than one line, each as ranges of lines: 1-based, inclusive.
 
-    What other statements have inside of one is left out: the body of a lambda, of a local class, of a loop. Statements
-    with a syntax error are left out, and all of a text that is too far from the language. `macros` as for
-    `extract_files`.
+    The ranges exclude nested statements: the body of a lambda, local class or loop. Statements with a syntax error are
+    skipped, as are texts with too many errors. `macros` as for `extract_files`.
     """
     try:
         return _extractor_of_process().statements(source, _LANGUAGES[language], macros)
@@ -51,13 +50,13 @@ def long_statements(source: bytes, language: str, macros: str = "") -> list[list
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 @cache
 def _extractor_of_process() -> _extractor.Extractor:
-    import tree_sitter_cpp  # after the native part, without which nobody has them
+    import tree_sitter_cpp  # imported after the native part: installed only with it
     import tree_sitter_python
 
     return _extractor.Extractor(tree_sitter_cpp.language(), tree_sitter_python.language())

@@ -1,4 +1,4 @@
-"""Which files of a tree are sources, and in what language."""
+"""Find the source files of a tree, and their languages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LANGUAGES = {
     ".proto": "protobuf",
     ".td": "tablegen",
 }
-"""Language by file suffix; C is read as C++, and the last two are what C++ is generated from."""
+"""Language by file suffix. C is parsed as C++; protobuf and TableGen files generate C++."""
 
 # Generated, vendored or foreign content. Hidden folders (.git, .venv, .tox) are skipped by their dot.
 _SKIPPED = frozenset(
@@ -26,7 +26,7 @@ _BAZEL = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
 
 
 def language_of(path: str | Path) -> str | None:
-    """A language of `LANGUAGES`, or None for a file that is no source."""
+    """A language of `LANGUAGES`, or None if the file is not a source file."""
     return LANGUAGES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122 - for every file of a tree
 
 
@@ -35,11 +35,11 @@ def find_files(
     unreadable: Callable[[str], object] = lambda _: None,
     may_follow: Callable[[str, str], bool] = lambda _link, _target: True,
 ) -> Iterator[FoundFile]:
-    """The source files below `root`, ordered by path, each real folder and file once however many links lead to it.
+    """The source files below `root`, ordered by path, each real folder and file once, even if several links lead to it.
 
-    Their paths are real ones. Folders that cannot be read are passed over, and `unreadable` is told. `may_follow` is
-    asked for each link to a folder or a source file: its path, and the real one that it leads to. A link to a folder
-    above itself or above the root is never followed: one to `/` would bring in the whole machine.
+    Paths are real paths. Unreadable folders are skipped and reported to `unreadable`. `may_follow` decides on each link to
+    a folder or source file, from its path and real target. Links to a folder above themselves or above the root are never
+    followed: one to `/` would add the whole machine.
     """
     top = os.path.realpath(root)
     seen: set[tuple[int, int]] = set()
@@ -62,7 +62,7 @@ def find_files(
 
 
 def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str], object]) -> list[os.DirEntry[str]]:
-    """The entries of a folder by name; none of one that was seen before or cannot be read, or of /proc."""
+    """The entries of a folder by name; empty if the folder was seen before, is unreadable, or is in /proc."""
     if is_of_a_process(folder):
         return []
     try:
@@ -80,7 +80,7 @@ def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str]
 
 
 def _real_path(entry: os.DirEntry[str], top: str, may_follow: Callable[[str, str], bool]) -> str | None:
-    """Where an entry really is; None for a link that is not to be followed, or leads nowhere."""
+    """The real path of an entry; None for a broken link or one that must not be followed."""
     if not entry.is_symlink():
         return entry.path
     try:

@@ -1,7 +1,8 @@
-"""The lines that gcc says a call of several lines happens on, which are not those that clang says.
+"""The lines that gcc's debug information has for a call over several lines, which differ from clang's.
 
-clang has the beginning of what is called. gcc has the opening parenthesis; the end of what an object is made with; and
-for a call that is itself an argument, or whose result the next one is called through, often that of the other call.
+clang records the start of the callee's name. gcc records the opening parenthesis, or for a constructed object the end
+of its arguments. If the call is an argument, or another call is chained to its result, gcc often records the line of
+the other call.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ _CONSTRUCTED = ("variable", "new")
 
 
 class GccLines:
-    """Reads the lines of the calls of one function, which are asked for in the order in which they are written."""
+    """The gcc lines of the calls of one function. Call `lines` in the order in which the calls are written."""
 
     def __init__(self, source: bytes, starts: Sequence[int]) -> None:
-        """`starts` are where the lines of the text begin."""
+        """`starts` has the offsets of the lines of the text."""
         self._source, self._starts = source, starts
-        self._around: list[tuple[int, tuple[int, ...]]] = []  # where the calls around end, and their lines
+        self._around: list[tuple[int, tuple[int, ...]]] = []  # the ends and lines of the enclosing calls
 
     def lines(self, site: CallSite, at: int, end: int) -> tuple[int, ...]:
-        """The lines that the call from `at` to `end` can have, the likeliest first."""
+        """The possible lines of the call from offset `at` to `end`, most likely first."""
         while self._around and self._around[-1][0] <= at:
             self._around.pop()
         of_outer = self._around[-1][1] if self._around else ()
         if site.kind in ("operator", "argument"):
             own: tuple[int, ...] = (site.line,)
-            if not self._source[self._starts[site.line] : at].strip():  # gcc can have the line of the left side
+            if not self._source[self._starts[site.line] : at].strip():  # gcc may record the line of the left operand
                 own = (site.line, site.line - 1)
         elif site.kind in _CONSTRUCTED:
             own = (self._line(end - 1) if self._source[end - 1 : end] in (b")", b"}") else site.line,)
         else:
             opening = self._source.find(b"(", at, end)
             own = (self._line(opening if opening >= 0 else at),)
-            if site.callee[:1].isupper():  # as types are, which are made here and may have the line of their end
+            if site.callee[:1].isupper():  # a type by its capital: construction may be on the line of its end
                 own = tuple(dict.fromkeys((*own, self._line(end - 1))))
         through = _ARROW.match(self._source, end)
         next_one = (self._line(through.end()),) if through else ()
@@ -50,5 +51,5 @@ class GccLines:
         return found
 
     def _line(self, at: int) -> int:
-        """The line of a place in the text."""
+        """The line of an offset in the text."""
         return bisect_right(self._starts, at, 1) - 1

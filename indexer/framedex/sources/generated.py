@@ -1,4 +1,4 @@
-"""Which message or record a generated function was made from: the names that protoc and mlir-tblgen give."""
+"""The message or record behind a generated function, from the names that protoc and mlir-tblgen choose."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 
 def generating_names(key: tuple[str, ...]) -> Iterator[str]:
-    """The names of the classes that a generated function can belong to, innermost first.
+    """The names of the possible classes of a generated function, innermost first.
 
-    `key` is the path of the function. What generators add is taken off: `createFooPass`, `FooOpGenericAdaptorBase`.
+    `key` is the path of the function. Prefixes and suffixes of generators are removed: `createFooPass`,
+    `FooOpGenericAdaptorBase`.
     """
     for part in reversed(key):
         name = part.removeprefix("create").removeprefix("~")
         while name[:1].isupper():
             yield name
-            if match := _PREFIXED.match(name):  # AttrDef<Ifrt_Dialect, "IfrtDevices"> is most often Ifrt_DevicesAttr
+            if match := _PREFIXED.match(name):  # AttrDef<Ifrt_Dialect, "IfrtDevices"> is usually named Ifrt_DevicesAttr
                 yield name[match.end() :]
             shorter = _ADDED.sub("", name)
             if shorter == name:

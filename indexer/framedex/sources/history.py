@@ -1,4 +1,4 @@
-"""Earlier versions of a file, where git has them."""
+"""Earlier versions of a file from git."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pathlib import Path
 
 from framedex.git import Git
 
-_PATIENCE = 3.0  # seconds; in a large repository, the commits of a file may be far apart
-_MOST = 24  # commits of a file that are looked at
+_PATIENCE = 3.0  # seconds; in a large repository, git may search long for the commits of a file
+_MOST = 24  # commits of a file that are searched
 _LARGEST = 16 << 20  # bytes
 
 
 class History:
-    """The versions of one file in the git working tree that it is of."""
+    """The versions of one file in its git working tree."""
 
     def __init__(self, path: str) -> None:
         self._git = Git(Path(path).parent, _PATIENCE)
         self._name = Path(path).name
 
     def at(self, revision: str) -> bytes | None:
-        """The content of the file at a commit or tag; None where git does not have it."""
+        """The content of the file at a commit or tag; None if git does not have it or it is larger than 16 MiB."""
         content = self._git.content("cat-file", "blob", f"{revision}:./{self._name}")
         return content if content is not None and len(content) <= _LARGEST else None
 
     def earlier(self) -> Iterator[bytes]:
-        """The contents that the file was committed with, the latest first, each once."""
+        """The committed contents of the file, latest first, without duplicates."""
         commits = self._git.text("rev-list", f"--max-count={_MOST}", "HEAD", "--", f"./{self._name}") or ""
         seen: set[bytes] = set()
         for commit in commits.split():

@@ -104,7 +104,7 @@ class Indexing:
         `anew`: make it anew, whatever is there in its place.
         """
         if not folder.is_dir():
-            self._session.report(FramedexError(f"There is no folder {folder}.", "Open one that there is."))
+            self._session.report(FramedexError(f"There is no folder {folder}.", "Open an existing folder."))
             return None
         index = await self._session.run(lambda: self._session.indexes.of_folder(folder))
         index = index or folder / ".framedex" / "index.db"

@@ -24,6 +24,6 @@ def register(server: LanguageServer, session: Session) -> None:
         params = position_in(given(about))
         address = await page_at(session, params.text_document, params.position)
         if address is None:
-            tell(server, "framedex: The guidebook has no page about what is here; `framedex guidebook` makes one.")
+            tell(server, "framedex: The guidebook has no page about what is here; `framedex guidebook` creates one.")
         else:
             open_outside(server, address)

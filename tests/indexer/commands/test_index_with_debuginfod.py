@@ -120,7 +120,7 @@ def test_names_and_lines_come_from_a_server(
     assert frames_in(project) == {("inner", "through.cc", 2), ("through", "through.cc", 3)}
     assert "libthrough.so is stripped: 1 of its 2 recorded frames has no name." in plain[1]
     assert "is stripped" not in after.stdout
-    assert f"{server.address} gave debug information of libthrough.so." in after.stderr
+    assert f"{server.address} provided debug information for libthrough.so." in after.stderr
 
 
 def test_servers_are_asked_once_for_what_they_lack(project: Path, started: Started) -> None:

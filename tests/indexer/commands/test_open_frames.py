@@ -105,7 +105,7 @@ def test_a_frame_with_a_symbol_alone_needs_an_index_and_says_so(desk: Path) -> N
     result = open_text("    @     0x7f12 (unknown) xla::Foo()")
 
     assert result.exit_code == 1
-    assert "No source is known of xla::Foo()" in result.stderr and "--index" in result.stderr
+    assert "No source is known for xla::Foo()" in result.stderr and "--index" in result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
     for text, said in (
         ("#3 0x7f12 in main (a=1) at /home/me/main.cc:3", "There is no file /home/me/main.cc"),
         ("/proc/self/cwd/external/xla/nobody.cc:3", "There is no file /proc/self/cwd/external/xla/nobody.cc"),
-        ("xla::Nobody::Knows", "No source is known of xla::Nobody::Knows"),
+        ("xla::Nobody::Knows", "No source is known for xla::Nobody::Knows"),
         ("nobody_knows", "There is no file nobody_knows"),
         ('  File "<frozen importlib._bootstrap>", line 241, in f', "is no file: Python made that code"),
         ("/dev/null", "/dev/null is not a regular file"),

@@ -15,8 +15,8 @@ IN_DELETED_FOLDER = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
 # -P, as no command of framedex has the working folder on its path: Python 3.13.0 could not import socket there.
 FRAMEDEX = [sys.executable, "-P", "-c", "from framedex.commands.main import cli; cli()"]
 DELETED = (
-    "framedex: The working folder has been deleted.\n"
-    "  Go to one that is there: `cd FOLDER`, or `cd .` where it has been made anew.\n"
+    "framedex: The working folder no longer exists.\n"
+    "  Change to an existing folder: `cd FOLDER`, or `cd .` if it was created again.\n"
 )
 SYMBOL = "    @     0x7f1bb00a8eed        112  runtime::allocate()\n"
 

@@ -30,7 +30,7 @@ def test_without_options_all_is_as_usual() -> None:
     ("line", "why"),
     [
         ("--colour", "No such option"),
-        ("-o 1x", "-o 1x is no name of a variable."),
+        ("-o 1x", "-o 1x is not a variable name."),
         ("'", "cannot be read: No closing quotation"),
         ("--ring", "--ring needs a size"),
         ("--limit lots", "is not a number of bytes"),

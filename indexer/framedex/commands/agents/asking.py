@@ -1,4 +1,7 @@
-"""Asks a verb, or SQL, in a process of its own: what an index or a text makes it do ends with that process, in time."""
+"""Run a verb or an SQL query in a process of its own, with limits.
+
+A malformed index or text can at worst end that process, and a time limit ends it in any case.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,13 @@ from framedex.errors import FramedexError
 from framedex.interpreters import own_code, own_module
 
 PATIENCE = 60.0
-"""Seconds that a verb may take."""
+"""Time limit of a verb, in seconds."""
 
 LONGEST_QUERY = 5.0
-"""Seconds that a query may take."""
+"""Time limit of an SQL query, in seconds."""
 
 MOST_READ = 4 << 20
-"""Bytes that are read of what a verb prints."""
+"""Maximum number of bytes that are read from the stdout of a verb."""
 
 _AT_ONCE = 3
 _SMALLER = "Ask of one capture (`capture`), or of fewer calls (`since`, `until`, `function`)."
@@ -45,7 +48,10 @@ _NAME = "framedex: "
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """The whole lines that a process printed, up to `MOST_READ` bytes, what it said on stderr, and how it ended."""
+    """The output of a process: whole lines of stdout, stderr, and the exit status.
+
+    `is_cut`: stdout exceeded `MOST_READ` bytes and was truncated.
+    """
 
     lines: Sequence[str]
     said: str
@@ -54,19 +60,22 @@ class _Printed:
 
 
 class Verbs:
-    """Verbs that write nothing, of one index, asked for agents: a few at once."""
+    """Read-only verbs on one index, run for agents, at most `_AT_ONCE` at a time."""
 
     def __init__(self, index: Path | None) -> None:
-        """`index` is that given with --index; None: the nearest one, as always."""
+        """`index` is the value of --index; None uses the nearest index, as on the command line."""
         self._before = ["--read-only", *(["--index", str(index)] if index is not None else [])]
         self._turns = anyio.CapacityLimiter(_AT_ONCE)
 
     async def ask(self, command: Iterable[str], given: str) -> Answer:
-        """What a verb prints, given something to read. Raises FramedexError where it takes too long."""
+        """Run a verb with `given` as its stdin, and return its output. Raises FramedexError on a timeout."""
         return await self._in_turn(partial(self._asked, command, given))
 
     async def query(self, index: Path, text: str | None) -> Answer:
-        """What SQL gives on an index; without any, its views. Raises FramedexError where it takes too long."""
+        """Return the rows of an SQL query on an index, or its views if `text` is None.
+
+        Raises FramedexError on a timeout.
+        """
         return await self._in_turn(partial(_queried, index, text))
 
     async def _in_turn(self, answering: Callable[[], Awaitable[Answer]]) -> Answer:
@@ -128,7 +137,7 @@ async def _give(process: Process, text: str) -> None:
 
 
 async def _read(process: Process, stream: ByteReceiveStream, read: bytearray) -> None:
-    """Read what a process prints; one that prints without end is ended."""
+    """Append the output of a process to `read`; kill a process that prints more than `MOST_READ` bytes."""
     async for piece in stream:
         read += piece
         if len(read) > MOST_READ:
@@ -138,7 +147,10 @@ async def _read(process: Process, stream: ByteReceiveStream, read: bytearray) ->
 
 
 def _failure(printed: _Printed, asked: str, remedy: str) -> list[str]:
-    """What a process that failed said; of one that was killed, which says nothing, by what."""
+    """Return the stderr of a failed process.
+
+    A killed process has no stderr: report its signal or status, with the remedy.
+    """
     return _notes(printed.said) or [f"{asked} {_end(printed.status)}: it may have needed too much memory. {remedy}"]
 
 
@@ -150,7 +162,7 @@ def _end(status: int) -> str:
 
 
 def _notes(said: str) -> list[str]:
-    """What a verb said beside its answer, a sentence or two each, without what is for shells."""
+    """Split the stderr of a verb into notes of one or two sentences, without the usage text and the name prefix."""
     if "Traceback (most recent call last)" in said:
         return ["framedex failed: " + said.strip().splitlines()[-1]]
     said = said.rpartition(_USAGE)[2]

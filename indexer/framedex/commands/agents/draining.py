@@ -1,6 +1,7 @@
-"""Streams by which what was asked before stdin ended is answered: the library drops what it still works on then.
+"""Stdio streams for MCP that finish pending requests after stdin ends.
 
-A client that writes its requests into a pipe and closes it would have no answer otherwise.
+The MCP library drops pending requests at the end of stdin. Without these streams, a client that writes its requests
+into a pipe and closes it gets no answers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ Sent = MemoryObjectSendStream[SessionMessage]
 
 @asynccontextmanager
 async def draining_stdio() -> AsyncIterator[tuple[Received, Sent]]:
-    """Messages from stdin, which end when all requests among them are settled, and those to stdout."""
+    """The messages from stdin, and a stream of messages to stdout.
+
+    The first stream ends when stdin has ended and every request is settled.
+    """
     to_server, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     sent, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     requests = _Requests()
@@ -47,13 +51,16 @@ async def draining_stdio() -> AsyncIterator[tuple[Received, Sent]]:
 
 @dataclass(slots=True)
 class _Requests:
-    """The requests that have no answer yet."""
+    """The requests without a response."""
 
     _open: set[RequestId | None] = field(default_factory=set)
     _settled: anyio.Event = field(default_factory=anyio.Event)
 
     def noted(self, message: SessionMessage) -> SessionMessage:
-        """A message to pass on; a request that is cancelled has no answer, and tells that."""
+        """Return the message to pass on, and register it if it is a request.
+
+        A cancelled request gets no response, so the message has a callback that settles the request.
+        """
         if not isinstance(message.message, JSONRPCRequest):
             return message
         request = message.message.id

@@ -1,8 +1,8 @@
-"""Lines of a source file: of one that the index names, and that lies where agents may read.
+"""Excerpts of source files that the index names and that agents may read.
 
-An index may be a stranger's and name any file, and a folder that is opened may lead anywhere by its links. So a file is
-read by its real path: in the project's folder, in the packages of framedex's own Python, among the sources that
-framedex has fetched, and in the folders that the user has named.
+An index may come from a stranger and name any file, and symbolic links may lead out of a folder. So access is checked
+on the real path. Readable files are in the project folder, in the packages of framedex's own Python, among the fetched
+sources, or in a folder that the user named.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from framedex.commands.reading.files import Place
 
 USUAL_LINES = 10
-"""Lines that are shown before and after the one that is asked for."""
+"""Default number of lines shown before and after the requested line."""
 
 _MOST_READ = 16 << 20  # bytes
 _PACKAGES = ("stdlib", "platstdlib", "purelib", "platlib")
@@ -36,14 +36,14 @@ _WEB = ("https://", "http://")
 
 
 def excerpt(index_path: Path, named: Sequence[Path], place: str, around: int) -> Answer:
-    """The lines around a place, as answers have it; `named` are the folders that the user has named.
+    """Return the lines around a place such as FILE:LINE; `named` are the folders that the user named.
 
-    Raises FramedexError where there is no such file, the index has nothing of it, or agents may not read it.
+    Raises FramedexError if the file is missing, is not in the index, or may not be read by agents.
     """
     if place.startswith(_WEB):
         raise FramedexError(
-            f"{printable(place)} is no file of this machine.",
-            "It is a public page. `framedex sources fetch` brings the sources, where their commit is known.",
+            f"{printable(place)} is not a file on this machine.",
+            "It is a public page. `framedex sources fetch` downloads the sources if their commit is known.",
         )
     wanted = parse_place(place)
     with Index.open(index_path, may_write=False) as index:
@@ -52,16 +52,16 @@ def excerpt(index_path: Path, named: Sequence[Path], place: str, around: int) ->
     folders = [project, *map(Path, _packages()), *_fetched(), *named]
     if not any(leads_inside(path, folder) for folder in folders):
         raise FramedexError(
-            f"{printable(str(path))} is outside of the project and of the known source folders: it is not read.",
+            f"{printable(str(path))} is outside the project and the source folders, so it is not read.",
             "The user can name its folder: `framedex mcp --source DIR`.",
         )
     return Answer(tuple(_lines(path, wanted, around)))
 
 
 def _known(index: Index, name: str) -> Path:
-    """The path of the file of that name, which the index has. Raises FramedexError where it has none, or several."""
+    """The path of the indexed file with this name. Raises FramedexError unless there is exactly one."""
     for path in dict.fromkeys((name, restore(name))):
-        whole = os.path.abspath(path)  # noqa: PTH100 - as text: links are followed once it is known
+        whole = os.path.abspath(path)  # noqa: PTH100 - lexical: links are resolved later, once the file is known
         if index.file(whole).is_recorded() or index.sources.knows(whole):
             return Path(whole)
         found = [] if os.path.isabs(path) else index.names.recorded_files(path.removeprefix("./"))  # noqa: PTH117
@@ -70,11 +70,11 @@ def _known(index: Index, name: str) -> Path:
         if found:
             listed = ", ".join(map(printable, found[:10]))
             raise FramedexError(
-                f"Several recorded files end with {printable(path)}: {listed}", "Give more of the path."
+                f"Several recorded files end with {printable(path)}: {listed}", "Give a longer part of the path."
             )
     raise FramedexError(
-        f"The index has nothing of a file {printable(name)}.",
-        "Give a place as answers have it; `framedex where FILE` tells of which lines there are some.",
+        f"The index has no file {printable(name)}.",
+        "Use a location from an answer; `framedex where FILE` lists the recorded lines of a file.",
     )
 
 
@@ -90,16 +90,19 @@ def _fetched() -> Iterator[Path]:
 
 
 def _lines(path: Path, wanted: Place, around: int) -> Iterator[str]:
-    """The lines around the wanted one. Raises FramedexError where there is no text that has it."""
+    """The numbered lines around the requested line.
+
+    Raises FramedexError if the file is unreadable, binary or too short.
+    """
     name = printable(str(path))
     try:
         with open_regular(Path(os.path.realpath(path))) as file:
             content = file.read(_MOST_READ)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FramedexError(f"{name} cannot be read: {reason}.", "`trace` may tell where it is in public.") from error
+        raise FramedexError(f"{name} cannot be read: {reason}.", "`trace` may have its public address.") from error
     if b"\0" in content:
-        raise FramedexError(f"{name} is no text.", "Only sources are shown.")
+        raise FramedexError(f"{name} is not a text file.", "Only source files are shown.")
     lines = content.decode("utf-8", "replace").split("\n")
     line = wanted.line or 1
     if line > len(lines):

@@ -1,4 +1,4 @@
-"""What a tool is, and what it answers."""
+"""The model of tools for agents, and of their answers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 
 class Role(Enum):
-    """What becomes of an argument in the command line of a verb."""
+    """How an argument of a tool is passed to its verb."""
 
     WORD = "word"
-    OPTION = "option"  # of the same name
-    VERB = "verb"  # its value is the verb's name
-    INPUT = "input"  # it is what the verb reads from stdin
+    OPTION = "option"  # an option of the same name
+    VERB = "verb"  # the name of the verb
+    INPUT = "input"  # the stdin of the verb
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One thing that a tool can be told; `schema` is what JSON Schema says of its value."""
+    """An argument of a tool; `schema` is the JSON Schema of its value."""
 
     name: str
     schema: Mapping[str, Any]
@@ -28,15 +28,16 @@ class Argument:
 
     @property
     def option(self) -> str:
-        """The option of the verb that takes it."""
+        """The option of the verb that receives this argument."""
         return f"--{self.name.replace('_', '-')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as agents see it. `verbs` are those that answer, of which an argument chooses one where there are several.
+    """A tool as agents see it.
 
-    Without any, something else answers. `keeps_gaps`: how far texts are apart within its lines tells something.
+    `verbs` are the verbs behind the tool; if there are several, an argument chooses one. A tool without verbs is
+    answered by other code. `keeps_gaps`: runs of spaces inside a line have a meaning and must stay.
     """
 
     name: str
@@ -48,9 +49,9 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All lines of an answer, and what is noted beside them.
+    """The lines of an answer, and its notes.
 
-    `is_failure`: nothing was found, or something failed. `is_cut`: there are more lines, which nobody has read.
+    `is_failure`: nothing was found, or something failed. `is_cut`: the output was truncated, and more lines exist.
     """
 
     lines: tuple[str, ...] = ()

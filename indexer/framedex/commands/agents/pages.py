@@ -1,4 +1,7 @@
-"""Answers as JSON of at most so many tokens: whole lines, from one of them on, and where those behind them begin."""
+"""Pagination: answers as JSON with a token limit.
+
+A page has whole lines, starts at a given line, and says where the next page starts.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +18,26 @@ LEAST_TOKENS = 200
 MOST_TOKENS = 20_000
 
 FROM_LINE = "from_line"
-"""The argument that says with which line of an answer to begin; the first is 1."""
+"""The argument with the first line of a page, 1-based."""
 
-_NOTES = 0.4  # of the room, at most: the lines are what was asked for
+_NOTES = 0.4  # maximum share of a page: the lines are what the agent asked for
 _PROPOSALS = 0.2
 
 
 def tokens(text: str) -> int:
-    """As many tokens as a text can be.
+    """An upper bound of the number of tokens in a text.
 
-    Each model has a tokenizer of its own, and none is asked. Names and paths have two characters a token where English
-    has four; a digit may be a token of its own, and so may each byte of what is not ASCII.
+    Each model has its own tokenizer, and none is run. Names and paths have two characters per token, while English has
+    four. A digit may be a token of its own, and so may each byte of a non-ASCII character.
     """
     plain = sum(character.isascii() and not character.isdigit() for character in text)
     return -(-plain // 2) + len(text.encode("utf-8", "replace")) - plain
 
 
 def page(answer: Answer, proposals: Sequence[dict[str, Any]], first: int, most_tokens: int) -> str:
-    """The lines of an answer from the first wanted one on (1-based), as far as so many tokens have room for.
+    """Return the lines of an answer from line `first` (1-based) on, as JSON of at most `most_tokens` tokens.
 
-    `proposals` are what the answer proposes to be asked next. Raises FramedexError where it has no such line.
+    `proposals` are follow-up calls. Raises FramedexError if the answer has fewer lines.
     """
     lines, total = answer.lines[first - 1 :], len(answer.lines)
     if not lines and first > 1:
@@ -55,7 +58,7 @@ def page(answer: Answer, proposals: Sequence[dict[str, Any]], first: int, most_t
 
 
 def _position(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
-    """Which lines are shown, and with which argument the same call gets those behind them."""
+    """The range of shown lines, and the argument that requests the next page."""
     last = first + shown - 1
     position: dict[str, Any] = {"shown": f"lines {first} to {last} of {total}{' and more' if is_cut else ''}"}
     if last < total or is_cut:
@@ -64,7 +67,7 @@ def _position(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, 
 
 
 def _fitting(texts: Sequence[str], room: int) -> list[str]:
-    """The first texts that so many tokens have room for; of one that is too long for any page, its beginning."""
+    """The first texts that fit into `room` tokens. A text that is too long for any page is truncated."""
     found: list[str] = []
     whole = room
     for text in texts:
@@ -78,7 +81,7 @@ def _fitting(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _beginning(text: str, room: int) -> str:
-    """As much of a text as so many tokens have room for, and how much it lacks."""
+    """The start of a text that fits into `room` tokens, with the number of omitted characters."""
     kept = len(text)
     while kept:
         kept //= 2

@@ -1,4 +1,4 @@
-"""What an answer proposes to be asked next: its commands as calls of tools, or for the user where they are none."""
+"""Follow-up commands of an answer, as tool calls or, without a tool, as commands for the user."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST = 5
 def proposals(texts: Iterable[str]) -> list[dict[str, Any]]:
     """The commands that texts propose in backquotes, each once, as `{"tool", "arguments"}` or `{"user_runs"}`.
 
-    Without `arguments` those that are needed are the agent's to choose.
+    Without `arguments`, the agent chooses the required ones.
     """
     found: list[dict[str, Any]] = []
     for text in texts:
         for match in PROPOSAL.finditer(text):
-            with suppress(ValueError):  # a quote that is left open
+            with suppress(ValueError):  # an unclosed quote
                 proposal = _proposal(shlex.split(match["words"]))
                 if proposal not in found:
                     found.append(proposal)
@@ -39,7 +39,7 @@ def _proposal(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _arguments(tool: Tool, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The arguments that a command line gives, as far as the tool has them; words in capitals are left open."""
+    """The arguments of a command line that the tool supports; placeholders in capitals are omitted."""
     options = {each.option: each for each in tool.arguments if each.role is Role.OPTION}
     plain = [each.name for each in tool.arguments if each.role is Role.WORD]
     yield from ((each.name, words[0]) for each in tool.arguments if each.role is Role.VERB)

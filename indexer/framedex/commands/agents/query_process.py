@@ -1,6 +1,6 @@
-"""Runs one SQL query for an agent, in a process of its own: some functions of SQLite can be ended in no other way.
+"""Run one SQL query for an agent in a process of its own, because some SQLite functions cannot be interrupted.
 
-stdin has the request as JSON: {"index": FILE, "query": SQL or null for the views, "seconds": NUMBER}. stdout gets JSON,
+stdin is the request as JSON: {"index": FILE, "query": SQL or null for the views, "seconds": NUMBER}. stdout is JSON,
 one value per line: each line of the answer as a string, then an object with the other fields of `Answer`.
 """
 
@@ -22,12 +22,12 @@ from framedex.index.ask.sql import MOST_MEMORY
 from framedex.index.file.soundness import blaming_damage
 
 TIMED_OUT = 3
-"""The exit status of a process whose query took more than its seconds."""
+"""The exit status after a timeout."""
 
 FEWER = "Select fewer rows or columns."
-"""What to do where a query needs too much memory."""
+"""The remedy for a query that needs too much memory."""
 
-_MOST_OF_PROCESS = 2 * MOST_MEMORY  # bytes: what SQLite may hold, and as much for the rows in Python
+_MOST_OF_PROCESS = 2 * MOST_MEMORY  # bytes: the limit of SQLite, and the same for the rows in Python
 
 
 def main() -> None:
@@ -52,14 +52,14 @@ def _answer(request: dict[str, Any]) -> Answer:
 
 
 def _end_after(seconds: float) -> None:
-    """End this process after so many seconds. SQLite releases the interpreter's lock while it computes."""
+    """Exit this process after `seconds`. This works while SQLite computes, because SQLite releases the GIL."""
     timer = Timer(seconds, os._exit, [TIMED_OUT])
     timer.daemon = True
     timer.start()
 
 
 def _limit_memory() -> None:
-    with suppress(ImportError, OSError, ValueError):  # Windows has no limits
+    with suppress(ImportError, OSError, ValueError):  # Windows has no resource limits
         import resource
 
         current, most = resource.getrlimit(resource.RLIMIT_DATA)

@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol, over stdin and stdout: its tools, and what a call of one answers."""
+"""The MCP server over stdin and stdout: its tools and their calls."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from framedex.errors import FramedexError
 from framedex.index.file.soundness import blaming_damage
 from framedex.version import VERSION
 
-_LONGEST_REFUSAL = 300  # characters: a value that fits no schema may be of any size
+_LONGEST_REFUSAL = 300  # characters: a rejected value may have any size
 _LONGEST = {("explain", "text"): 1_000_000, ("sql", "query"): 100_000}  # characters
 _LONGEST_WORD = 1_000
 
 
 def serve(index: Path | None, folders: Sequence[Path]) -> None:
-    """Answer one client until stdin ends, and what it has asked until then.
+    """Serve one client until stdin ends and every pending request is answered.
 
-    `index` is that given with --index; in `folders`, which the user has named, sources may be read.
+    `index` is the value of --index. `folders` are the folders that the user named, whose sources agents may read.
     """
     try:
         anyio.run(_serve, Agents(index, folders))
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        pass  # the client is gone: its pipe is, and with that the streams that lead there
+        pass  # the client closed its pipe, which also closes the streams
 
 
 async def _serve(agents: Agents) -> None:
@@ -64,7 +64,7 @@ async def _serve(agents: Agents) -> None:
 
 
 class Agents:
-    """What one client may ask."""
+    """The MCP handlers for one client."""
 
     def __init__(self, index: Path | None, folders: Sequence[Path]) -> None:
         self._index = index
@@ -74,7 +74,7 @@ class Agents:
     async def list_tools(
         self, context: ServerRequestContext[Any], wanted: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """All tools: they fit into one page."""
+        """Return all tools in one page."""
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         return ListToolsResult(
             tools=[
@@ -86,7 +86,7 @@ class Agents:
         )
 
     async def call_tool(self, context: ServerRequestContext[Any], called: CallToolRequestParams) -> CallToolResult:
-        """The page of an answer that is asked for; what is wrong is an answer, too, with what helps."""
+        """Return the requested page of an answer. Errors are answers with `is_error` and a remedy."""
         arguments = {name: _whole(value) for name, value in (called.arguments or {}).items()}
         try:
             tool = _tool(called.name)
@@ -125,12 +125,12 @@ def _tool(name: str) -> Tool:
 
 
 def _whole(value: object) -> object:
-    """The value; a whole number that JSON has with a point, as JSON Schema allows, as an integer."""
+    """Convert a float such as 3.0 to an integer: JSON Schema accepts it as one. Other values are unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _check(tool: Tool, arguments: dict[str, Any]) -> None:
-    """Raise FramedexError where arguments are not what the tool takes."""
+    """Raise FramedexError if the arguments do not match the schema of the tool."""
     for error in Draft202012Validator(schema_of(tool)).iter_errors(arguments):
         where = f"`{error.path[0]}`: " if error.path else ""
         raise FramedexError(

@@ -1,4 +1,4 @@
-"""The rows of a query as lines."""
+"""Query results as lines of text."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_ROWS = 10_000
 
 
 def rows_of_query(index: Path, text: str | None, when_begun: Callable[[], None]) -> Answer:
-    """What a query gives on an index; without one its views, with their columns.
+    """Return the rows of a query on an index, or its views with their columns if `text` is None.
 
-    `when_begun` is as for `query`. Raises FramedexError as `query` does.
+    `when_begun` is passed to `query`. Raises FramedexError as `query` does.
     """
     found = readable_views(index) if text is None else query(index, text, _MOST_ROWS, when_begun)
     return Answer(

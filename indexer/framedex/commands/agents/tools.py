@@ -1,4 +1,4 @@
-"""The tools: which verb answers each, what it can be told, and what agents read of it."""
+"""The tools for agents: their verbs, arguments and descriptions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PAGING = (
     Argument(FROM_LINE, {"type": "integer", "minimum": 1}),
     Argument("max_tokens", {"type": "integer", "minimum": LEAST_TOKENS, "maximum": MOST_TOKENS}),
 )
-"""What every tool can be told."""
+"""The arguments of every tool."""
 
 SOURCE, SQL = "source", "sql"
 
@@ -121,7 +121,7 @@ TOOLS = (
             _CAPTURE,
         ),
         ("calls",),
-        keeps_gaps=True,  # a call inside another is indented
+        keeps_gaps=True,  # indentation shows nested calls
     ),
     Tool(
         "summary",
@@ -141,7 +141,7 @@ TOOLS = (
             _CAPTURE,
         ),
         ("compiles", "transfers", "memory", "waits"),
-        keeps_gaps=True,  # memory over time is drawn with them
+        keeps_gaps=True,  # the chart of memory over time is drawn with spaces
     ),
     Tool(
         "check",
@@ -174,7 +174,7 @@ TOOLS = (
 
 
 def schema_of(tool: Tool) -> dict[str, Any]:
-    """What JSON Schema says of a tool's arguments."""
+    """The JSON Schema of a tool's arguments."""
     arguments = (*tool.arguments, *PAGING)
     needed = [argument.name for argument in arguments if argument.is_needed]
     return {
@@ -186,12 +186,15 @@ def schema_of(tool: Tool) -> dict[str, Any]:
 
 
 def tool_of_verb(verb: str) -> Tool | None:
-    """The tool that a verb answers; None where it is none."""
+    """The tool that runs a verb; None if no tool does."""
     return next((tool for tool in TOOLS if verb in tool.verbs), None)
 
 
 def words_of(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
-    """The command line by which a tool's verb is asked; nothing that is given becomes an option of its own."""
+    """The command line of a tool's verb.
+
+    Values follow `=` or `--`, so that no value is parsed as an option.
+    """
     given = [(each, arguments[each.name]) for each in tool.arguments if each.name in arguments]
     verbs = [value for each, value in given if each.role is Role.VERB]
     yield (verbs or tool.verbs)[0]
@@ -203,10 +206,10 @@ def words_of(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
 
 
 def input_of(tool: Tool, arguments: dict[str, Any]) -> str:
-    """What a tool's verb is given to read."""
+    """The stdin of a tool's verb."""
     return "".join(arguments[each.name] for each in tool.arguments if each.role is Role.INPUT)
 
 
 def without_gaps(tool: Tool, lines: Iterable[str]) -> Iterator[str]:
-    """The lines of a tool's verb without what lines up columns for eyes."""
+    """The lines of a tool's verb, with the padding between columns reduced to two spaces."""
     return iter(lines) if tool.keeps_gaps else (_GAPS.sub("  ", line) for line in lines)

@@ -1,4 +1,4 @@
-"""What a look at one thing has found, and looking without ever failing."""
+"""Findings of `framedex doctor`, and a runner that never fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framedex.errors import FramedexError
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What there is of a subject; where something is missing or wrong, the remedy, which may be empty."""
+    """The result of one check: its subject, a text, and the remedy for a problem, which may be empty."""
 
     subject: str
     text: str
@@ -23,9 +23,10 @@ Look = Callable[[], Iterable[Finding]]
 
 
 def found_by(looks: Sequence[tuple[str, Look]]) -> Iterator[Finding]:
-    """What all of them find, in their order: each is given with the subject that it is about. Never raises.
+    """Run all checks, and yield their findings in the order of the checks. Never raises.
 
-    They look side by side, as most wait for an interpreter that they have started.
+    `looks` pairs each check with its subject. The checks run in parallel, because most wait for an interpreter that
+    they start.
     """
     with ThreadPoolExecutor(len(looks)) as threads:
         for findings in threads.map(lambda look: _found(*look), looks):
@@ -38,6 +39,6 @@ def _found(subject: str, look: Look) -> list[Finding]:
         findings.extend(look())
     except FramedexError as error:
         findings.append(Finding(subject, error.message, error.remedy, is_well=False))
-    except Exception as error:  # of whatever kind: what is looked at may be broken in any way
+    except Exception as error:  # any kind: a checked component may be broken in any way
         findings.append(Finding(subject, f"It cannot be looked at: {type(error).__name__}: {error}.", is_well=False))
     return findings

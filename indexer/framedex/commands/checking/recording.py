@@ -1,4 +1,4 @@
-"""What can be recorded with an interpreter: its JAX, the mock TPU, plug-ins, FFI kernels."""
+"""Checks of recording with an interpreter: its JAX, the mock TPU, plug-ins and FFI kernels."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from framedex.errors import FramedexError
 from framedex.interpreters import ask, unusable
 from framedex.plaintext import shell_word
 
-_PATIENCE = 30.0  # seconds: a JAX on a network's disk takes its time
+_PATIENCE = 30.0  # seconds: importing JAX from a network disk is slow
 
-# Whoever installs a package may leave it half there: only an import tells.
+# A package may be half installed, which only an import detects.
 _IMPORTED = """
 found = {"versions": {}, "broken": {}}
 printed, sys.stdout = sys.stdout, sys.stderr
@@ -34,7 +34,7 @@ print(json.dumps(found))
 
 
 def looks(python: str) -> list[tuple[str, Look]]:
-    """What to look at, of an interpreter; nothing on a system on which nothing is recorded."""
+    """The checks for an interpreter; empty on a system that cannot record."""
     if nativepart.unsupported_system() is not None:
         return []
     return [
@@ -89,7 +89,7 @@ def _plugins(python: str) -> Iterator[Finding]:
 
 
 def _named(python: str) -> str:
-    """What tells `framedex run` of an interpreter; nothing for its own."""
+    """The --python option that selects an interpreter; empty for framedex's own."""
     return "" if python == sys.executable else f" --python {shell_word(python)}"  # noqa: TID251
 
 

@@ -1,4 +1,4 @@
-"""framedex itself: its version, its native part, and the packages that features of it need."""
+"""Checks of framedex itself: its version, its native part, and its optional packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from framedex.version import VERSION
 
 _PATIENCE = 30.0  # seconds
 
-# The module of each package that one of framedex's features needs, and what there is not without it.
+# For each module: its package, and the feature that needs it.
 _NEEDED = {
     "elftools": ("pyelftools", "names of C++ frames"),
     "iced_x86": ("iced-x86", "lines of calls in C++ without debug information"),
@@ -32,7 +32,7 @@ _NEEDED = {
 
 
 def looks() -> list[tuple[str, Look]]:
-    """What to look at."""
+    """The checks of this module."""
     return [
         ("framedex", _framedex),
         ("SQLite", _sqlite),
@@ -60,7 +60,7 @@ def _native_part() -> Iterator[Finding]:
 
 def _packages() -> Iterator[Finding]:
     if nativepart.unsupported_system() is not None:
-        return  # nothing is indexed here, and nothing else needs them
+        return  # indexing is unsupported here, and only indexing needs them
     for module, (package, what) in _NEEDED.items():
         try:
             if find_spec(module) is not None:
@@ -74,7 +74,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _server() -> Iterator[Finding]:
-    """Have the language server answer an editor's first request, and look where an editor would find it."""
+    """Start the language server, check its reply to `initialize`, and report where editors find the command."""
     requests: list[tuple[str, int | None, object]] = [
         ("initialize", 1, {"processId": None, "rootUri": None, "capabilities": {}}),
         ("shutdown", 2, None),

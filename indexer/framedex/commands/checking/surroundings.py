@@ -1,4 +1,4 @@
-"""What is around an installation: the settings in effect, git, and the user's cache."""
+"""Checks of the environment: settings, git, and the user's cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from framedex.userfolders import user_folder
 
 
 def looks() -> list[tuple[str, Look]]:
-    """What to look at."""
+    """The checks of this module."""
     return [("settings", _settings), ("git", _git), ("cache", _cache)]
 
 

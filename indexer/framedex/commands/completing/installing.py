@@ -1,8 +1,8 @@
-"""Where shells look for completion, and how framedex's comes there and goes again.
+"""Install and remove shell completion.
 
-Each shell gets a file of its own, in the user's folder for such files. fish reads it by itself; so does bash where its
-package bash-completion is set up. Elsewhere one line with a mark in the start-up file reads it: the rest of that file
-stays as it is, byte for byte.
+Each shell gets a file of its own, in the user's folder for such files. fish reads it by itself, and so does bash if its
+package bash-completion is set up. Otherwise one marked line in the start-up file reads it. The rest of the start-up
+file stays unchanged, byte for byte.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ _BASH_COMPLETION = ("/usr/share/bash-completion/bash_completion", "/usr/local/sh
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A shell's file for framedex, and the start-up file that has to read it; None where the shell finds it itself."""
+    """The completion file of a shell, and the start-up file that must read it.
+
+    `startup` is None if the shell finds the completion file by itself.
+    """
 
     script: Path
     startup: Path | None
 
 
 def usual_shell() -> str:
-    """The user's shell. Raises FramedexError where it is none of those that are known here."""
-    name = os.path.basename(os.environ.get("SHELL", ""))  # noqa: PTH119 - a text of the environment
+    """The name of the user's shell, from SHELL. Raises FramedexError if it is not a supported shell."""
+    name = os.path.basename(os.environ.get("SHELL", ""))  # noqa: PTH119 - a plain text from the environment
     if name not in SHELLS:
         told = f"Your shell is {name}" if name else "SHELL does not tell which shell is yours"
         raise FramedexError(f"{told}.", f"Name one of {', '.join(SHELLS)}: `framedex completion install bash`.")
@@ -44,10 +47,10 @@ def usual_shell() -> str:
 
 
 def place_of(shell: str) -> Place:
-    """Where a shell's completion belongs. Raises FramedexError where the user has no home."""
+    """The files for a shell's completion. Raises FramedexError if the user has no home folder."""
     home, data = Path.home() if _has_home() else None, user_folder("XDG_DATA_HOME")
     if home is None or data is None:
-        raise FramedexError("Your home folder is not known.", "Set HOME.")
+        raise FramedexError("The home folder is unknown.", "Set HOME.")
     if shell == "fish":
         return Place(_set_folder("XDG_CONFIG_HOME", home / ".config") / "fish" / "completions" / "framedex.fish", None)
     if shell == "zsh":
@@ -58,13 +61,13 @@ def place_of(shell: str) -> Place:
 
 
 def script_here(shell: str) -> str:
-    """The script with which a shell asks this framedex."""
+    """The completion script for this framedex."""
     beside = Path(sys.executable).with_name("framedex")  # noqa: TID251
     return script(shell, str(beside if os.access(beside, os.X_OK) else Path(sys.argv[0]).absolute()))
 
 
 def install(shell: str) -> list[Path]:
-    """Have a shell complete framedex; the files that were written. Raises FramedexError where one cannot be."""
+    """Install completion for a shell, and return the written files. Raises FramedexError if a file cannot be written."""
     place = place_of(shell)
     text = script_here(shell).encode()
     written = []
@@ -85,7 +88,7 @@ def install(shell: str) -> list[Path]:
 
 
 def remove(shell: str) -> list[Path]:
-    """Take away what `install` put there; the files that were changed or removed."""
+    """Remove the files and the line that `install` wrote, and return the changed or removed files."""
     place = place_of(shell)
     changed = []
     rc = Path.home() / ".bashrc" if shell == "bash" else place.startup
@@ -111,7 +114,7 @@ def _set_folder(variable: str, usual: Path) -> Path:
 
 
 def _loads_completions(rc: Path) -> bool:
-    """Whether bash reads its folder of completions by itself: its package is here, and a start-up file has it."""
+    """Whether bash loads its completion folder by itself: bash-completion is installed, and a start-up file sources it."""
     texts = [_content(path) or b"" for path in (rc, Path("/etc/bash.bashrc"), Path("/etc/bashrc"))]
     named = any(re.search(rb"^[^#\n]*bash_completion", text, re.MULTILINE) for text in texts)
     return named and any(map(os.path.isfile, _BASH_COMPLETION))
@@ -122,26 +125,26 @@ def _without_mark(text: bytes) -> bytes:
 
 
 def _content(path: Path) -> bytes | None:
-    """What is in a file; None where there is none. Raises FramedexError where it cannot be read."""
+    """The content of a file; None if it is missing. Raises FramedexError if it cannot be read."""
     try:
         return read_regular(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise FramedexError(f"{path} cannot be read: {error.strerror}.", "See who may read it.") from error
+        raise FramedexError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FramedexError(f"{folder} cannot be made: {error.strerror}.", "See who may write there.") from error
+        raise FramedexError(f"{folder} cannot be made: {error.strerror}.", "Check its permissions.") from error
 
 
 def _replace(path: Path, content: bytes, remedy: str) -> None:
-    """Put another content into a start-up file, whole or not at all; a link leads to the same file, mode and all.
+    """Replace the content of a start-up file atomically. Symbolic links are followed, and the mode is kept.
 
-    Raises FramedexError with the remedy where it cannot be written.
+    Raises FramedexError with the remedy if the file cannot be written.
     """
     real = Path(os.path.realpath(path))
     mode = None

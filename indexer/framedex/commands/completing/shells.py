@@ -1,9 +1,9 @@
-"""The frame of completion: click's, with scripts for bash, zsh and fish that take what is offered for text alone.
+"""Completion for bash, zsh and fish: click's, with scripts that treat candidates as plain text.
 
-A shell asks with the words as arguments and gets lines, `VALUE<TAB>HELP`. A line without a value says that the shell's
-own files (`file`) or folders (`dir`) fit. Names in an index may be a stranger's work: what has a character that is not
-visible is left out, and every other value is quoted, by zsh and fish themselves and for bash here, so that nothing of
-it is ever more than a word.
+The shell passes the words as arguments and reads lines of the form `VALUE<TAB>HELP`. A line without a value requests
+the shell's own completion of files (`file`) or folders (`dir`). Names in an index may come from a stranger. So
+candidates with invisible characters are omitted and all others are quoted: by zsh and fish themselves, for bash here. A
+candidate never becomes more than one word.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from framedex.commands.completing.values import files_beginning, values_of
 from framedex.plaintext import printable, visible
 
 VARIABLE = "_FRAMEDEX_COMPLETE"
-"""The environment variable by which a shell asks, as click has it: `bash_complete`, `bash_source`."""
+"""The environment variable with click's completion request, such as `bash_complete` or `bash_source`."""
 
 _LONGEST_HELP = 70
 _NATIVE = ("file", "dir")
@@ -110,13 +110,13 @@ complete --command framedex --no-files --keep-order --arguments '(__framedex_com
 
 
 class _Asked(ShellComplete):
-    """What the shells have in common."""
+    """Completion that all shells share."""
 
     def source_vars(self) -> Any:
         return {"program": self.quoted(self.prog_name), "variable": VARIABLE}
 
     def quoted(self, text: str) -> str:
-        """A path as a word of a script of this shell."""
+        """A path quoted for a script of this shell."""
         return "'" + text.replace("'", "'\\''") + "'"
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -124,7 +124,7 @@ class _Asked(ShellComplete):
         return words, incomplete
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
-        """What is offered: values of an index where the word stands for such, else what click knows to fit."""
+        """Return the candidates: values from an index if the parameter takes such values, otherwise click's candidates."""
         context = _resolve_context(self.cli, self.ctx_args, "framedex", args)
         given, incomplete = _split_option(incomplete)
         if context.info_name == "run" and context.params.get("program"):
@@ -139,23 +139,28 @@ class _Asked(ShellComplete):
         return f"{item.value}\t{_brief(item.help)}"
 
     def complete(self) -> str:
-        """The lines for the shell; nothing where anything fails: no TAB may end in a traceback."""
+        """Return the candidates as lines for the shell.
+
+        Any error gives an empty text: TAB must never print a traceback.
+        """
         try:
             args, incomplete = self.get_completion_args()
             items = [
                 item for item in self.get_completions(args, incomplete) if printable(str(item.value)) == item.value
             ]
             return "\n".join(dict.fromkeys(map(self.format_completion, self.fitted(items, incomplete))))
-        except Exception:  # of whatever kind: an index may be anything
+        except Exception:  # any kind: an index may have any content
             return ""
 
     def fitted(self, items: list[CompletionItem[Any]], _incomplete: str) -> Iterable[CompletionItem[Any]]:
-        """The items as this shell puts them in the place of the word."""
+        """Return the items in the form that this shell inserts."""
         return items
 
 
 class Bash(_Asked):
-    """bash replaces what follows the last of its word breaks (`:` and `=` are some), and quotes nothing itself."""
+    """Completion for bash, which replaces the text after the last word break (`:` and `=` are breaks) and quotes
+    nothing.
+    """
 
     name = "bash"
     source_template = _BASH
@@ -168,11 +173,11 @@ class Bash(_Asked):
 
     def fitted(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
         option, typed = _split_option(incomplete)
-        # Of a word that is not quoted bash replaces only what follows its last break.
+        # For an unquoted word, bash replaces only the text after its last break.
         breaks = "" if self._quote else "".join(set(self._breaks) & set(":="))
         kept = len(re.split(f"[{breaks}]", typed)[-1]) if breaks else len(typed)
         before = f"{option[0]}=" if option and "=" not in breaks else ""
-        # What shows beside an id is only ever listed: TAB has come twice.
+        # The help text of an id is shown only in a listing, after a second TAB.
         is_list = self._type in ("33", "63") and len(items) > 1
         for item in items:
             is_path = item.type in _NATIVE
@@ -195,14 +200,14 @@ class Bash(_Asked):
 
 
 class Zsh(_Asked):
-    """zsh quotes what it inserts."""
+    """Completion for zsh, which quotes the text that it inserts."""
 
     name = "zsh"
     source_template = _ZSH
 
 
 class Fish(_Asked):
-    """fish quotes what it inserts, and takes `--option=value` for one word."""
+    """Completion for fish, which quotes the text that it inserts and treats `--option=value` as one word."""
 
     name = "fish"
     source_template = _FISH
@@ -217,7 +222,7 @@ class Fish(_Asked):
             if item.type not in _NATIVE:
                 yield CompletionItem(f"{before}{item.value}", help=item.help)
             elif typed.startswith("~") and not given:
-                yield item  # which fish expands itself
+                yield item  # fish expands it itself
             else:
                 for path in files_beginning(typed, only_folders=item.type == "dir"):
                     yield CompletionItem(before + path)
@@ -230,21 +235,21 @@ for _shell in SHELLS.values():
 
 
 def script(shell: str, program: str) -> str:
-    """The script with which a shell asks the framedex at this path."""
+    """The completion script of a shell for the framedex at a path."""
     return SHELLS[shell](_NO_COMMAND, {}, program, VARIABLE).source()
 
 
-_NO_COMMAND: Any = None  # which a script does not ask
+_NO_COMMAND: Any = None  # the script does not need a command
 
 
 def _split_option(incomplete: str) -> tuple[list[str], str]:
-    """The option and the value of `--option=value`."""
+    """Split `--option=value` into the option and the value."""
     name, equals, value = incomplete.partition("=")
     return ([name], value) if equals and name.startswith("--") else ([], incomplete)
 
 
 def _last_word(line: str) -> str:
-    """The last word as it is typed, with its quotes."""
+    """The last word of a command line as typed, with its quotes."""
     match = re.search(r"""(?:[^\s'"\\]|\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?)+$""", line, re.DOTALL)
     return match[0] if match else ""
 

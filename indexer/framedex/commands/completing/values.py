@@ -1,6 +1,6 @@
-"""What fits a word of a command line: captures, functions and files of the index, then files here. Nothing is written.
+"""Completion candidates: captures, functions and files from the index, then local files. Nothing is written.
 
-Each question is a range of a database's index with a limit, so that a TAB takes no longer where much was recorded.
+Each query is a limited range query on a database index, so completion stays fast for large recordings.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from framedex.index import Index
 
 _MOST = 100
-_PATIENCE = 0.1  # seconds: whoever writes an index is not waited for
-_MOST_ENTRIES = 20_000  # of a folder
+_PATIENCE = 0.1  # seconds: completion does not wait for another process that writes the index
+_MOST_ENTRIES = 20_000  # entries of a folder
 _FILES = [CompletionItem("", type="file")]
 Items = list[CompletionItem[Any]]
 
 
 def values_of(context: click.Context, asked: click.Command | click.Parameter, incomplete: str) -> Items | None:
-    """What framedex knows to fit a parameter; None where click knows better."""
-    is_of_store = context.parent is not None and context.parent.info_name == "fleet"  # not of an index
+    """The candidates for a parameter; None if click's own candidates apply."""
+    is_of_store = (
+        context.parent is not None and context.parent.info_name == "fleet"
+    )  # a capture of a store, not of an index
     if not isinstance(asked, click.Parameter) or is_of_store:
         return None
     if isinstance(asked, click.Option):
@@ -46,7 +48,7 @@ def values_of(context: click.Context, asked: click.Command | click.Parameter, in
 
 
 def files_beginning(text: str, *, only_folders: bool) -> Iterator[str]:
-    """The files and folders here whose paths begin with a text, as it is written; folders end in a slash."""
+    """The local files and folders whose paths start with a text, as typed; folders end in a slash."""
     name = text.rpartition("/")[2]
     before = text[: len(text) - len(name)]
     with suppress(OSError), os.scandir(os.path.expanduser(before) or ".") as entries:  # noqa: PTH111
@@ -58,7 +60,7 @@ def files_beginning(text: str, *, only_folders: bool) -> Iterator[str]:
 
 
 def _from_index(context: click.Context, incomplete: str, look: Callable[[Index, str], Items]) -> Items:
-    """What an index knows; nothing where there is none that can be read as it is."""
+    """The candidates from the index; empty if the index is missing or unreadable."""
     from framedex.index import Index, find_index
     from framedex.settings import Settings
 
@@ -81,7 +83,7 @@ def _captures(index: Index, incomplete: str) -> Items:
 
 
 def _chosen(index: Index, incomplete: str) -> Items:
-    """What --capture takes."""
+    """Candidates for --capture."""
     words_for_some = ("latest", "all")
     return _captures(index, incomplete) + [
         CompletionItem(each) for each in words_for_some if each.startswith(incomplete)
@@ -97,7 +99,7 @@ def _called(index: Index, incomplete: str) -> Items:
 
 
 def _traced(index: Index, incomplete: str) -> Items:
-    """What has calls, and what they passed."""
+    """Candidates for `trace`: runtime functions with calls, then functions on stacks."""
     return _called(index, incomplete) + _functions(index, incomplete)
 
 
@@ -106,7 +108,7 @@ def _targets(index: Index, incomplete: str) -> Items:
 
 
 def _recorded_files(index: Index, incomplete: str) -> Items:
-    """The recorded files below the working folder, as they are written from there; elsewhere by their whole path."""
+    """The recorded files below the working folder as relative paths; absolute paths if the text starts with a slash."""
     here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
     before = "" if incomplete.startswith("/") else here
     found = index.beginnings.recorded_files(before + incomplete, _MOST)
@@ -114,7 +116,7 @@ def _recorded_files(index: Index, incomplete: str) -> Items:
 
 
 def _passed(index: Index, incomplete: str) -> Items:
-    """What stacks go through."""
+    """Candidates for --through."""
     return _functions(index, incomplete) + _recorded_files(index, incomplete)
 
 

@@ -1,4 +1,7 @@
-"""The user's browser, and how it is given a page: by the environment, never by what a folder or a recording says."""
+"""The user's browser.
+
+Only environment variables choose it, never a folder or a recording.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,25 @@ from framedex.onpath import program_on_path
 
 _IN_TERMINALS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
 _WITH_WINDOWS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")
-_PATIENCE = 3.0  # seconds: what runs longer is the browser itself
-_IN_ADDRESSES = ":/?#&=%@+~,-._"  # all else is quoted: openers are scripts of the shell
+_PATIENCE = 3.0  # seconds: a process that runs longer is the browser itself
+_IN_ADDRESSES = ":/?#&=%@+~,-._"  # everything else is quoted, because openers are shell scripts
 
 
 def chosen_browser(environment: Mapping[str, str]) -> list[str] | None:
-    """The program and first arguments of the user's browser; `%s` in them stands for the address. None without one.
+    """The program and first arguments of the user's browser; None if there is none.
 
-    $BROWSER counts first, as elsewhere several commands with colons between them; VS Code sets it in its terminals. In
-    a session of SSH nothing else does: windows would be those of the other machine, or none.
+    `%s` in an argument is a placeholder for the address. $BROWSER takes precedence and may list several commands,
+    separated by colons, as usual; VS Code sets it in its terminals. In an SSH session only $BROWSER counts: a window
+    would open on the other machine, or not at all.
     """
     path = environment.get("PATH", "")
     for command in filter(str.strip, environment.get("BROWSER", "").split(os.pathsep)):
         try:
             words = shlex.split(command.rstrip("& "))
         except ValueError as error:
-            raise FramedexError(f"$BROWSER is no command: {error}.", "`unset BROWSER`, or name a program.") from error
+            raise FramedexError(
+                f"$BROWSER is not a command: {error}.", "`unset BROWSER`, or name a program."
+            ) from error
         if words and program_on_path(words[0], path):
             return words
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
@@ -45,14 +51,14 @@ def chosen_browser(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def is_page(url: str) -> bool:
-    """Whether an address is one of the web, which a browser alone opens."""
+    """Whether an address starts with http:// or https://."""
     return url.startswith(("http://", "https://"))
 
 
 def open_page(url: str, browser: Sequence[str]) -> None:
-    """Have a browser show an address of the web, without a shell, and without waiting for what has windows of its own.
+    """Open a web address in a browser without a shell. Graphical browsers are not waited for.
 
-    Raises FramedexError where it cannot be started or fails.
+    Raises FramedexError if the browser cannot be started or fails.
     """
     address = quote(url, safe=_IN_ADDRESSES)
     words = [word.replace("%s", address) for word in browser]
@@ -73,11 +79,11 @@ def open_page(url: str, browser: Sequence[str]) -> None:
 
 
 def _status_of_start(command: Sequence[str]) -> int:
-    """The exit status of a program that may go on for as long as its window is open: then 0."""
+    """The exit status of a program; 0 if it still runs after `_PATIENCE` seconds."""
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)  # noqa: TID251
     try:
         return process.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
-        process.returncode = 0  # nobody waits for it any more
+        process.returncode = 0  # the process is left running on purpose
         return 0

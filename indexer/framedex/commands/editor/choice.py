@@ -1,4 +1,4 @@
-"""Which editor the user has: the one that is wished for, whose terminal this is, that runs, or that is installed."""
+"""The choice of the user's editor: configured, owner of this terminal, running, or installed."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from framedex.onpath import absolute_folders, program_on_path
 from framedex.portable import is_mine, user_id
 
 CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "code-server")
-"""VS Code and its relatives, by the names of their command-line programs."""
+"""VS Code and its derivatives, by the names of their command-line programs."""
 
 JETBRAINS = (
     *("clion", "pycharm", "idea", "intellij", "rustrover", "goland", "webstorm", "phpstorm", "rider", "rubymine"),
     *("dataspell", "datagrip", "aqua", "studio"),
 )
-"""The IDEs of JetBrains, by the names of their launchers, without `64`, `.sh` and the like."""
+"""The JetBrains IDEs, by the names of their launchers, without suffixes such as `64` and `.sh`."""
 
 _WITH_WINDOWS = (*(name for name in CODE if name != "code-server"), *JETBRAINS, "subl", "zed", "kate")
 _IN_TERMINALS = ("nvim", "hx", "vim", "emacs", "micro", "nano", "vi")
 _MOST_ANCESTORS = 32
-_PATIENCE = 0.1  # seconds, with a program that listens here
+_PATIENCE = 0.1  # seconds, for a connection to a local program
 
 _REMEDY = "Set FRAMEDEX_EDITOR, for example `export FRAMEDEX_EDITOR=code` or `export FRAMEDEX_EDITOR=vim`."
 
 
 def chosen_editor(environment: Mapping[str, str]) -> list[str]:
-    """The program and first arguments of the user's editor; where several are named, the most particular wish counts.
+    """The program and first arguments of the user's editor.
 
-    Raises FramedexError where there is none, or where a variable cannot be read as a command.
+    The order is FRAMEDEX_EDITOR, the editor of this terminal, VISUAL, EDITOR, a running editor, an installed editor.
+    Raises FramedexError if there is none, or if a variable is not a valid command.
     """
     editor = (
         _named(environment, "FRAMEDEX_EDITOR")
@@ -45,7 +46,7 @@ def chosen_editor(environment: Mapping[str, str]) -> list[str]:
         or _installed(environment)
     )
     if editor is None:
-        raise FramedexError("No editor is known: none of FRAMEDEX_EDITOR, VISUAL and EDITOR is set.", _REMEDY)
+        raise FramedexError("No editor is configured: FRAMEDEX_EDITOR, VISUAL and EDITOR are not set.", _REMEDY)
     return editor
 
 
@@ -55,22 +56,22 @@ def _named(environment: Mapping[str, str], variable: str) -> list[str] | None:
     try:
         words = shlex.split(environment[variable])
     except ValueError as error:
-        raise FramedexError(f"${variable} is no command: {error}.", _REMEDY) from error
+        raise FramedexError(f"${variable} is not a command: {error}.", _REMEDY) from error
     if not words:
         raise FramedexError(f"${variable} is blank.", _REMEDY)
     return words
 
 
 def _of_this_terminal(environment: Mapping[str, str]) -> list[str] | None:
-    """The editor in whose terminal this runs, by what it tells the programs there.
+    """The editor in whose terminal this process runs, according to its environment variables.
 
-    What it tells may be left over: a tmux outlives the editor that it was started in, and keeps its variables. So an
-    editor counts only where it can be reached.
+    The variables may be stale: tmux outlives the editor in which it was started, and keeps its variables. So an editor
+    counts only if it can be reached.
     """
     path = environment.get("PATH", "")
     return (
         _neovim(environment.get("NVIM", ""), path)
-        or _neovim(environment.get("NVIM_LISTEN_ADDRESS", ""), path)  # before 0.8, and whoever sets it by hand
+        or _neovim(environment.get("NVIM_LISTEN_ADDRESS", ""), path)  # Neovim before 0.8, or set by hand
         or (_emacs(environment) if environment.get("INSIDE_EMACS") else None)
         or _vscode(environment, path)
         or ([zed] if environment.get("TERM_PROGRAM") == "zed" and (zed := _first_on(path, ("zed",))) else None)
@@ -79,8 +80,10 @@ def _of_this_terminal(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _vscode(environment: Mapping[str, str], path: str) -> list[str] | None:
-    """VS Code, or an editor made from it. Its program in a remote window needs that window: without it, None."""
-    if window := environment.get("VSCODE_IPC_HOOK_CLI"):  # of code-server or a remote window, whose program comes first
+    """VS Code or a derivative. In a remote window it needs that window's socket: None without it."""
+    if window := environment.get(
+        "VSCODE_IPC_HOOK_CLI"
+    ):  # code-server or a remote window, whose program is first on the PATH
         program = _first_folder_with(CODE, path) if _listens(window) else None
     else:
         program = _first_on(path, CODE) if environment.get("TERM_PROGRAM") == "vscode" else None
@@ -96,10 +99,10 @@ def _jetbrains(environment: Mapping[str, str], path: str) -> list[str] | None:
 
 
 def _that_runs(environment: Mapping[str, str]) -> list[str] | None:
-    """A Neovim or Emacs of this user that takes commands: of several Neovims the one that was started last.
+    """A running Neovim or Emacs of this user that accepts commands; the newest of several Neovims.
 
-    The folder of the socket has to be the user's too. In a folder of somebody else's in /tmp the socket could be
-    exchanged after its owner was looked at, and our `nvim` would do what the other one says.
+    The folder of the socket must belong to the user, too. In a foreign folder in /tmp, the socket could be replaced
+    after the check of its owner, and our `nvim` would obey its replacement.
     """
     runtime, temporary = environment.get("XDG_RUNTIME_DIR"), environment.get("TMPDIR") or "/tmp"
     user = environment.get("USER") or environment.get("LOGNAME") or "*"
@@ -115,12 +118,12 @@ def _that_runs(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _neovim(address: str, path: str) -> list[str] | None:
-    """The Neovim that listens at an address, if one does."""
+    """The Neovim that listens at an address; None if there is none."""
     return ["nvim", "--server", address] if _listens(address) and _first_on(path, ("nvim",)) else None
 
 
 def _emacs(environment: Mapping[str, str]) -> list[str] | None:
-    """The Emacs that `emacsclient` would reach, by the rules of that program (emacsclient.c, set_socket)."""
+    """The Emacs that `emacsclient` would reach, by the rules of emacsclient.c (set_socket)."""
     if not _first_on(environment.get("PATH", ""), ("emacsclient",)):
         return None
     name = environment.get("EMACS_SOCKET_NAME") or "server"
@@ -131,7 +134,7 @@ def _emacs(environment: Mapping[str, str]) -> list[str] | None:
             return ["emacsclient", "--no-wait", f"--socket-name={address}"]
     home = Path(environment.get("HOME", "/"))
     configurations = (home / ".emacs.d", Path(environment.get("XDG_CONFIG_HOME") or home / ".config", "emacs"))
-    named = environment.get("EMACS_SERVER_FILE") or "server"  # of a server that listens on a TCP port
+    named = environment.get("EMACS_SERVER_FILE") or "server"  # a server that listens on a TCP port
     for file in (folder / "server" / named for folder in configurations):
         if _listens(_address_in(file)):
             return ["emacsclient", "--no-wait", f"--server-file={file}"]
@@ -160,28 +163,28 @@ def _launchers() -> tuple[str, ...]:
 
 
 def _toolbox(environment: Mapping[str, str]) -> list[str]:
-    """Where the Toolbox of JetBrains puts its launchers."""
+    """The folder in which JetBrains Toolbox installs its launchers."""
     home = Path(environment.get("HOME", "/"))
     folder = "Library/Application Support" if sys.platform == "darwin" else ".local/share"
     return [str(home / folder / "JetBrains" / "Toolbox" / "scripts")]
 
 
 def _ancestors() -> Iterator[Path]:
-    """The programs above this process, nearest first; none where there is no /proc."""
+    """The programs of this process's ancestors, nearest first; empty without /proc."""
     process = os.getppid()
     for _ in range(_MOST_ANCESTORS):
         try:
-            yield Path(os.readlink(f"/proc/{process}/exe"))  # noqa: PTH115 - one call, and many are made
+            yield Path(os.readlink(f"/proc/{process}/exe"))  # noqa: PTH115 - one call, for up to 32 ancestors
             status = Path(f"/proc/{process}/stat").read_bytes()
         except OSError:
             return
-        process = int(status.rpartition(b")")[2].split()[1])  # the name before it may hold anything
+        process = int(status.rpartition(b")")[2].split()[1])  # the name before it may have any characters
         if process <= 1:
             return
 
 
 def _launcher_of(program: Path) -> str | None:
-    """The launcher of the IDE that this program is; of the IDE that it belongs to, where it is a Java runtime."""
+    """The launcher of a JetBrains program; for its bundled Java runtime, the launcher of the IDE around it."""
     if program.name in _launchers():
         return str(program)
     if program.name == "java" and program.parent.parent.name == "jbr":
@@ -198,7 +201,7 @@ def _made(path: Path) -> float:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a folder, and no link to one, is this user's."""
+    """Whether a folder belongs to this user and is not a symbolic link."""
     try:
         status = folder.lstat()
     except OSError:
@@ -207,7 +210,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _address_in(file: Path) -> str:
-    """The HOST:PORT in the file by which an Emacs server tells where it is; empty where there is none of this user."""
+    """The HOST:PORT in an Emacs server file; empty if the file is missing, malformed or of another user."""
     try:
         return file.read_text("ascii").split(maxsplit=1)[0] if _is_own(file.parent) else ""
     except (OSError, ValueError, IndexError):
@@ -215,13 +218,13 @@ def _address_in(file: Path) -> str:
 
 
 def _listens(address: str) -> bool:
-    """Whether somebody listens at HOST:PORT, or a program of this user on a Unix socket."""
+    """Whether a process listens at HOST:PORT, or on a Unix socket of this user."""
     host, _, port = address.rpartition(":")
     try:
         if host and "/" not in host and port.isdecimal():
             with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE):
                 return True
-        if not address or not is_mine(os.stat(address)):  # noqa: PTH116 - it may be no valid path
+        if not address or not is_mine(os.stat(address)):  # noqa: PTH116 - the path may be invalid
             return False
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(_PATIENCE)

@@ -1,4 +1,4 @@
-"""How an editor is told a line."""
+"""Command lines that open a file at a line in each editor."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _VARIANT = re.compile(r"(?:64)?(?:[.-].*)?$")
 
 
 def editor_command(editor: Sequence[str], place: Place) -> list[str]:
-    """The program and arguments that open the place in this editor, for running without a shell.
+    """The program and arguments that open a place in an editor, to be run without a shell.
 
-    The path is absolute there, so that no name is taken for an option. Raises FramedexError where it counts from a
-    working folder that has been deleted.
+    The path is absolute, so that it is never parsed as an option. Raises FramedexError for a relative path if the
+    working folder was deleted.
     """
     path, line, column = str(absolute(place.path)), place.line, place.column or 1
     if _has_placeholders(editor):
@@ -35,12 +35,12 @@ def editor_command(editor: Sequence[str], place: Place) -> list[str]:
 
 
 def only_asks(command: Sequence[str]) -> bool:
-    """Whether a command of `editor_command` asks a Neovim that runs already, and so ends as soon as that answers."""
+    """Whether a command of `editor_command` is a request to a running Neovim, so that it ends with the reply."""
     return "--remote-expr" in command
 
 
 def can_tell_lines(editor: Sequence[str]) -> bool:
-    """Whether this editor is told the line of a place, and not the file alone."""
+    """Whether this editor accepts a line number."""
     return _has_placeholders(editor) or _syntax(editor[0]) is not _file_only
 
 
@@ -49,23 +49,23 @@ def _has_placeholders(editor: Sequence[str]) -> bool:
 
 
 def _filled(editor: Sequence[str], values: Mapping[str, str]) -> list[str]:
-    """The command with the values inside its arguments; the file goes last where no argument says where it goes."""
+    """The command with its placeholders replaced; the file goes last if no argument has a placeholder for it."""
     arguments = [_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in editor[1:]]
     has_file = any("{file}" in word for word in editor[1:])
     return [editor[0], *arguments, *([] if has_file else [values["file"]])]
 
 
 def _syntax(program: str) -> Arguments:
-    """That of the program, or of the one that it is a build of: `vim.basic`, `clion64`, `pycharm-community`."""
+    """The syntax of a program, or of the program of which it is a build: `vim.basic`, `clion64`, `pycharm-community`."""
     name = Path(program).name
     return _SYNTAX.get(name) or _SYNTAX.get(_VARIANT.sub("", name), _file_only)
 
 
 def _in_running_neovim(path: str, line: int | None, column: int) -> str:
-    """An expression by which a running Neovim opens the place: its --remote takes files alone.
+    """A Vim expression that opens the place in a running Neovim, whose --remote accepts only files.
 
-    From its terminal it goes to the window that was used before, so that the terminal stays in sight. The path is a
-    string there and no part of a command: no escaping of Neovim's holds for every name.
+    From a terminal window it first goes to the previous window, so that the terminal stays visible. The path is a
+    string in the expression and never part of a command: no escaping in Neovim is safe for every name.
     """
     quoted = path.replace("'", "''")
     commands = [

@@ -1,4 +1,4 @@
-"""The files of `framedex run --behaviour`: checked before anything runs, and told to the program."""
+"""The files of `framedex run --behaviour`: checked before the program starts, then passed in its environment."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ VARIABLE = "FRAMEDEX_BEHAVIOUR"
 
 
 def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_python: bool) -> dict[str, str]:
-    """The environment variables that have a program run under the behaviours of these files.
+    """The environment variables that apply the behaviours of these files to a program.
 
-    `platform` is what JAX calls the plug-in, None where an installed package says so. JAX is told that it needs it: for
-    a file that cannot be run it would go on without a word, on the CPU.
-
-    Raises FramedexError for what cannot be read or, where the program runs under framedex's own Python, is none.
+    `platform` is JAX's name for the plug-in; None if an installed package defines it. JAX_PLATFORMS makes the platform
+    mandatory: otherwise JAX silently continues on the CPU after an error in a behaviour file. Raises FramedexError for
+    an unreadable file, or, under framedex's own Python, for a syntax error.
     """
     paths = [absolute(file) for file in files]
     for path in paths:
         source = _source(path)
-        if is_own_python:  # what is Python for another one only that one knows
+        if is_own_python:  # another Python may have another syntax
             _check_syntax(path, source)
     wanted = {"JAX_PLATFORMS": f"{platform},cpu"} if platform and "JAX_PLATFORMS" not in os.environ else {}
     return {VARIABLE: os.pathsep.join(map(os.fspath, paths))} | wanted
@@ -34,11 +33,11 @@ def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_p
 def _source(path: Path) -> bytes:
     if os.pathsep in os.fspath(path):
         raise FramedexError(
-            f"The path {printable(os.fspath(path))} has a {os.pathsep}, which stands between files of behaviours.",
-            "Give it a name without, or start framedex in its folder.",
+            f"The path {printable(os.fspath(path))} has a {os.pathsep}, which separates files of behaviours.",
+            "Rename it, or start framedex in its folder.",
         )
     try:
-        return read_regular(path)  # not a pipe: the program reads the file once more
+        return read_regular(path)  # not a pipe: the program reads the file again
     except OSError as error:
         raise FramedexError(
             f"The behaviours of {printable(os.fspath(path))} cannot be read: {error.strerror}.", "Check --behaviour."
@@ -50,5 +49,6 @@ def _check_syntax(path: Path, source: bytes) -> None:
         compile(source, os.fspath(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise FramedexError(
-            f"The behaviours of {printable(os.fspath(path))} are no Python: {printable(str(error))}.", "Mend the file."
+            f"The behaviours of {printable(os.fspath(path))} are not valid Python: {printable(str(error))}.",
+            "Correct the file.",
         ) from None

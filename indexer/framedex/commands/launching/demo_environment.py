@@ -1,4 +1,4 @@
-"""What `framedex demo` needs of the interpreter that it records, and the environment that it records in."""
+"""The interpreter and the environment of `framedex demo`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from framedex.errors import FramedexError
 from framedex.interpreters import ask, unusable
 from framedex.plaintext import printable
 
-# What people have set for work of their own would make another demo of it: a plug-in, a limit, a platform, servers for
-# debug files.
+# The user's own settings would change the demo: a plug-in, a limit, a platform, servers for debug files.
 _STEERING = ("FRAMEDEX_", "JAX_", "TPU_", "DEBUGINFOD_")
 _KEPT = ("FRAMEDEX_EDITOR", "FRAMEDEX_LINK_SCHEME", "FRAMEDEX_PROGRAM_PYTHONPATH")
 _JAX = """
@@ -23,9 +22,9 @@ print(json.dumps(spec and spec.origin))
 
 
 def jax_sources(python: str, install: str) -> Path:
-    """The folder of the jax that an interpreter imports; `install` is the command that brings it one.
+    """The folder of the jax that an interpreter imports; `install` is the command that installs jax.
 
-    Raises FramedexError where the demo cannot be recorded with that interpreter.
+    Raises FramedexError if the demo cannot be recorded with that interpreter.
     """
     check_python(python)
     try:
@@ -34,7 +33,7 @@ def jax_sources(python: str, install: str) -> Path:
         raise unusable(python, error) from None
     if origin is None:
         raise FramedexError(
-            f"The demo records a program of JAX, and {printable(python)} has none.",
+            f"The demo needs JAX, and {printable(python)} has none.",
             f"Install it: `{install}`\nOr name a Python that has it: `framedex demo --python PATH`",
         )
     if check_jaxlib(python) is not Runtime.PJRT:
@@ -46,21 +45,24 @@ def jax_sources(python: str, install: str) -> Path:
 
 
 def checkout() -> Path | None:
-    """The checkout that this framedex runs from; None where it was installed from a wheel."""
+    """The checkout that this framedex runs from; None if it was installed from a wheel."""
     root = Path(__file__).resolve().parents[4]
     return root if (root / "native" / "CMakeLists.txt").is_file() and (root / "editors").is_dir() else None
 
 
 def mock_sources() -> Path | None:
-    """The C++ sources of the mock TPU and the recorder: the checkout's, else those that came with them, if any."""
+    """The C++ sources of the mock TPU and the recorder: those of the checkout, otherwise the installed ones.
+
+    None if they are missing.
+    """
     root = checkout()
     try:
         folder = root / "native" if root else shipped_sources()
-    except FileNotFoundError:  # which the recording tells, with a remedy
+    except FileNotFoundError:  # the recording reports it, with a remedy
         return None
     return folder if folder.is_dir() else None
 
 
 def undisturbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what would have the demo record something else than it shows."""
+    """An environment without the variables that would change the demo."""
     return {name: value for name, value in environment.items() if name in _KEPT or not name.startswith(_STEERING)}

@@ -1,4 +1,4 @@
-"""The folder that `framedex demo` records in: made with what it ships, or known again, never someone else's."""
+"""The folder of `framedex demo`: created with the shipped files or reused, never taken from other content."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from framedex.regularfile import open_regular
 PROGRAM = "device_put.py"
 """The demo's program, in its folder."""
 
-# The program last: a folder that has it is complete.
+# The program is written last: a folder that has it is complete.
 _FILES = ("framedex.toml", PROGRAM)
 _SHIPPED = Path(framedex.__file__).with_name("demo")
 _OTHER_FOLDER = "Name another folder: `framedex demo --folder DIR`"
 
 
 def prepare(folder: Path) -> None:
-    """Make the demo's folder, or find it as an earlier demo left it; an empty one is taken too.
+    """Create the demo's folder, or reuse an empty one or one of an earlier demo.
 
-    Raises FramedexError, and leaves the folder as it was, where it holds anything else or cannot be written.
+    Raises FramedexError, and leaves the folder unchanged, if it has other content or cannot be written.
     """
     is_new = not os.path.lexists(folder)
     try:
@@ -35,7 +35,7 @@ def prepare(folder: Path) -> None:
             _fill(folder)
     except BaseException as error:
         if is_new:
-            with suppress(OSError):  # it is not there, or another demo has filled it
+            with suppress(OSError):  # the folder is missing, or another demo has filled it
                 folder.rmdir()
         if not isinstance(error, OSError):
             raise
@@ -50,8 +50,8 @@ def _fill(folder: Path) -> None:
     strange = [name for name in names if not _is_as_shipped(folder, name)]
     if PROGRAM in strange:
         raise FramedexError(
-            f"{printable(os.fspath(folder / PROGRAM))} is not the demo's program, or was changed: it is left alone.",
-            f"Record it as it is, in its folder: `framedex run {PROGRAM}`\n{_OTHER_FOLDER}",
+            f"{printable(os.fspath(folder / PROGRAM))} is not the demo's program, or has changed. It is left alone.",
+            f"Record it in its folder: `framedex run {PROGRAM}`\n{_OTHER_FOLDER}",
         )
     if strange:
         raise FramedexError(
@@ -66,7 +66,7 @@ def _fill(folder: Path) -> None:
 
 
 def _is_as_shipped(folder: Path, name: str) -> bool:
-    """Whether a file of the folder is one of the demo's, with its content."""
+    """Whether a file of the folder is one of the demo's, with unchanged content."""
     if name not in _FILES:
         return False
     shipped = (_SHIPPED / name).read_bytes()
@@ -79,10 +79,10 @@ def _is_as_shipped(folder: Path, name: str) -> bool:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Keep other demos out of the folder while it is filled: half of it would look like someone else's."""
+    """Lock the folder while it is filled: another demo would take a half-filled folder for foreign content."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # there are file systems without locks
+        with suppress(OSError):  # some file systems have no locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

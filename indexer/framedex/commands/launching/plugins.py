@@ -84,7 +84,7 @@ def find_plugin(text: str, python: str) -> Plugin:
         return Plugin(path, None)
     raise FramedexError(
         f"JAX does not know {path.name} by itself.",
-        f"Say as what it is to be registered, its platform's name: --plugin NAME:{text}",
+        f"Name the platform to register it as: --plugin NAME:{text}",
     )
 
 
@@ -95,13 +95,13 @@ def _installed_plugin(name: str, python: str) -> Plugin:
         names = ", ".join(sorted(installed)) or "none"
         raise FramedexError(
             f"{python} has {'several plug-ins' if matches else 'no plug-in'} called {name!r}.",
-            f"Installed: {names}. A path does as well: --plugin NAME:/path/to/plugin.so",
+            f"Installed: {names}. Or use a path: --plugin NAME:/path/to/plugin.so",
         )
     library = installed[matches[0]]
     if library is None:
         raise FramedexError(
-            f"The package {matches[0]} has no library with the function GetPjrtApi.",
-            "Name the library itself: --plugin NAME:/path/to/plugin.so",
+            f"No library of the package {matches[0]} exports GetPjrtApi.",
+            "Name the library: --plugin NAME:/path/to/plugin.so",
         )
     return Plugin(library, "tpu" if matches[0] == _TPU else None)
 
@@ -124,7 +124,7 @@ def _library(folders: list[Path]) -> Path | None:
 
 def _check(path: Path) -> None:
     if not path.is_file():
-        raise FramedexError(f"There is no plug-in {path}.", "Check --plugin.")
+        raise FramedexError(f"No such plug-in: {path}.", "Check --plugin.")
     if why := _why_no_plugin(path):
         raise FramedexError(f"{path} is not a PJRT plug-in: {why}.", "Name the plug-in's library: --plugin PATH")
 

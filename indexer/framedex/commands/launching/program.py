@@ -53,8 +53,7 @@ def program_of(words: Sequence[str], python: str, *, is_named: bool) -> Program:
         if command is not None and not first.endswith(_PYTHON_SOURCES):
             raise FramedexError(
                 f"{printable(first)} is a file of this folder, and a command: {printable(command)}.",
-                f"Name the one that you mean: `framedex run {shell_word(f'./{first}')}`, or"
-                f" `framedex run {shell_word(command)}`.",
+                f"Choose one: `framedex run {shell_word(f'./{first}')}`, or `framedex run {shell_word(command)}`.",
             )
         return _of_file(first, rest, python, is_named)
     if command is not None:
@@ -96,14 +95,14 @@ def _of_command(path: str, rest: tuple[str, ...], python: str, is_named: bool) -
         if is_named:
             raise FramedexError(
                 f"--python names {printable(python)}, and the program another Python: {printable(path)}.",
-                "Name one of them.",
+                "Use one of them.",
             )
         return Program(path, rest)
     words = _interpreter_words(path)
     if not words or not _INTERPRETER.fullmatch(os.path.basename(words[0])):  # noqa: PTH119
         raise FramedexError(
-            f"{printable(path)} is {_kind(path, words)}: which Python it starts cannot be known.",
-            "Name what it starts: `framedex run SCRIPT`, `framedex run -m MODULE`, or `framedex run python SCRIPT`.",
+            f"{printable(path)} is {_kind(path, words)}: framedex cannot tell which Python it starts.",
+            "Name its program: `framedex run SCRIPT`, `framedex run -m MODULE`, or `framedex run python SCRIPT`.",
         )
     if is_named:
         return Program(python, (path, *rest))

@@ -51,7 +51,9 @@ Line = tuple[Span, ...]
 def standard_output() -> TextIO:
     """stdout, where results go. Raises FramedexError where it was closed before this process began."""
     if sys.stdout is None or getattr(sys.stdout, "was_closed", False):
-        raise FramedexError("stdout cannot be written: it is closed.", "Give it a file or a pipe, or leave it open.")
+        raise FramedexError(
+            "stdout cannot be written: it is closed.", "Redirect it to a file or a pipe, or leave it open."
+        )
     return sys.stdout
 
 

@@ -79,7 +79,7 @@ def noted_if_short(place: Place) -> Place:
         from framedex.commands.output.console import note
 
         lines = words.count(last, "line")
-        note(f"{printable(str(place.path))} has {lines}: line {place.line} is of another version of it.")
+        note(f"{printable(str(place.path))} has {lines}: line {place.line} belongs to another version.")
     return place
 
 
@@ -105,8 +105,8 @@ def working_folder() -> Path:
         return Path.cwd()
     except FileNotFoundError as error:
         raise FramedexError(
-            "The working folder has been deleted.",
-            "Go to one that is there: `cd FOLDER`, or `cd .` where it has been made anew.",
+            "The working folder no longer exists.",
+            "Change to an existing folder: `cd FOLDER`, or `cd .` if it was created again.",
         ) from error
 
 

@@ -36,6 +36,6 @@ def debuginfod_here(progress: Progress) -> Iterator[Debuginfod | None]:
     yield debuginfod
     if debuginfod is not None:
         for server, names in debuginfod.given.items():
-            note(f"{server} gave debug information of {', '.join(names)}.")
+            note(f"{server} provided debug information for {', '.join(names)}.")
         for problem in debuginfod.problems:
             note(problem)

@@ -49,9 +49,9 @@ def note_what_is_missing(*captures: CaptureRow) -> None:
     _note_of((capture for capture in captures if is_shared(capture.metadata_text)), "recorded elsewhere, and shared")
     for capture in captures:
         if capture.stops:
-            note(f"Capture {capture.id} is not whole. {stopped_early(capture.stops)}")
+            note(f"Capture {capture.id} is incomplete. {stopped_early(capture.stops)}")
         if doubts(capture.problems):
-            note(f"Capture {capture.id} is not whole, or not as it was recorded: `framedex captures` says why.")
+            note(f"Capture {capture.id} is incomplete or has changed: `framedex captures` says why.")
 
 
 def _note_of(captures: Iterable[CaptureRow], what: str) -> None:

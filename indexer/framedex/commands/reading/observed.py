@@ -37,7 +37,7 @@ def observed_in(places: Sequence[Path]) -> tuple[Observations, bool]:
 def with_runs(observations: Observations) -> Observations:
     """The observations. Raises FramedexError where they are of no run."""
     if not observations.runs:
-        raise FramedexError("The captures hold no calls.", "Record a program with `framedex run SCRIPT`.")
+        raise FramedexError("The captures contain no calls.", "Record a program with `framedex run SCRIPT`.")
     return observations
 
 
@@ -65,6 +65,6 @@ def observed_in_index(index: Index) -> Observations:
 
     for capture in index.captures():
         if is_of_samples(capture.metadata_text):
-            note(f"Capture {capture.id} is left out: it was imported, and samples are no calls.")
+            note(f"Capture {capture.id} is left out: it is an imported profile, and samples are not calls.")
     index.tell(progress_of_questions())
     return observe(index)

@@ -115,7 +115,7 @@ class Finder:
 
         line = read_address(address, self._settings.links)
         if line is None:
-            raise FramedexError("That is an address of the web, and no line of a repository.", "A browser opens it.")
+            raise FramedexError("This web address is not a line of a repository.", "Open it in a browser.")
         return self._of_public(line)
 
     def _of_map(self, named: Place) -> Place | Page | None:
@@ -142,8 +142,8 @@ class Finder:
             return noted_if_short(place) if line.line else replace(place, line=None)
         if line.url is None:
             raise FramedexError(
-                f"{name} is not on this machine, and no public address of it is known.",
-                "`framedex sources add FOLDER` adds a checkout that has it.",
+                f"{name} is not on this machine and has no known public address.",
+                "Add a checkout with it: `framedex sources add FOLDER`.",
             )
         return Page(line.url, name)
 
@@ -210,16 +210,16 @@ class Finder:
             return elsewhere
         if self._index is None:
             raise _UnknownSymbolError(
-                f"No source is known of {name}: there is no index here, and it has no path.",
-                "Go to the folder of the project, or name its index: `framedex --index FILE open PLACE`.",
+                f"No source is known for {name}: there is no index here, and the frame has no path.",
+                "Change to the project's folder, or name its index: `framedex --index FILE open PLACE`.",
             )
         if len(similar := self._similar(found.function)) == 1:
             return self._of_location(similar[0], name)
         if similar:
             raise _several(name, similar)
         raise _UnknownSymbolError(
-            f"The index knows no source of {name}.",
-            "`framedex find NAME` looks for parts of names; `framedex sources add FOLDER` adds a source folder.",
+            f"The index has no source for {name}.",
+            "`framedex find NAME` searches parts of names; `framedex sources add FOLDER` adds a source folder.",
         )
 
     def _of_location(self, location: Location, name: str) -> Place:
@@ -265,7 +265,7 @@ class Finder:
 
     def _missing(self, path: str) -> FramedexError:
         if path.startswith("<"):
-            return FramedexError(f"{printable(path)} is no file: Python made that code, or has it built in.")
+            return FramedexError(f"{printable(path)} is not a file: the code is generated or built into Python.")
         tried = []
         if self._settings.path_map:
             tried.append("by the path-map")
@@ -331,4 +331,4 @@ def _line(location: Location) -> int:
 
 def _several(name: str, places: Iterable[Location]) -> FramedexError:
     listed = "\n".join(dict.fromkeys(place.url or f"{printable(place.path)}:{_line(place)}" for place in places))
-    return FramedexError(f"Several places may be meant by {printable(name)}:\n{listed}", "Open the one that you mean.")
+    return FramedexError(f"Several locations match {printable(name)}:\n{listed}", "Open one of them.")

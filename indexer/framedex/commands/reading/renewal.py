@@ -33,7 +33,7 @@ def with_current_index(path: Path, named: Path | None, settings: Settings, use: 
     try:
         _renew(path, settings)
     except NoNativePartError as error:
-        raise FramedexError(f"{outdated.message} To make it anew: {error.message}", error.remedy) from error
+        raise FramedexError(f"{outdated.message} To rebuild it: {error.message}", error.remedy) from error
     return use()
 
 
@@ -43,12 +43,12 @@ def _renew(path: Path, settings: Settings) -> None:
     from framedex.ingest.renewal import renew_index
 
     def told() -> None:
-        note(f"An earlier framedex made the index {path}: it is made anew from its captures.")
+        note(f"Rebuilding the index {path} from its captures: an earlier framedex wrote it.")
 
     with progress_on_terminal() as progress, debuginfod_here(progress) as debuginfod:
         try:
             around = capture_folders(path.parent / "captures")
             renew_index(path, around, settings.sources, progress, told, patience(), settings.path_map, debuginfod)
         except KeyboardInterrupt:
-            note("Interrupted. The index is as it was; the next command makes it anew.")
+            note("Interrupted. The index is unchanged; the next command rebuilds it.")
             raise

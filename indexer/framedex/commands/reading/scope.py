@@ -111,7 +111,8 @@ def index_of_whole_runs(
             return
         if not captures:
             raise FramedexError(
-                "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
+                "The index contains no calls.",
+                "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
             )
         ids = frozenset(having(index)) if having is not None else frozenset()
         latest = ([capture for capture in captures if capture.id in ids] or captures)[-1].run

@@ -64,7 +64,9 @@ def opened_side(named: NamedSide, given: Path | None) -> Iterator[tuple[Index, S
     path, chosen = _resolved(named, given)
     with index_of_whole_runs(path, chosen) as (index, answer):
         if not answer.captures:
-            raise FramedexError("What is to be compared has no calls.", "`framedex captures` lists those that have.")
+            raise FramedexError(
+                "There are no calls to compare.", "`framedex captures` lists captures with their calls."
+            )
         yield index, side_of(index, answer)
 
 
@@ -81,7 +83,7 @@ def _resolved(named: NamedSide, given: Path | None) -> tuple[Path | None, Chosen
     _refuse_unread(named.path)
     if above is None:
         raise FramedexError(
-            f"{named.path} is no capture, and there is no index in it or in a folder above.",
+            f"{named.path} is not a capture, and neither it nor a folder above has an index.",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
     return above, named.chosen

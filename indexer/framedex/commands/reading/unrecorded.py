@@ -23,7 +23,7 @@ def not_recorded(index: Index, name: str, message: str, remedy: str) -> Framedex
     The remedy is for where nothing leads on from the name itself.
     """
     if name.isascii() and name.isdigit() and len(name) < 19 and index.calls.get(int(name)) is not None:
-        return FramedexError(f"{name} is the id of a call.", f"`framedex trace {name}` shows its stack.")
+        return FramedexError(f"{name} is a call's id.", f"`framedex trace {name}` shows its stack.")
     if _is_place(index, name):
         return FramedexError(f"{name} is a place.", f"`framedex where {shell_word(name)}` shows what passes it.")
     if (inside := index.functions.inside_program(name)) is not None:

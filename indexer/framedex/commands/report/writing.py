@@ -29,7 +29,7 @@ def refuse_foreign(path: Path) -> None:
         is_own = False
     if not is_own:
         raise FramedexError(
-            f"{path} is there already, and is no report of framedex.",
+            f"{path} exists and is not a framedex report.",
             "Write elsewhere with -o, or replace it with --force.",
         )
 
@@ -41,5 +41,5 @@ def open_in_browser(path: Path) -> None:
     address = path.absolute().as_uri()
     browser = chosen_browser(os.environ)
     if browser is None:
-        raise FramedexError("No browser is known here.", f"The page is {address}")
+        raise FramedexError("No browser was found.", f"The page is {address}")
     open_page(address, browser)

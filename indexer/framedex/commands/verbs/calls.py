@@ -66,7 +66,7 @@ def calls(
     whatever its address. A nested call is indented below its caller. `framedex trace ID` shows the stack of a call.
     """
     if group and as_json:
-        raise click.UsageError("--group is for people; without it, --json has every call.")
+        raise click.UsageError("--group cannot be combined with --json, which has every call.")
     with index_of_whole_runs(index_path, chosen) as (index, answer):
         captures = answer.captures
         shown = _Shown()
@@ -93,7 +93,7 @@ def calls(
         what = "programs, transfers and errors" if others else "calls"
         note(f"The latest {shown.count:,} of {total:,} {what}; --limit 0 shows them all.")
     if others:
-        note(f"Without {words.count(others, 'other call')} (what asks, waits or cleans up); --all shows them, too.")
+        note(f"Without {words.count(others, 'other call')} (queries, waits and destructors); --all shows them.")
 
 
 def _latest(index: Index, wanted: CallFilter, limit: int) -> Iterable[CallRow]:

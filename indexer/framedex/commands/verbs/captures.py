@@ -33,7 +33,7 @@ def captures(ctx: click.Context, show_all: bool, as_json: bool) -> None:
         return
     print_lines(capture_lines(shown, folders))
     if not found:
-        note("The index holds no captures. Record one with `framedex run SCRIPT`, then run `framedex index`.")
+        note("The index contains no captures. Record one with `framedex run SCRIPT`, then run `framedex index`.")
     elif len(shown) < len(found):
         gone = words.count(len(found) - len(shown), "more capture")
-        note(f"The folder of {gone} is gone, but not what the index has of it: `framedex captures --all` lists it.")
+        note(f"The folder of {gone} is gone, but the index keeps the calls: `framedex captures --all` lists them.")

@@ -63,7 +63,7 @@ def remove_captures(
     is_all, ids = () in named, tuple(chain.from_iterable(named))
     is_range = is_all or age is not None or all_but is not None
     if bool(ids) == is_range or (is_all and (age, all_but) != (None, None)):
-        raise click.UsageError("Give the ids of captures or the word all, or --older-than or --all-but.")
+        raise click.UsageError("Give ids of captures or `all`, or use --older-than or --all-but.")
     from framedex.index.opening import known_captures
 
     with open_index(index_path) as index:

@@ -122,7 +122,7 @@ def check(
         for reason in unjudged:
             note(reason)
         if not findings and not any(verdict.problem for verdict in verdicts):
-            note("Nothing is wrong with these calls, as far as they tell.")
+            note("No problems were found in these calls.")
     is_wrong = any(each.severity is not Severity.NOTE for each in findings)
     is_missing = bool(unfinished or left_out) or any(check.capture.stops for check in checks)
     is_broken = not all(verdict.is_kept for verdict in verdicts)

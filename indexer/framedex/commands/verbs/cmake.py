@@ -88,7 +88,7 @@ def cmake(
     for define in defines:
         if not is_definition(define):
             raise FramedexError(
-                f"--define {printable(shlex.quote(define))} defines no macro.",
+                f"--define {printable(shlex.quote(define))} is not a macro definition.",
                 "Write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE', on one line.",
             )
     folder = source if output is None else output
@@ -96,7 +96,7 @@ def cmake(
     if not tree.files:
         raise _without_files(source, tree)
     if cmakelists.is_unspeakable(str(tree.root)):
-        raise FramedexError(f"CMake has no way to name the folder {tree.root}.", "Rename it.")
+        raise FramedexError(f"CMake cannot name the folder {tree.root}.", "Rename it.")
     project = Project(tree, find_include_roots(tree, includes), standard, defines)
     if not force:
         _refuse_foreign(folder)
@@ -151,7 +151,7 @@ def _refuse_foreign(folder: Path) -> None:
             own = False
         if not own:
             raise FramedexError(
-                f"{path} is there already, and framedex did not write it.",
+                f"{path} exists, and framedex did not write it.",
                 "Write elsewhere with -o, or replace it with --force.",
             )
 

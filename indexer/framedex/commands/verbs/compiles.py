@@ -34,4 +34,4 @@ def compiles(index_path: Path | None, all_lines: bool, limit: int, chosen: Chose
         note_what_is_missing(*answer.captures)
         print_lines([heading(answer), *(compiles_lines(rows, limit) if rows else ())])
     if not rows:
-        nothing_found("Nothing was compiled in these captures. `framedex captures` lists those there are.")
+        nothing_found("No compilations in these captures. `framedex captures` lists the captures.")

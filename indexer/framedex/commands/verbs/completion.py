@@ -30,7 +30,7 @@ def install_completion(shells: tuple[str, ...]) -> None:
             note(f"Written: {path}")
         if not written:
             note(f"{shell} has it already: {place_of(shell).script}")
-    note("It is there in the next shell that you start. `framedex completion remove` takes it away.")
+    note("It works in your next shell. `framedex completion remove` removes it.")
 
 
 @completion.command("remove")
@@ -39,7 +39,7 @@ def remove_completion(shells: tuple[str, ...]) -> None:
     """Remove completion from these shells. Default: all."""
     changed = [path for shell in shells or SHELLS for path in remove(shell)]
     for path in changed:
-        note(f"Removed: {path}" if not path.exists() else f"Its line is taken out: {path}")
+        note(f"Removed: {path}" if not path.exists() else f"Removed its line: {path}")
     if not changed:
         note("There was none.")
 

@@ -88,7 +88,7 @@ def diff(
     because Python decides when they run.
     """
     if form != "html" and ctx.get_parameter_source("output") is not ParameterSource.DEFAULT:
-        raise click.UsageError(f"-o is of --format html only: {form} goes to stdout, and `>` writes that to a file.")
+        raise click.UsageError(f"-o works with --format html only: {form} goes to stdout; redirect it with `>`.")
     if form == "html" and str(output) != "-" and not force:
         from framedex.commands.report.writing import refuse_foreign
 

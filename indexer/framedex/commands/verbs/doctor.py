@@ -74,7 +74,7 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
         return
     print_lines([text_line(f"index {path}", "head"), *_capture_lines(captures), *_source_lines(sources)])
     if not sources.roots:
-        note("No source folder is known. Next: `framedex index --source FOLDER`.")
+        note("No source folders. Next: `framedex index --source FOLDER`.")
 
 
 def _looked_into(path: Path) -> tuple[list[CaptureRow], SourceHealth]:

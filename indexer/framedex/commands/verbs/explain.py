@@ -80,7 +80,7 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
 
 def _end_unless_found(explained: Sequence[object]) -> None:
     if not explained:
-        nothing_found("No stack of a format that framedex knows is in this text.")
+        nothing_found("This text contains no stack in a supported format.")
 
 
 def _text(file: str) -> str:

@@ -75,5 +75,5 @@ def _meant(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
     used = _used(fitting, show_all=False) or fitting
     if len(used) > 1:
         listed = "\n".join(target.name for target in used)
-        raise FramedexError(f"Several targets match '{name}':\n{listed}", "Give more of the name you mean.")
+        raise FramedexError(f"Several targets match '{name}':\n{listed}", "Give a longer part of the name.")
     return used

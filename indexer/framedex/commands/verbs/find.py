@@ -35,7 +35,7 @@ def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, 
     match comes first; among equal matches, recorded ones.
     """
     if not text.strip():
-        raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
+        raise FramedexError("The name is empty.", "Give part of a name: `framedex find BufferFromHost`.")
     with asked_index(index_path, chosen) as index:
         found = index.names.symbols(text, limit + 1)
         near = index.names.likely(text) if not found else None
@@ -45,9 +45,9 @@ def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, 
     else:
         print_lines(_lines(shown))
     if not found:
-        nothing_found(f"Nothing in the index has a name with {text}.{did_you_mean(near)}")
+        nothing_found(f"No name in the index contains {text}.{did_you_mean(near)}")
     if not as_json and len(found) > limit:
-        note(f"There are more; --limit {2 * limit} shows some of them.")
+        note(f"There are more: --limit {2 * limit} shows some of them.")
 
 
 def _lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:

@@ -94,14 +94,14 @@ def guidebook(
     Needs mkdocs-material: pip install 'framedex[guidebook]'.
     """
     if places and ctx.get_parameter_source("chosen") is not click.core.ParameterSource.DEFAULT:
-        raise click.UsageError("--capture is of the index: name no captures with it.")
+        raise click.UsageError("--capture selects captures in the index: do not name folders or files with it.")
     site = out or (None if kept_in is not None and compared is None else _usual_site(ctx.obj, places))
     if site is not None:
         from framedex.guidebook.site.writing import check_that_it_can_be_written
 
         check_that_it_can_be_written(site)
         if kept_in is not None and kept_in.resolve().is_relative_to(site.resolve()):
-            raise click.UsageError("--observations lies in the folder of the site, which is replaced as a whole.")
+            raise click.UsageError("--observations is inside the site's folder, which is replaced.")
     observations, is_refused = _observed(ctx.obj, places, chosen)
     for run in observations.runs:
         if run.left_out:

@@ -70,13 +70,11 @@ def index_captures(
     """
     if lazy and rebuild:
         raise FramedexError(
-            "--rebuild makes the whole index anew, which --lazy would leave half made.",
+            "--rebuild reads all sources, and --lazy reads only some.",
             "Use one of them: `framedex index --rebuild`, or `framedex index --lazy`.",
         )
     if follow and (rebuild or as_json):
-        raise FramedexError(
-            "--follow goes on until it is interrupted.", "Use it without --rebuild and --json, in a run of its own."
-        )
+        raise FramedexError("--follow runs until it is interrupted.", "Use it without --rebuild and --json.")
     settings = load_settings_here()
     path = index_path_here(ctx.obj, settings)
     if follow:
@@ -86,10 +84,10 @@ def index_captures(
         report = _update(path, ctx.obj, captures, sources, settings, lazy, rebuild)
     except KeyboardInterrupt:
         if rebuild:
-            note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
+            note("Interrupted. The rebuild was discarded; run the same command again, with its --source folders.")
         else:
             named = "".join(f" {shell_word(str(capture))}" for capture in captures)
-            note(f"Interrupted. What was finished is kept; run `framedex index{named}` again to go on.")
+            note(f"Interrupted. Finished work is kept; run `framedex index{named}` again to continue.")
         raise
     if as_json:
         print_json(index_document(path, report))
@@ -148,8 +146,8 @@ def _note_outside(path: Path, settings: Settings) -> None:
     for folder in settings.outside:
         if os.path.realpath(folder) not in known:
             note(
-                f"{settings.file} names {folder} as a source folder. It is outside of the folder of that file, so it is"
-                f" not read. Add it if you want that: `framedex sources add {shell_word(str(folder))}`."
+                f"{settings.file} names {folder} as a source folder. It is outside the folder of that file, so it is"
+                f" not read. To add it: `framedex sources add {shell_word(str(folder))}`."
             )
 
 
@@ -200,7 +198,7 @@ def _follow(
             print_error(_not_indexed(capture, error))
         follower = Follower(store, lambda: find_needed_sources(store, Silence()), debuginfod)
         with suppress(KeyboardInterrupt):
-            note("Following the captures that are being written. Ctrl-C ends it; nothing is lost.")
+            note("Following running programs. Ctrl-C stops; nothing is lost.")
             with progress.task("Following", None) as advance:
                 while True:
                     advance(1, calls=follower.look([each for each in captures if each not in over]))
@@ -210,7 +208,7 @@ def _follow(
                     time.sleep(EVERY)
                     captures, _ = _wanted_captures(path, named)
     came = words.count(follower.calls, "call")
-    note(f"{came} came meanwhile. Next: `framedex index` reads what came since, and all sources.")
+    note(f"{came} arrived meanwhile. Next: `framedex index` reads them and all sources.")
 
 
 def _is_over(capture: Path) -> bool:

@@ -37,13 +37,13 @@ def mcp(index_path: Path | None, folders: tuple[Path, ...]) -> None:
         from framedex.commands.agents.server import serve
     except ModuleNotFoundError as error:
         raise FramedexError(
-            f"What it speaks with agents by is not installed ({error.name}).",
-            "`pip install 'framedex[mcp]'` brings it.",
+            f"MCP support is not installed (missing {error.name}).",
+            "Install it: `pip install 'framedex[mcp]'`",
         ) from error
     if sys.stdin is None or sys.stdin.isatty():
         raise FramedexError(
-            "An agent starts this and speaks the protocol on stdin; here it is a terminal, or closed.",
-            "docs/how-to/agents.md says how to set agents up.",
+            "stdin is a terminal or closed. An agent starts this command and speaks MCP over stdin.",
+            "docs/how-to/agents.md has the set-up of each agent.",
         )
     standard_output()
     serve(index_path, folders)

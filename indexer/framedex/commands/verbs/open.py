@@ -66,8 +66,8 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
 
         name = printable(editor[0])
         note(
-            f"'{name}' is started without line {wanted.line}: how it is told a line is not known."
-            f" Put {{file}}, {{line}} and {{column}} where they go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
+            f"'{name}' is started without line {wanted.line}, because its syntax for lines is unknown."
+            f" Say where {{file}}, {{line}} and {{column}} go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
         )
     command = editor_command(editor, wanted)
     _run(command, _PATIENCE if only_asks(command) else None)
@@ -81,11 +81,11 @@ def _show(page: Page) -> None:
     browser = chosen_browser(os.environ) if is_page(page.url) else None
     if browser is None:
         raise FramedexError(
-            f"{page.name} is not on this machine, and no browser is known here that could show its public page.",
+            f"{page.name} is not on this machine, and no browser was found for its public page.",
             f"Follow the link: {printable(page.url)}",
         )
     open_page(page.url, browser)
-    note(f"{page.name} is not on this machine: its public page was opened, {printable(page.url)}")
+    note(f"{page.name} is not on this machine. Opened its public page: {printable(page.url)}")
 
 
 def _run(command: Sequence[str], patience: float | None) -> None:
@@ -98,8 +98,8 @@ def _run(command: Sequence[str], patience: float | None) -> None:
             status = subprocess.run([program, *command[1:]], check=False, timeout=patience).returncode  # noqa: TID251
     except subprocess.TimeoutExpired as error:
         raise FramedexError(
-            f"The Neovim that runs already has not answered in {_PATIENCE:.0f} seconds.",
-            "Look there: it may be waiting at a prompt. With FRAMEDEX_EDITOR another editor can be named.",
+            f"The running Neovim did not answer within {_PATIENCE:.0f} seconds.",
+            "It may be waiting at a prompt. FRAMEDEX_EDITOR selects another editor.",
         ) from error
     except OSError as error:
         raise FramedexError(

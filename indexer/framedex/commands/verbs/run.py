@@ -85,13 +85,13 @@ def run(
             "Name a script, a command, a module with -m, or code with -c: `framedex run SCRIPT [ARGS]...`."
         )
     if is_module and is_code:
-        raise click.UsageError("-m names a module, -c gives code: choose one.")
+        raise click.UsageError("-m and -c exclude each other: choose one.")
     if plugin == "":
         raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
     recording = recording_variables({name: others.pop(name) for name in RECORDING})
     variables = machine_variables(others)
     if plugin and variables:
-        raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")
+        raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
     settings = variables | recording
     named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
     if is_module or is_code:
@@ -100,7 +100,7 @@ def run(
         started = program_of(program, interpreter(python), is_named=named)
     runtime, found = _checked(started, plugin)
     if behaviours and runtime is Runtime.TPU_EXECUTOR:
-        raise click.UsageError("--behaviour is about functions of the PJRT table, which jaxlib 0.4.13 does not use.")
+        raise click.UsageError("--behaviour needs the PJRT table, which jaxlib 0.4.13 does not use.")
     if behaviours:
         platform = found.name if found else "tpu"
         settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251

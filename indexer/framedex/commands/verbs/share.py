@@ -105,7 +105,7 @@ def _one_of(index: Index, chosen: Chosen) -> CaptureRow:
     if len(rows) == 1:
         return rows[0]
     if not rows:
-        raise FramedexError("The index holds no calls.", "`framedex captures` lists what was recorded.")
+        raise FramedexError("The index contains no calls.", "`framedex captures` lists what was recorded.")
     ids = [str(row.id) for row in rows]
     raise FramedexError(
         f"A file holds one capture, and these are {len(ids):,}: {words.few_of(ids, 'capture')}.",

@@ -113,7 +113,7 @@ def _wanted(
     wanted, unknown = wanted_sources(names, builds, states)
     if not wanted and not any(build.component in ("xla", "jax") for build in builds):
         raise FramedexError(
-            "No code of XLA or JAX is recorded.",
+            "No XLA or JAX code was recorded.",
             "Record a program with `framedex run SCRIPT`, or name a commit: xla@COMMIT.",
         )
     if not wanted and not unknown:
@@ -164,7 +164,7 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
     options = ["--yes", *(["--mirrors"] if asks_mirror else [])]
     raise FramedexError(
         "Nothing was fetched: "
-        + ("--yes alone does not agree to a mirror of the settings." if yes else "this needs your agreement."),
+        + ("--yes alone does not allow mirrors from the settings." if yes else "this needs your consent."),
         f"`framedex sources fetch {' '.join(map(shell_word, [*given, *options]))}` fetches it.",
     )
 
@@ -187,7 +187,7 @@ def _fetch(
                 except FramedexError as error:
                     failures.append(error)
     except KeyboardInterrupt:
-        note("Interrupted. What has come is kept; run the same command again to go on.")
+        note("Interrupted. The download is kept; run the same command again to continue.")
         raise
     return folders
 
@@ -208,15 +208,15 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
                 store.sources.add_root(folder)
                 for other in cache.others(Path(folder), roots):
                     store.sources.remove_root(other)
-                    note(f"{folder} takes the place of {other} in this index.")
+                    note(f"{folder} replaces {other} in this index.")
         try:
             report = ingest_captures(store, (), folders, progress, None, settings.path_map)
         except KeyboardInterrupt:
-            note("Interrupted. What was finished is kept; run `framedex index` to go on.")
+            note("Interrupted. Finished work is kept; run `framedex index` to continue.")
             raise
         store.seal()
     print_lines(report_lines(report))
-    note("Next: `framedex calls` lists the calls, `framedex sources` what the source folders are.")
+    note("Next: `framedex calls` lists the calls, `framedex sources` the source folders.")
 
 
 def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
@@ -226,8 +226,8 @@ def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Seq
         is_others = state.component in fetched and not state.matches and not state.path.is_relative_to(cache.folder)
         if is_others:
             note(
-                f"{state.path} has {state.component} too, and what both define leads to both: `framedex sources remove"
-                f" {shell_word(str(state.path))}` leaves it to what was fetched."
+                f"{state.path} has {state.component} too, so their common definitions lead to both:"
+                f" `framedex sources remove {shell_word(str(state.path))}` keeps only the fetched sources."
             )
 
 
@@ -238,7 +238,7 @@ def _remove(cache: SourceCache, names: Sequence[str]) -> None:
     unknown = [name for name in names if NAMES.get(name) not in there]
     if unknown:
         raise FramedexError(
-            f"Nothing of {unknown[0]} is in the cache.", "`framedex sources fetch --list` lists what is."
+            f"The cache has no sources of {unknown[0]}.", "`framedex sources fetch --list` lists the cache."
         )
     for component in sorted({NAMES[name] for name in names} or there):
         waiting = f"Another process fetches {component}; waiting for it to finish."
@@ -248,9 +248,9 @@ def _remove(cache: SourceCache, names: Sequence[str]) -> None:
             except OSError as error:
                 raise FramedexError(
                     f"{cache.folder / component} could not be removed: {error.strerror or error}.",
-                    "See who may write it.",
+                    "Check its permissions.",
                 ) from error
-    note("Indexes keep what they have read of it until `framedex sources remove DIR`.")
+    note("Indexes keep its definitions until `framedex sources remove DIR`.")
 
 
 def _kept_lines(cache: SourceCache) -> Iterator[Line]:

@@ -64,7 +64,7 @@ def export_sources(
     source = _state_of(root, commit)
     if source.is_dirty and not allow_dirty:
         raise FramedexError(
-            f"Files of {printable(str(source.top))} are not as they are in its commit"
+            f"Files of {printable(str(source.top))} differ from its commit"
             + (f": {source.problem}" if source.problem else "."),
             "Commit or stash the changes, or export with --allow-dirty.",
         )
@@ -130,7 +130,7 @@ def _state_of(root: Path, commit: str | None) -> _Source:
     if checkout is None or not checkout.commit:
         if commit is None:
             raise FramedexError(
-                f"{printable(str(root))} is no git checkout, so its commit is not known.", "Name it with --commit."
+                f"{printable(str(root))} is not a git checkout, so its commit is unknown.", "Name it with --commit."
             )
         return _Source(Path(os.path.realpath(root)), commit, is_dirty=False)
     if commit is not None and commit != checkout.commit:
@@ -176,7 +176,7 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
         passing = tempfile.TemporaryDirectory(prefix="framedex-")
     except OSError as error:
         raise FramedexError(
-            f"No temporary folder can be made: {error.strerror or error}.", "Name a disk with room by TMPDIR."
+            f"No temporary folder can be made: {error.strerror or error}.", "Set TMPDIR to a folder with room."
         ) from error
     with passing as folder, Store(Path(folder) / "index.db") as store:
         yield store

@@ -72,7 +72,7 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     print_lines(line for each in maps for line in _map_lines(each, builds))
     print_lines(_missing_lines(missing, builds))
     if not states and not maps:
-        note("No source folder is known. Next: `framedex sources add FOLDER`, or `framedex sources fetch`.")
+        note("No source folders. Next: `framedex sources add FOLDER`, or `framedex sources fetch`.")
 
 
 @sources.command()
@@ -86,7 +86,7 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where it may not look
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
         if storable(os.path.realpath(folder)) != os.path.realpath(folder):
-            raise FramedexError(f"The name of {folder} is no UTF-8.", "Give it another name; no editor could open it.")
+            raise FramedexError(f"The name of {folder} is not UTF-8.", "Rename it: no editor can open it.")
     settings = load_settings_here()
     path = index_path_here(ctx.obj, settings)
     with with_current_index(path, ctx.obj, settings, lambda: Store(path)) as store:
@@ -94,7 +94,7 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
             for folder in folders:
                 store.sources.add_root(os.path.realpath(folder))
         store.seal()
-    note("Next: `framedex index` reads what is new there.")
+    note("Next: `framedex index` reads new files.")
 
 
 @sources.command()
@@ -122,9 +122,9 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         store.seal()
     listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
     for root in listed:
-        note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")
+        note(f"{settings.file} names {root} too: remove it there, or the next `framedex index` adds it again.")
     if not listed:
-        note("Next: `framedex index` finds the functions anew that were defined there.")
+        note("Next: `framedex index` looks up the functions that were defined there.")
 
 
 def _known_root(folder: Path, known: set[str]) -> str:
@@ -134,7 +134,7 @@ def _known_root(folder: Path, known: set[str]) -> str:
         for candidate in (absolute, os.path.abspath(name), name):  # noqa: PTH100 - it may be a link to another by now
             if candidate in known:
                 return candidate
-    raise FramedexError(f"{folder} is no source folder of this index.", "`framedex sources` lists them.")
+    raise FramedexError(f"{folder} is not a source folder of this index.", "`framedex sources` lists them.")
 
 
 def _root_lines(state: RootState) -> Iterator[Line]:

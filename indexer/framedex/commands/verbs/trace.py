@@ -112,7 +112,7 @@ def _find(index: Index, call: str, chosen: Chosen | None) -> Trace:
         found = index.calls.trace(int(call)) if len(call) < 19 else None
         if found is None and isinstance(chosen, tuple):
             raise FramedexError(
-                f"There is no call {call} in what --capture names.", f"`framedex trace {call}` looks in all captures."
+                f"Call {call} is not in the captures of --capture.", f"`framedex trace {call}` searches all captures."
             )
         if found is None:
             raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")

@@ -134,7 +134,7 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
         found = found or [file for file in here.files(name) if index.file(file).is_recorded()]
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
-            raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")
+            raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give a longer part of the path.")
         if found:
             return found[0]
     for name in names:
@@ -142,10 +142,10 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
             return meant[0]
     name, _, line = str(path).rpartition(":")
     if name and (is_here_as_typed(name) or index.names.recorded_files(restore(name).lstrip("./"))):
-        raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
+        raise FramedexError(f"'{line}' is not a line number.", f"Write the place as FILE:LINE, for example {name}:1.")
     raise FramedexError(
         f"There is no file {path}, here or in the recordings.",
-        "Give a path as traces have it, or the end of one: pxla.py, jax/_src/api.py.",
+        "Give a path from a trace, or its end: pxla.py, jax/_src/api.py.",
     )
 
 

@@ -72,8 +72,8 @@ def check_generator() -> None:
         import mkdocs  # noqa: F401
     except ImportError as error:
         raise FramedexError(
-            "The guidebook's pages are made by mkdocs-material, which is not installed.",
-            "Install it beside framedex: pip install 'framedex[guidebook]'",
+            "The guidebook needs mkdocs-material, which is not installed.",
+            "Install it: pip install 'framedex[guidebook]'",
         ) from error
 
 

@@ -23,8 +23,8 @@ def refuse_foreign(out: Path) -> None:
     """
     if Path.cwd().is_relative_to(out.resolve()):
         raise FramedexError(
-            f"{out} is the folder that you are in, or one around it: it would be replaced.",
-            "Go elsewhere, or write to another folder with --out.",
+            f"{out} is the current folder or a folder above it, which would be replaced.",
+            "Change to another folder, or use --out.",
         )
     if not os.path.lexists(out):
         return
@@ -32,7 +32,7 @@ def refuse_foreign(out: Path) -> None:
         added = _added(out)
         if added:
             raise FramedexError(
-                f"{out} has {printable(added[0])} in it, which is no part of a guidebook: it would be gone.",
+                f"{out} has {printable(added[0])}, which is not part of a guidebook and would be deleted.",
                 "Move it elsewhere, or write to another folder with --out.",
             )
         return
@@ -41,9 +41,7 @@ def refuse_foreign(out: Path) -> None:
     except OSError:
         is_free = False
     if not is_free:
-        raise FramedexError(
-            f"{out} is there already, and is no guidebook of framedex.", "Write to another folder with --out."
-        )
+        raise FramedexError(f"{out} exists and is not a framedex guidebook.", "Write to another folder with --out.")
 
 
 def _added(guidebook: Path) -> list[str]:

@@ -120,10 +120,8 @@ def _refused(name: str, message: str) -> FramedexError:
         return FramedexError(
             f"The query needs more than {words.size(MOST_MEMORY)} of memory, or makes a value of more than"
             f" {words.size(_LONGEST_VALUE)}.",
-            "Ask of fewer rows, or of shorter values.",
+            "Select fewer rows or shorter values.",
         )
     if name.startswith("SQLITE_AUTH"):
-        return FramedexError(f"The query is refused: {message}.", "Only SELECT is possible: nothing is written.")
-    return FramedexError(
-        f"The query is not understood: {message.rstrip('.')}.", "Without a query the views are listed."
-    )
+        return FramedexError(f"The query is refused: {message}.", "Only SELECT is allowed.")
+    return FramedexError(f"Invalid query: {message.rstrip('.')}.", "Run without a query to list the views.")

@@ -134,7 +134,7 @@ def check_sqlite() -> str:
         least = ".".join(map(str, _LEAST_SQLITE))
         raise FramedexError(
             f"An index needs SQLite {least} or later; this Python has {sqlite3.sqlite_version}.",
-            "Use a Python that brings its own, as those of uv and conda do, or one of a newer system.",
+            "Use a Python with its own SQLite, such as uv's or conda's, or a newer system.",
         )
     return sqlite3.sqlite_version
 
@@ -199,7 +199,7 @@ def _refuse_other_files(path: Path) -> None:
     except OSError as error:
         raise _unwritable(path, error.strerror or str(error)) from error
     if head and head != _MAGIC:
-        raise FramedexError(f"{path} is no framedex index, and is left as it is.", "Choose another file with --index.")
+        raise FramedexError(f"{path} is not a framedex index and is left alone.", "Choose another file with --index.")
 
 
 def _is_file(path: Path) -> bool:
@@ -250,7 +250,7 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
     version = _pragma(connection, "user_version")
     if version > VERSION and _pragma(connection, "application_id") == APPLICATION_ID:
         raise NewerIndexError(
-            f"The index {path} has version {version}: a later framedex made it, and this one reads version {VERSION}.",
+            f"The index {path} has version {version}, from a later framedex; this one reads version {VERSION}.",
             "Use that framedex (`pip install --upgrade framedex`), or make another index:"
             " `framedex --index FILE index`.",
         )
@@ -347,8 +347,8 @@ def damaged(path: Path, what: str) -> DamagedIndexError:
 def changed_by_others(path: Path) -> DamagedIndexError:
     """What is to be told of an index that was not written by framedex alone, although it may still answer."""
     return DamagedIndexError(
-        f"{path} was changed since framedex wrote it, by another program or by damage: what is shown may be wrong.",
-        "`framedex index --rebuild` makes it anew; where you changed it yourself, remove the file"
+        f"{path} has changed since framedex wrote it, by another program or by damage: answers may be wrong.",
+        "`framedex index --rebuild` rebuilds it. If you changed it yourself, remove the file"
         f" {path.name}.seal beside it.",
     )
 
@@ -356,7 +356,7 @@ def changed_by_others(path: Path) -> DamagedIndexError:
 def full(path: Path) -> FramedexError:
     """The error that the index, or a temporary file, found no room on the disk."""
     return FramedexError(
-        f"{_why_full(path)}: {path} could not be written. It is as it was before, with what was finished.",
+        f"{_why_full(path)}: {path} could not be written. It keeps all finished work.",
         "Free some space, or put the index elsewhere with --index, then run the command again.",
     )
 

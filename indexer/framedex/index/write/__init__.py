@@ -1,7 +1,7 @@
-"""Writing the index, capture by capture and batch by batch.
+"""Write the index, capture by capture and batch by batch.
 
-Start at `capture.py`, then `calls.py`, `kinds.py`, `objects.py`; the batches are in `model/batches.py`. `bulk.py`
-writes rows at a fifth of an INSERT's cost. `ffi.py` joins handler runs, `programs.py` compiled programs,
-`binaries.py` names, `moving.py` follows a moved project, `versions.py` the states of source files, `removal.py`
-removes captures.
+Start at `capture.py`, then `calls.py`, `kinds.py`, `objects.py`. The batches are defined in `model/batches.py`.
+`bulk.py` copies rows at a fifth of the cost of an INSERT. `ffi.py` joins handler runs to sites, `programs.py` stores
+compiled programs, and `binaries.py` stores the source of native names. `moving.py` updates the paths of a moved
+project, `versions.py` stores the states of source files, and `removal.py` removes captures.
 """

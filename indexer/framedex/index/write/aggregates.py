@@ -1,11 +1,11 @@
 """Totals per node, step, edge, function and line, so that readers never scan calls or stacks.
 
 The unit is an *item*: one stack with one boundary function, standing for all calls that share both. A call is counted
-once per node, pair, function or line, however often recursion brings its stack through it: totals sum items over
-*distinct* (item, key) pairs, in numpy, because a project may have 100,000 stacks of 50 frames.
+once per node, pair, function or line, even if recursion repeats it in the stack. Totals therefore sum items over
+*distinct* (item, key) pairs. They use numpy because a project may have 100,000 stacks of 50 frames.
 
-Beside what all captures came to, each total has what the latest run did that has any (the columns `run...`). A total
-made of several items is of the latest run of them, and sums those of that run.
+Beside its sums over all captures, each total has the sums of the latest run with calls of it (the columns `run...`). A
+total of several items belongs to the latest run among them and sums only the items of that run.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _MAKE_RUN_TOTALS = (
     "run_duration = excluded.run_duration * (excluded.run >= run) + run_duration * (run >= excluded.run),"
     f" {_MAKE_RUN_CALLS}"
 )
-"""The end of an UPDATE of totals: those of the later run stay, those of the same one are added."""
+"""The end of an UPDATE of totals. Totals of an earlier run are replaced, totals of the same run are added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls.
 
-    `latest_call` is the last call of the capture that began last, in whatever order captures were read. `run` is the
-    latest run that has calls of the item, with the totals of that run.
+    `latest_call` is the last call of the capture that began last, whatever the order in which captures were read. `run`
+    is the latest run that has calls of the item; `run_calls` and `run_duration` are the totals of that run.
     """
 
     stack: Integers
@@ -61,14 +61,14 @@ class Items:
 
     @classmethod
     def of_run(cls, run: int, rows: Sequence[tuple[int, ...]]) -> Items:
-        """What one run came to, from rows of the first eight columns."""
+        """Return the items of one run from rows of the first eight columns."""
         columns = np.array(rows, np.int64).reshape(-1, 8).T
         of_run = np.full(len(rows), run, np.int64), columns[5], columns[6]
         return cls(*np.concatenate([columns, of_run]))
 
 
 def all_items(connection: sqlite3.Connection) -> Items:
-    """The items of the whole index."""
+    """Return the items of the whole index."""
     rows = connection.execute(
         "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call,"
         " x.run, x.run_calls, x.run_duration FROM stack_calls x JOIN stacks s ON s.id = x.stack"
@@ -77,7 +77,7 @@ def all_items(connection: sqlite3.Connection) -> Items:
 
 
 def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
-    """Make every total anew from those of the kinds of calls: for when calls have gone."""
+    """Rebuild all totals from the totals of the kinds of calls, after calls were removed."""
     for table in ("stack_calls", "capture_stacks", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
@@ -94,7 +94,7 @@ def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
 
 
 def sum_up(connection: sqlite3.Connection, nodes: Nodes) -> None:
-    """Make the totals that are there of nothing as yet, but for those of lines, from those by capture."""
+    """Fill the empty tables of totals from the totals by capture, then rebuild the totals of lines."""
     connection.execute(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
         " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call, p.run, x.calls, x.duration"
@@ -132,7 +132,7 @@ def add_stack_calls(
 
 
 def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> None:
-    """Add the items to everything that does not depend on where frames are: nodes, steps, edges, functions."""
+    """Add the items to the totals that do not depend on frame locations: nodes, steps, edges, functions."""
     walk = _Walk(nodes, items)
     _add_to_nodes(connection, items, walk)
     function = _column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", walk.frames())
@@ -156,7 +156,8 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     duration, run, run_duration = np.array(found, np.int64).reshape(-1, 3).T
     nodes, *totals = _distinct_totals(walk.item, walk.node, items)
     position = np.searchsorted(nodes, walk.node)
-    # Of the node's latest run, as far as these items tell: a stack of a later one has nodes of that later one only.
+    # Restrict to the node's latest run among these items. This is enough, because a stack of a later run has its own
+    # nodes.
     of_run = (run == items.run)[walk.item] & (items.run[walk.item] == totals[1][position])
     longest = np.zeros((2, len(nodes)), np.int64)
     np.maximum.at(longest[0], position, duration[walk.item])
@@ -174,7 +175,10 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
 
 
 def add_lines(connection: sqlite3.Connection, items: Items, nodes: Nodes, capture: int | None = None) -> None:
-    """Add the items to the totals that depend on where frames are; those of one capture beside what is there."""
+    """Add the items to the totals that depend on frame locations.
+
+    With a `capture`, all items must be of that capture.
+    """
     walk = _Walk(nodes, items)
     lines = _lines_passed(connection, walk)
     connection.executemany(
@@ -188,9 +192,10 @@ def add_lines(connection: sqlite3.Connection, items: Items, nodes: Nodes, captur
 
 
 def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 0, capture: int | None = None) -> None:
-    """Add what lines had made on other threads, by the links written after the row `after`: those of one capture.
+    """Add calls on other threads to the lines that caused them, from the links written after the row `after`.
 
-    Candidates do not count: all but one are wrong.
+    With a `capture`, all these links must be of that capture. Candidates do not count, because all but one of them are
+    wrong.
     """
     for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
         rows = connection.execute(
@@ -212,9 +217,9 @@ def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 
 
 @dataclass(frozen=True, slots=True)
 class _PassedLines:
-    """Each item with each line that its chain passes, once. A line's key is its place in `states` << 32 | its number.
+    """Each item with each line of its chain, once. A line's key is its index in `states` << 32 | its number.
 
-    `states` are pairs of a file and the state that counts apart (0: none).
+    `states` are pairs of a file and its separately counted state (0: none).
     """
 
     item: Integers
@@ -222,7 +227,7 @@ class _PassedLines:
     states: Sequence[tuple[int, int]]
 
     def place(self, key: int) -> tuple[int, int, int]:
-        """File, line and state of a line."""
+        """Return file, line and state of a line."""
         file, version = self.states[key >> 32]
         return file, key & _LOW, version
 
@@ -241,7 +246,7 @@ def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> _PassedLines:
 
 
 def _line_totals(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> list[tuple[int, ...]]:
-    """Rows of `_LINE_TOTALS`."""
+    """Return rows of `_LINE_TOTALS`."""
     item, line = passed.item, passed.key
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
     lines, position = np.unique(line, return_inverse=True)
@@ -257,9 +262,9 @@ def _line_totals(connection: sqlite3.Connection, items: Items, passed: _PassedLi
 
 
 def _add_to(key: str, later: str = "false") -> str:
-    """The end of an INSERT of totals: what there is of this key already is added to.
+    """Return the end of an INSERT of totals that adds to an existing row with this key.
 
-    `later` is a condition on `latest_call`: whether it began after what is added.
+    `later` is an SQL condition: `latest_call` began after the added calls.
     """
     return (
         f"ON CONFLICT({key}) DO UPDATE SET calls = calls + excluded.calls, duration = duration + excluded.duration,"
@@ -268,7 +273,8 @@ def _add_to(key: str, later: str = "false") -> str:
 
 
 def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
-    """The condition that `latest_call` is of a capture that began after this one, or a later one of its own."""
+    """Return the condition that `latest_call` is of a capture that began after this one, or is a later call of this
+    one."""
     if capture is None:
         return "false"
     query = "SELECT first_call, last_call FROM captures WHERE id = ?"
@@ -284,19 +290,19 @@ def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
 
 
 def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
-    """The latest of the calls in each group."""
+    """Return the latest call in each group."""
     captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY run, started, id"
     first = np.array(connection.execute(captures).fetchall(), np.int64).reshape(-1)
-    by_id = np.argsort(first)  # the position of each capture in time, in the order of their calls' ids
+    by_id = np.argsort(first)  # the captures in the order of their calls' ids, as positions in time
     when = by_id[np.searchsorted(first[by_id], calls, side="right") - 1]
     in_time = np.lexsort((calls, when))
     latest = np.zeros(groups, np.int64)
-    latest[group[in_time]] = calls[in_time]  # of several values for one place, the last stays
+    latest[group[in_time]] = calls[in_time]  # numpy keeps the last of several values assigned to one index
     return latest
 
 
 def rebuild_lines(connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
-    """Make the totals that depend on where frames are anew: for when frames have moved to other lines."""
+    """Rebuild the totals that depend on frame locations, after frames have moved to other lines."""
     nodes = nodes or read_nodes(connection)
     for table in ("line_calls", "line_samples", "line_links", "readable_steps"):
         connection.execute(f"DELETE FROM {table}")
@@ -305,7 +311,7 @@ def rebuild_lines(connection: sqlite3.Connection, nodes: Nodes | None = None) ->
 
 
 def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> None:
-    """Remember a few argument objects per line: those that tell a shape, then those of the longest calls."""
+    """Store a few argument objects per line: first those with a shape, then those of the longest calls."""
     counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
     item, line = passed.item, passed.key
     lines = distinct(line)
@@ -335,13 +341,13 @@ def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLi
 
 
 def rank_in_group(group: Integers) -> Integers:
-    """The position of each element among the equals that it stands with; equals have to stand together."""
+    """Return the position of each element among its equals. Equal elements must be adjacent."""
     starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
     return np.arange(len(group)) - np.repeat(starts, np.diff(starts, append=len(group)))
 
 
 def distinct(values: Integers) -> Integers:
-    """The distinct values, sorted. (numpy's `unique` hashes integers first, which takes several times as long.)"""
+    """Return the distinct values, sorted. (numpy's `unique` hashes integers first, which takes several times as long.)"""
     values = np.sort(values)
     kept: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
     return kept
@@ -363,18 +369,18 @@ class _Walk:
         self.item = np.concatenate([np.zeros(0, np.int64), *items_seen])
         self.node = np.concatenate([np.zeros(0, np.int64), *nodes_seen])
         self.frame = nodes.frame[self.node]
-        # Only the nodes that are passed, the root among them: an index may have a million others.
+        # Only the nodes in these chains, including the root: an index may have a million other nodes.
         passed = distinct(np.concatenate([np.zeros(1, np.int64), self.node]))
         self._place = np.searchsorted(passed, self.node)
         self._caller = np.searchsorted(passed, nodes.parent[passed])
         self._frame = nodes.frame[passed]
 
     def frames(self) -> str:
-        """The frames that are passed, as the parameter of `IN_JSON`."""
+        """Return the frames in the chains, as the parameter of `IN_JSON`."""
         return json_list(distinct(self._frame).tolist())
 
     def neighbours(self, shown: Flags) -> tuple[Integers, Integers, Integers]:
-        """Item, caller's frame and callee's frame of all neighbours, seeing only the frames flagged in `shown`."""
+        """Return item, caller's frame and callee's frame of all neighbours, skipping frames not flagged in `shown`."""
         visible = shown[self._frame]
         caller = self._caller.copy()
         while len(passed := np.flatnonzero(~visible[caller] & (caller > 0))):
@@ -384,7 +390,7 @@ class _Walk:
 
 
 def _column(connection: sqlite3.Connection, query: str, frames: str) -> Integers:
-    """A column indexed by the id of a frame, from rows (id, value) of `frames`; 0 where there is none."""
+    """Return a column indexed by frame id, from rows (id, value) of `frames`; 0 for a missing id."""
     rows = np.array(connection.execute(query, (frames,)).fetchall(), np.int64).reshape(-1, 2)
     column = np.zeros(_frame_ids(connection), np.int64)
     column[rows[:, 0]] = rows[:, 1]
@@ -392,7 +398,7 @@ def _column(connection: sqlite3.Connection, query: str, frames: str) -> Integers
 
 
 def _flags(connection: sqlite3.Connection, condition: str, frames: str) -> Flags:
-    """A flag for each id of a frame: whether it is one of `frames` for which the condition holds."""
+    """Return a flag for each frame id: true if the frame is one of `frames` and meets the condition."""
     flags = np.zeros(_frame_ids(connection), np.bool_)
     query = (
         f"SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND {condition}"
@@ -407,7 +413,7 @@ def _frame_ids(connection: sqlite3.Connection) -> int:
 
 
 def _distinct_totals(item: Integers, key: Integers, items: Items) -> tuple[Integers, Integers, Integers, Integers]:
-    """The keys, with the calls of the distinct items that have each: all of them, and the latest run with its own."""
+    """Return the distinct keys with their calls, their latest run and its calls. Each item counts once per key."""
     item, key = _distinct(item, key)
     keys = distinct(key)
     group = np.searchsorted(keys, key)
@@ -417,14 +423,14 @@ def _distinct_totals(item: Integers, key: Integers, items: Items) -> tuple[Integ
 
 
 def _latest_run(group: Integers, run: Integers, groups: int) -> tuple[Integers, Flags]:
-    """The latest run in each group, and a flag for each element: whether it is of it."""
+    """Return the latest run in each group, and for each element whether it belongs to that run."""
     latest = np.zeros(groups, np.int64)
     np.maximum.at(latest, group, run)
     return latest, run == latest[group]
 
 
 def _distinct(item: Integers, key: Integers) -> tuple[Integers, Integers]:
-    """The distinct (item, key) pairs, as two columns."""
+    """Return the distinct (item, key) pairs, as two columns."""
     keys = distinct(key)
     pairs = distinct(item * max(len(keys), 1) + np.searchsorted(keys, key))
     return pairs // max(len(keys), 1), keys[pairs % max(len(keys), 1)]
@@ -449,7 +455,7 @@ def _add_pairs(
 
 
 def _sums(group: Integers, weight: Integers, groups: int) -> Integers:
-    # Not bincount's weights: those are floats, and nanoseconds of a long run do not fit into 53 bits.
+    # Not bincount's weights: those are floats, and the nanoseconds of a long run do not fit into 53 bits.
     total = np.zeros(groups, np.int64)
     np.add.at(total, group, weight)
     return total

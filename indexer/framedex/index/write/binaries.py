@@ -1,4 +1,5 @@
-"""The binaries of native frames: what names were taken from, so that more are taken once there is more to take."""
+"""The binaries of native frames, with the source of their names, so that names are read again if a better source
+appears."""
 
 from __future__ import annotations
 
@@ -12,13 +13,13 @@ from framedex.model import BinaryId
 
 
 def known_binaries(connection: sqlite3.Connection) -> list[NamedBinary]:
-    """The binaries of the frames, with what names were taken from."""
+    """Return the binaries of the frames, with the source of their names."""
     rows = connection.execute("SELECT path, build_id, fingerprint, content, named_from FROM modules ORDER BY id")
     return [NamedBinary(BinaryId(*row[:3]), row[3], NamesFrom(row[4])) for row in rows]
 
 
 def note_binaries(connection: sqlite3.Connection, named: Iterable[NamedBinary]) -> set[BinaryId]:
-    """Note what names are taken from now; the known binaries are given of which that is more than it was."""
+    """Store the source of each binary's names; return the known binaries whose source has improved."""
     risen = set()
     for binary, content, source in named:
         row = connection.execute(
@@ -40,7 +41,7 @@ def note_binaries(connection: sqlite3.Connection, named: Iterable[NamedBinary]) 
 
 
 def drop_nameless(connection: sqlite3.Connection, functions: Sequence[int]) -> None:
-    """Forget those of these functions that no frame is of any more, since their frames have got better names."""
+    """Delete those of these functions that no frame refers to any more, because their frames got better names."""
     unused = f"id {IN_JSON} AND NOT EXISTS (SELECT 1 FROM frames WHERE function = functions.id)"
     gone = connection.execute(f"DELETE FROM functions WHERE {unused} RETURNING short_name", (json_list(functions),))
     names = [name for (name,) in gone.fetchall()]

@@ -1,7 +1,7 @@
-"""Writing the calls of a capture, batch by batch: their rows and arguments, and the totals of their kinds.
+"""Write the calls of a capture, batch by batch: their rows and arguments, and the totals of their kinds.
 
-Millions of calls have a few kinds, so what is looked at one by one in Python are kinds, and the runs of FFI handlers:
-where a run is surely of one `ffi_call`, its stack leads there, and its kind is one of that stack.
+Millions of calls have only a few kinds, so Python code loops over kinds and over FFI handler runs, not over calls. If a
+run surely belongs to one `ffi_call`, its stack leads there, and its kind has that stack.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class _Kind:
 
 
 class CallWriter:
-    """Writes the calls of one capture, which begin at the id `first`.
+    """Writes the calls of one capture. Their ids begin at `first`.
 
-    `boundaries` and `threads` are the ids of the capture's functions and threads; `runs` the functions whose calls are
-    runs of FFI handlers.
+    `boundaries` and `threads` are the ids of the capture's functions and threads. `runs` flags the functions whose
+    calls are runs of FFI handlers.
     """
 
     def __init__(
@@ -66,7 +66,9 @@ class CallWriter:
         self._of_stream: list[CallKind] = []
         self._known: dict[tuple[int, int, int, int], _Kind] = {}  # (stack, boundary, thread, error)
         self._by_id: dict[int, _Kind] = {}
-        self._ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: of runs, which may be of several
+        self._ids = np.zeros(
+            0, np.int64
+        )  # of the stream's kinds; 0: kinds of handler runs, which may map to several rows
         self._arguments = self._known_arguments()
         self._items: dict[tuple[int, int], list[int]] = {}
         self._samples: dict[tuple[int, int, int], None] = {}  # (stack, boundary, argument)
@@ -76,11 +78,11 @@ class CallWriter:
         return np.array(self._connection.execute(query, (self._capture,)).fetchall(), np.int64).reshape(-1)
 
     def meet(self, batch: CallBatch) -> None:
-        """Learn the kinds of a batch that is written already; its arguments are known."""
+        """Add the kinds of a batch that is already written; its arguments are known."""
         self._meet_kinds(batch.kinds)
 
     def add(self, batch: CallBatch) -> Integers:
-        """Write a batch; returns the kind of each of its calls, as rows of `call_kinds`."""
+        """Write a batch. Returns the kind of each of its calls, as rows of `call_kinds`."""
         self._add_arguments(batch.arguments)
         self._meet_kinds(batch.kinds)
         kind = self._ids[batch.kind]
@@ -98,17 +100,17 @@ class CallWriter:
         return kind
 
     def kind_of(self, stream_kind: int) -> int:
-        """The row of a kind of the stream; 0 where it is of runs."""
+        """Return the row of a kind of the stream; 0 if its calls are handler runs."""
         return int(self._ids[stream_kind])
 
     def texts(self, arguments: Integers) -> list[str]:
-        """The arguments of these numbers of the stream, as they are stored."""
+        """Return the stored texts of these argument numbers of the stream."""
         ids = self._arguments[arguments].tolist()
         found = dict(self._connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(ids),)))
         return [found[number] for number in ids]
 
     def taken_items(self) -> tuple[Items, list[tuple[int, int, int]]]:
-        """What was added since this was asked last, by stack and boundary function, and the samples to show of it."""
+        """Return and clear the items and samples added since the previous call, by stack and boundary function."""
         rows = []
         for (stack, boundary), (kind, calls, duration, latest) in self._items.items():
             leaves = self._by_id[kind].stack
@@ -138,7 +140,7 @@ class CallWriter:
         self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
 
     def _kind(self, kind: CallKind, stack: StackRow) -> _Kind:
-        """The row of a kind with this stack, made if it is missing."""
+        """Return the row of a kind with this stack, adding it if missing."""
         boundary, thread = self._boundaries[kind.function], self._threads[kind.thread]
         key = stack.id, boundary, thread, kind.error
         found = self._known.get(key)
@@ -150,10 +152,10 @@ class CallWriter:
     # Runs of FFI handlers
 
     def _add_runs(self, batch: CallBatch, runs: Integers, kind: Integers) -> None:
-        """Join the runs of a batch to their sites, and set their kinds in `kind`."""
+        """Join the handler runs of a batch to their sites, and set their kinds in `kind`."""
         key = (batch.kind[runs] << 32) | batch.argument[runs]
         pairs, first_run, of_run = np.unique(key, return_index=True, return_inverse=True)
-        # As they come, so that what is made of them does not depend on where batches end.
+        # In order of arrival, so that the result does not depend on batch boundaries.
         in_order = {
             place: self._run(int(pairs[place]) >> 32, int(pairs[place]) & _LOW) for place in np.argsort(first_run)
         }
@@ -164,7 +166,7 @@ class CallWriter:
         self._ffi.add_runs((first + row, join) for row, join in joined if join is not None)
 
     def _run(self, stream_kind: int, argument: int) -> tuple[_Kind, int | None]:
-        """The kind and the join of a run."""
+        """Return the kind and the join of a handler run."""
         kind = self._of_stream[stream_kind]
         (text,) = self.texts(np.array([argument]))
         join, site = self._ffi.join(kind.function, text)
@@ -173,7 +175,7 @@ class CallWriter:
         self._add_sample(row.id, int(self._arguments[argument]))
         return row, join
 
-    # What is written of a batch
+    # The parts of a batch
 
     def _insert_rows(self, ids: Integers, kind: Integers, batch: CallBatch) -> None:
         inside = np.where(batch.inside == 0, NULL, batch.inside)
@@ -199,7 +201,7 @@ class CallWriter:
         self, kind: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first: int, latest: int
     ) -> None:
         row = (kind, calls, duration, own, longest, longest_call, first, latest)
-        if not calls:  # only time of its own was taken away, by calls that were made in it
+        if not calls:  # only its own time shrank, by calls made during it
             self._connection.execute("UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?", (own, kind))
             return
         self._connection.execute(ADD_TO_KIND, row)
@@ -215,7 +217,7 @@ class CallWriter:
     def _totals_of_runs(
         self, batch: CallBatch, kind: Integers, stream_kinds: Integers, own: Integers
     ) -> Iterator[tuple[int, ...]]:
-        """Rows for `_add_to_kind` of the kinds that the stream's kinds of runs have become."""
+        """Yield rows for `_add_to_kind`, one for each stored kind of the batch's handler runs."""
         duration = np.maximum(batch.duration, 0)
         of_call = duration.copy()
         parent = np.arange(len(batch)) - batch.inside
@@ -236,7 +238,7 @@ class CallWriter:
     def _taken_from_earlier_runs(
         self, batch: CallBatch, parent: Integers, duration: Integers
     ) -> Iterator[tuple[int, ...]]:
-        """The time that calls of this batch took of runs of earlier batches, in which they were made."""
+        """Yield the time that calls of this batch take from enclosing handler runs of earlier batches."""
         for place in np.flatnonzero((batch.inside > 0) & (parent < 0)).tolist():
             query = "SELECT kind FROM call_rows WHERE id = ?"
             row = self._connection.execute(query, (self._first + batch.first + int(parent[place]),)).fetchone()
@@ -250,7 +252,7 @@ class CallWriter:
         calls = runs + batch.first
         of_runs = np.stack([kind[runs], calls, calls], axis=1).astype(np.int64)
         found = _joined(np.concatenate([np.stack([row, spans[:, 1], spans[:, 2]], axis=1)[row > 0], of_runs]))
-        # Of the span in which the batch begins, an earlier batch may have written the beginning.
+        # An earlier batch may have written the start of the span in which this batch begins.
         is_new = found[:, 1] // SPAN > (batch.first - 1) // SPAN
         found[:, 1:] += self._first
         self._connection.executemany("INSERT INTO call_spans VALUES (?, ?, ?)", found[is_new].tolist())
@@ -258,7 +260,7 @@ class CallWriter:
             self._extend_span(*each)
 
     def _extend_span(self, kind: int, first: int, last: int) -> None:
-        """Add where calls of a kind are, within one span, to what is known of that span."""
+        """Extend the stored span of a kind by a range of calls within one span."""
         begin = self._first + (first - self._first) // SPAN * SPAN
         query = "SELECT first_call, last_call FROM call_spans WHERE kind = ? AND first_call BETWEEN ? AND ?"
         known = self._connection.execute(query, (kind, begin, begin + SPAN - 1)).fetchone()
@@ -292,7 +294,7 @@ class CallWriter:
         found = self._by_id[kind]
         self._samples[found.stack.id, found.boundary, argument] = None
 
-    # Calls that have returned since they were written
+    # Calls that returned after they were written
 
     def _change(self, row: int, stream_kind: int, duration: int, argument: int) -> None:
         call = self._first + row
@@ -316,7 +318,7 @@ class CallWriter:
 
 
 def _joined(spans: Integers) -> Integers:
-    """Spans of one kind within the same SPAN calls, as one."""
+    """Return the spans with those of one kind within the same SPAN calls merged."""
     order = np.lexsort((spans[:, 1], spans[:, 0]))
     spans = spans[order]
     block = spans[:, 1] // SPAN

@@ -1,6 +1,6 @@
-"""Writing one capture: what it holds beside its calls at once, then its calls batch by batch.
+"""Write one capture: first everything except its calls, then its calls batch by batch.
 
-Each batch may be committed by itself: the index is whole after each, and who was interrupted goes on there.
+Each batch may be committed separately. The index is consistent after each, and an interrupted reader continues there.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ Transaction = Callable[[], AbstractContextManager[None]]
 
 
 class CaptureTakenError(FramedexError):
-    """Another process has written to a capture that this one was writing."""
+    """Another process has written to the capture that this process was writing."""
 
 
 class NoRoomError(FramedexError):
-    """A capture has more calls than there are ids for, as another capture's begin behind them."""
+    """A capture has more calls than ids, and the ids after its own are reserved by another capture."""
 
 
 class CaptureWriter:
-    """Writes one capture; made by `Store.begin_capture`.
+    """Writes one capture. `Store.begin_capture` creates it.
 
-    `rows` is how many of its calls are there: all of the batches up to it are written. A batch before that is only
-    looked at, for what the later ones refer to.
+    `rows` is the number of its calls in the index: all batches up to it are written. Earlier batches are only replayed
+    for the data that later batches refer to.
     """
 
     def __init__(
         self, connection: sqlite3.Connection, transaction: Transaction, tree: Tree, record: CaptureRecord, reserve: int
     ) -> None:
-        """Begin in the caller's transaction; `reserve` is how many calls there are at most."""
+        """Begin in the caller's transaction; `reserve` is the maximum number of calls."""
         self._connection = connection
         self._transaction = transaction
         self._tree = tree
@@ -88,9 +88,9 @@ class CaptureWriter:
             aggregates.rebuild(connection, tree.nodes)
 
     def add(self, batch: CallBatch) -> None:
-        """Add the next calls. Raises CaptureTakenError where another process is at the same capture.
+        """Add the next calls. Raises CaptureTakenError if another process writes the same capture.
 
-        After an error the writer is of no more use.
+        After an error, discard the writer.
         """
         if batch.first < self.rows:
             self._meet(batch)
@@ -115,10 +115,10 @@ class CaptureWriter:
             self.rows = rows
 
     def extend(self, record: CaptureRecord) -> bool:
-        """Go on with a capture that has grown: what it holds beside its calls is what it was, with more at the ends.
+        """Continue with a capture that has grown; return False if its stored calls are stale.
 
-        Of `record.frames` only those that are new are looked at. False where calls that are written would be others
-        now: the writer is of no more use, and the capture to be written anew.
+        The old content is unchanged, and new content is appended. Of `record.frames`, only the new ones are read. After
+        False, discard the writer and write the capture again.
         """
         with self._transaction():
             known = len(self._frames)
@@ -150,10 +150,10 @@ class CaptureWriter:
         *,
         was_followed: bool = False,
     ) -> int:
-        """Note that all of the capture is there; returns its id.
+        """Mark the capture as complete; returns its id.
 
-        `problems`, `stops` and `signature` are those that were known only after its calls were read, in place of the
-        record's. One that `was_followed` has calls that were taken to enclose others and have never returned.
+        `problems`, `stops` and `signature` replace those of the record if they became known only after its calls were
+        read. If it `was_followed`, calls that were stored as enclosing others may never have returned.
         """
         with self._transaction():
             self._check_turn()
@@ -179,7 +179,7 @@ class CaptureWriter:
         return self.id
 
     def _open_up_unreturned(self) -> None:
-        """Have calls that never returned enclose nothing: nobody knows when they ended."""
+        """Let unreturned calls enclose no other calls: their end is unknown."""
         unreturned = self._connection.execute(
             "SELECT c.id, c.inside FROM call_kinds k JOIN call_spans s ON s.kind = k.id JOIN call_rows c"
             " ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
@@ -191,7 +191,7 @@ class CaptureWriter:
             [(call, inside, self._first + self.rows - 1) for call, inside in unreturned],
         )
 
-    # What a capture holds beside its calls
+    # Everything in a capture except its calls
 
     def _insert(self, known: int | None, identity: str) -> int:
         record, capture = self._record, self._record.capture
@@ -218,7 +218,7 @@ class CaptureWriter:
         return inserted
 
     def _reserve(self, calls: int) -> tuple[int, int]:
-        """The first and the last id that the calls may have."""
+        """Return the first and the last id reserved for the calls."""
         if self.rows:
             query = "SELECT first_call, reserved_call FROM captures WHERE id = ?"
             first, last = self._connection.execute(query, (self.id,)).fetchone()
@@ -231,7 +231,7 @@ class CaptureWriter:
         return first, last
 
     def _make_room(self, rows: int) -> None:
-        """Reserve ids for so many calls in all, as long as nobody has those behind them."""
+        """Reserve ids for this many calls in all. Raises NoRoomError if another capture holds the next ids."""
         last = self._first + rows - 1
         if last <= self._reserved:
             return
@@ -245,7 +245,7 @@ class CaptureWriter:
         self._reserved = last
 
     def _frame_ids(self, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]) -> list[list[int]]:
-        """The logical frames of frames of the capture, as ids; see `frame_ids`."""
+        """Return the ids of the logical frames of frames of the capture; see `frame_ids`."""
         records = [frame for group in groups for frame in group]
         self._versions.add(records)
         flat = iter(frame_ids(self._connection, records, self._versions.by_path, renamed))
@@ -261,10 +261,10 @@ class CaptureWriter:
             ],
         )
 
-    # What its calls need
+    # Preparations for its calls
 
     def _check_turn(self) -> None:
-        """Raise CaptureTakenError where another process has written to the capture since this one did."""
+        """Raise CaptureTakenError if another process has written to the capture since this one did."""
         query = "SELECT calls, reading FROM captures WHERE id = ?"
         if self._connection.execute(query, (self.id,)).fetchone() != (self.rows, self._record.signature):
             raise CaptureTakenError(
@@ -272,7 +272,7 @@ class CaptureWriter:
             )
 
     def _settle(self, writers: _Writers) -> None:
-        """Bring the totals of stacks and lines up to what was added."""
+        """Update the totals of stacks and lines with the added calls."""
         items, samples = writers.calls.taken_items()
         if len(items.stack):
             aggregates.add_stack_calls(self._connection, self.id, items, samples)
@@ -283,7 +283,10 @@ class CaptureWriter:
             aggregates.add_linked_lines(self._connection, self._tree.nodes, links, self.id)
 
     def _writers(self) -> _Writers:
-        """The writers of its calls; made with the first of them, as a capture without calls has no threads."""
+        """Return the writers of its calls.
+
+        They are created with the first calls: a capture without calls has no threads.
+        """
         if self._parts is None:
             connection, capture = self._connection, self._record.capture
             boundaries = _boundary_ids(connection, capture.functions)
@@ -315,8 +318,10 @@ class CaptureWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Writers:
-    """The writers of a capture's calls, and the lists that they share: ids of its functions and threads, and which
-    functions' calls are runs of FFI handlers."""
+    """The writers of a capture's calls, and the lists that they share.
+
+    The lists are the ids of its functions and threads, and flags of the functions whose calls are runs of FFI handlers.
+    """
 
     boundaries: list[int]
     threads: list[int]
@@ -328,7 +333,7 @@ class _Writers:
     transfers: TransferWriter
 
     def extend(self, connection: sqlite3.Connection, capture_id: int, record: CaptureRecord, ffi: FfiWriter) -> None:
-        """Go on with a capture that has more functions and threads."""
+        """Continue with a capture that has more functions and threads."""
         capture = record.capture
         self.programs.extend(record)
         self.transfers.extend(record)
@@ -346,14 +351,14 @@ def _boundary_ids(connection: sqlite3.Connection, functions: Sequence[Function])
         key = (storable(function.name), storable(function.boundary))
         connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
         ids.append(connection.execute(query, key).fetchone()[0])
-    # Those of FFI handlers are known by their targets.
+    # The names of FFI handlers are those of their targets.
     names = (function.name for function in functions if function.boundary != BOUNDARY)
     add_recorded_names(connection, map(storable, names))
     return ids
 
 
 def _thread_ids(connection: sqlite3.Connection, capture_id: int, capture: Capture) -> list[int]:
-    """The ids of a capture's threads, some of which an interrupted reading may have written."""
+    """Return the ids of a capture's threads. An interrupted reading may have written some of them."""
     known = connection.execute("SELECT id FROM threads WHERE capture = ? ORDER BY id", (capture_id,))
     ids: list[int] = [identifier for (identifier,) in known]
     query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
@@ -367,7 +372,7 @@ def _thread_ids(connection: sqlite3.Connection, capture_id: int, capture: Captur
 
 
 def thread_label(thread: Thread, main: object) -> str:
-    """What tells a thread from the others: those of a pool have one name, and often that of the main one."""
+    """Return a unique label of a thread: all threads of a pool share one name, often that of the main thread."""
     if thread.tid == main:
         return "main"
     return storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))

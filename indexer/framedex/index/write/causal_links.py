@@ -1,4 +1,4 @@
-"""Writing what had calls made that come on threads without Python."""
+"""Write the links from calls on threads without Python to the lines that caused them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _HOW = [how.value for how in LinkHow]
 
 
 class LinkWriter:
-    """Writes the causal links of one capture, whose calls begin at the id `first`; `frames` as for `logical_frames`."""
+    """Writes the causal links of one capture.
+
+    Its calls begin at the id `first`; `frames` is as for `logical_frames`.
+    """
 
     def __init__(
         self,
@@ -31,11 +34,11 @@ class LinkWriter:
         self._before: int | None = None
 
     def meet(self, batch: CallBatch) -> None:
-        """Learn the chains of a batch."""
+        """Add the chains of a batch."""
         self._nodes += link_nodes(self._tree, batch.chains, self._frames)
 
     def add(self, batch: CallBatch) -> None:
-        """Write the links of a batch whose calls are there; those that are there stay as they are."""
+        """Write the links of a batch whose calls are stored. Existing links stay unchanged."""
         self.meet(batch)
         if not len(batch.links):
             return
@@ -50,7 +53,7 @@ class LinkWriter:
         )
 
     def taken(self) -> int | None:
-        """The last row of the table before what was written since this was asked last; None where nothing was."""
+        """Return the last row of the table before the links written since the previous call; None if none were written."""
         before, self._before = self._before, None
         return before
 

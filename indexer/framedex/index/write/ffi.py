@@ -1,8 +1,8 @@
-"""The FFI part of writing a capture: its targets, sites and handlers, and which site each run is of.
+"""Write the FFI part of a capture: its targets, sites and handlers, and the site of each handler run.
 
-The Python stack of a site is a path in the tree of nodes like any other. A run that is surely of one site has a stack
-that leads to both: to the handler below XLA's frames, and to the handler below those of the `ffi_call`. So whatever is
-asked of lines, functions and their neighbours crosses from one to the other by itself.
+The Python stack of a site is an ordinary path in the tree of nodes. The stack of a run with one sure site leads to two
+nodes: to the handler below XLA's frames, and to the handler below the frames of the `ffi_call`. Queries for lines,
+functions and neighbours therefore cross from one to the other without special code.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from framedex.model import Function, Join, MergeOutcome
 
 
 class FfiWriter:
-    """Writes what one capture tells of FFI, inside the transactions in which the capture is written.
+    """Writes the FFI records of one capture, inside the transactions in which the capture is written.
 
-    `frames` are the ids, outermost first, of what each frame of the capture stands for. What an earlier, interrupted
-    writer of the capture has written stays.
+    `frames[i]` are the ids of the logical frames of the capture's frame `i`, outermost first. Rows that an earlier,
+    interrupted writer of the capture has written stay.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FfiWriter:
         self._frames_of_capture = frames
         self._versions = versions
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
-        self._handlers: set[int] = set()  # entries that are written
+        self._handlers: set[int] = set()  # entries already written
         self._joins = self._known_joins()
         self.frames: set[int] = set()  # of sites and implementations
 
@@ -62,7 +62,7 @@ class FfiWriter:
         return {(how, tuple(sites)): join for (how, join), sites in joins.items()}
 
     def extend(self, records: FfiRecords) -> bool:
-        """Go on with what a capture that has grown tells; whether a site of runs that are written became known."""
+        """Continue with the records of a capture that has grown; return whether written runs got a known site."""
         before, self._records = self._records, records
         if len(records.sites) == len(before.sites) and len(records.joins.targets) == len(before.joins.targets):
             return False
@@ -70,14 +70,14 @@ class FfiWriter:
         return self.add_sites()
 
     def add_sites(self) -> bool:
-        """Add targets, problems and sites; whether a site of runs in other captures became known with it."""
+        """Add targets, problems and sites; return whether runs in other captures got a known site."""
         self._add_targets()
         placed = [self._place_runs(site, leaf) for site, leaf in self._add_described_sites()]
         self._tree.write()
         return any(placed)
 
     def add_functions(self, functions: Sequence[Function]) -> None:
-        """Tell which targets and stages the capture's boundary functions are of, which are written already."""
+        """Store the target and stage of each of the capture's FFI boundary functions, which must already be written."""
         targets = [target.name for target in self._records.joins.targets]
         names = [function.name for function in functions if function.boundary == BOUNDARY]
         rows = [(*map(storable, split_function(name, targets)), BOUNDARY, storable(name)) for name in names]
@@ -89,7 +89,7 @@ class FfiWriter:
         add_recorded_names(self._connection, (row[0] for row in rows))
 
     def meet_handler(self, entry: int | None) -> None:
-        """Add the handler that is entered at a frame of the capture, in which the stack of a run ends."""
+        """Add the handler entered at `entry`, the frame of the capture in which the stack of a run ends."""
         if entry is None or entry in self._handlers:
             return
         self._handlers.add(entry)
@@ -107,9 +107,9 @@ class FfiWriter:
         )
 
     def join(self, function: int, arguments: str) -> tuple[int | None, int]:
-        """The join of a run, and the leaf of its site (0: it is not sure, or its stack is not known).
+        """Return the join of a run and the leaf of its site (0: ambiguous, or the site's stack is unknown).
 
-        `function` is a place in the capture's.
+        `function` is an index into the capture's functions.
         """
         join = self._records.joins.runs.join(function, arguments)
         if join is None:
@@ -121,7 +121,7 @@ class FfiWriter:
         return self._join_id(join), leaf
 
     def add_runs(self, runs: Iterable[tuple[int, int]]) -> None:
-        """Add the joins of runs: pairs (call, join)."""
+        """Add the joins of runs, as pairs (call, join)."""
         self._connection.executemany("INSERT OR REPLACE INTO ffi_runs(call, join_id) VALUES (?, ?)", runs)
 
     def _add_targets(self) -> None:
@@ -151,7 +151,8 @@ class FfiWriter:
         )
 
     def _add_described_sites(self) -> list[tuple[int, int]]:
-        """Add the sites that the capture describes; (id, leaf) of those of which less was known."""
+        """Add the sites that the capture describes; return (id, leaf) of known sites with a more complete description
+        now."""
         late = []
         flat = iter(self._frames([frame for site in self._records.sites for frame in site.frames]))
         for site in self._records.sites:
@@ -179,7 +180,7 @@ class FfiWriter:
         return ids
 
     def _site(self, key: str) -> tuple[int, int]:
-        """Id and leaf of a site, which may be described in another capture, or in none as yet."""
+        """Return id and leaf of a site, adding it if no capture has described it yet."""
         insert = "INSERT OR IGNORE INTO ffi_sites(key, target, leaf, user_node, from_metadata) VALUES (?, '', 0, 0, 0)"
         self._connection.execute(insert, (storable(key),))
         query = "SELECT id, leaf FROM ffi_sites WHERE key = ?"
@@ -202,7 +203,7 @@ class FfiWriter:
         return added
 
     def _place_runs(self, site: int, leaf: int) -> bool:
-        """Lead the stacks of earlier captures' runs to the site that has become known; False if there are none."""
+        """Lead the stacks of stored runs to a site that has become known; return False if it has no runs."""
         rows = self._connection.execute(
             "SELECT DISTINCT r.join_id, k.id, k.capture, k.boundary, k.thread, k.error, s.leaf, s.python_leaf,"
             " s.outcome, s.is_truncated, n.frame"
@@ -228,7 +229,7 @@ class FfiWriter:
 
 
 def forget_runs(connection: sqlite3.Connection, capture_id: int) -> None:
-    """Remove what a capture told of FFI. Its sites stay: where it is read again, its new state has them."""
+    """Remove the FFI records of a capture. Its sites stay, because a new reading of the capture refers to them."""
     joins = "SELECT id FROM ffi_joins WHERE capture = ?"
     for table in ("ffi_runs", "ffi_candidates"):
         connection.execute(f"DELETE FROM {table} WHERE join_id IN ({joins})", (capture_id,))

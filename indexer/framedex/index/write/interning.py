@@ -14,7 +14,7 @@ from framedex.model import BinaryId, Language, Location, MergeOutcome
 
 
 def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
-    """The ids of these paths, added where they are new."""
+    """Return the ids of these paths, adding the new ones."""
     wanted = set(paths)
     connection.executemany("INSERT OR IGNORE INTO files(path) VALUES (?)", [(path,) for path in sorted(wanted)])
     query = "SELECT id FROM files WHERE path = ?"
@@ -27,10 +27,10 @@ def frame_ids(
     versions: Mapping[str, int | None],
     renamed: Collection[BinaryId] = (),
 ) -> list[int]:
-    """The ids of these frames, in their order. New frames are added along with their functions and modules.
+    """Return the ids of these frames, in their order. New frames are added along with their functions and modules.
 
-    `versions` has the states of the program's own Python files, by path: frames of two states are two frames. Known
-    frames of binaries that are `renamed` become what these records say.
+    `versions` has the states of the program's own Python files, by path: a frame in two states of a file is two frames.
+    Known frames of binaries in `renamed` are updated from these records.
     """
     distinct = dict.fromkeys(records)
     places = [record.location or record.found for record in distinct]
@@ -46,7 +46,8 @@ def frame_ids(
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """A stack as leaves of the tree (0: none): of the merged or native chain, of Python kept apart, and of its site."""
+    """A stack as leaves of the tree (0: none): of the merged or native chain, of the separate Python chain, and of its
+    site."""
 
     leaf: int
     python_leaf: int
@@ -56,7 +57,7 @@ class Chains:
 
 
 def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
-    """The ids of these stacks, in their order, added where they are new."""
+    """Return the ids of these stacks, in their order, adding the new ones."""
     keys = [(each.leaf, each.python_leaf, each.site_leaf, each.outcome.value, each.is_truncated) for each in stacks]
     columns = ("leaf", "python_leaf", "site_leaf", "outcome", "is_truncated")
     insert = f"INSERT OR IGNORE INTO stacks({', '.join(columns)}) VALUES (?, ?, ?, ?, ?)"
@@ -70,12 +71,12 @@ Place = tuple[int | None, int | None, str | None]
 
 
 def place(location: Location | None, files: Mapping[str, int]) -> Place:
-    """A location as the columns file, line, how."""
+    """Return a location as the columns file, line, how."""
     return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
 
 
 def _rename(connection: sqlite3.Connection, frames: Sequence[tuple[int, int, Place]]) -> None:
-    """Give frames the functions and places that are known of them now, as far as those are others."""
+    """Update the functions and locations of frames that have changed."""
     former = set()
     for frame, function, (file, line, how) in frames:
         known = connection.execute("SELECT function, recorded_file, recorded_line FROM frames WHERE id = ?", (frame,))
@@ -136,9 +137,9 @@ def _function_ids(
 
 
 def _version_of_unnamed(record: FunctionRecord, versions: Mapping[str, int | None]) -> int | None:
-    """The state of the own file that a function without a name (a lambda) is in, which tells it from those of others.
+    """Return the state of the program's own file of an unnamed Python function (a lambda), which makes it distinct.
 
-    None for all others: a name that begins on the same line is the same function.
+    None for all other functions: a function with the same name and first line is the same function.
     """
     last = record.name.rpartition(".")[2]
     is_unnamed = record.language is Language.PYTHON and last.startswith("<") and last != "<module>"
@@ -171,7 +172,7 @@ def _frame_id(
     row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
     if row is not None:
         return int(row[0])
-    # Whatever an earlier run found for the function, its new frame has to be given too.
+    # A new frame of a known function has to be located, too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
     what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
     stands = place(record.location or record.found, files)

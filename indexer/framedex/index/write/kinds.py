@@ -1,4 +1,4 @@
-"""The kinds of calls: what calls of a capture have in common, with the totals of them."""
+"""The kinds of calls: groups of calls of a capture, with their totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOOK_AGAIN = (
     " coalesce(max(c.duration, 0), 0), NULL FROM call_spans s JOIN call_rows c"
     " ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind WHERE s.kind = call_kinds.id) WHERE id = ?"
 )
-"""Makes anew, of the kind ?, what no call can be taken away from: first and latest call, and the longest duration."""
+"""Recomputes the values of the kind ? that cannot be decremented: first and latest call, and the longest duration."""
 
 ADD_TO_KIND = (
     "UPDATE call_kinds SET calls = calls + ?2, duration = duration + ?3, own_duration = own_duration + ?4,"
@@ -20,11 +20,12 @@ ADD_TO_KIND = (
     " longest = max(longest, ?5), first_call = min(coalesce(first_call, ?7), ?7),"
     " latest_call = max(coalesce(latest_call, ?8), ?8) WHERE id = ?1"
 )
-"""Adds to the totals of the kind ?1: calls, duration and own duration, the longest with its call, first and latest."""
+"""Adds to the totals of the kind ?1: calls, duration and own duration, the longest call, and the first and latest call.
+"""
 
 
 def kind_id(connection: sqlite3.Connection, capture: int, stack: int, boundary: int, thread: int, error: int) -> int:
-    """The row of a kind of calls, made without any where it is missing."""
+    """Return the row of a kind of calls, adding it with zero calls if missing."""
     key = (stack, boundary, thread, error, capture)
     query = "SELECT id FROM call_kinds WHERE stack = ? AND boundary = ? AND thread = ? AND error = ? AND capture = ?"
     known = connection.execute(query, key).fetchone()
@@ -40,7 +41,7 @@ def kind_id(connection: sqlite3.Connection, capture: int, stack: int, boundary: 
 
 
 def recount_kinds(connection: sqlite3.Connection, kinds: Iterable[int]) -> None:
-    """Make spans, totals and samples of these kinds anew by the calls of their captures, and drop those without."""
+    """Rebuild spans, totals and samples of these kinds from the calls of their captures, and delete empty kinds."""
     changed = json_list(kinds)
     captures = connection.execute(
         "SELECT id, first_call, last_call FROM captures"

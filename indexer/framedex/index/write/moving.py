@@ -1,4 +1,4 @@
-"""An index whose project was moved: what it says is in the project is where that is now."""
+"""Update the paths of an index whose project was moved."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _FILES = (
     ("program_frames", "file"),
     ("program_frames", "recorded_file"),
 )
-"""The columns with the ids of files, but for those of source files that were read and of totals."""
+"""The columns with the ids of files, except those of indexed source files and of totals."""
 
 
 def follow_project(connection: sqlite3.Connection, path: Path) -> str | None:
-    """Lead what an index at `path` has of its project to where that is now; where it was, None if it has not moved.
+    """Update the paths in the index at `path` to the project's folder; return its old folder, or None if it has not
+    moved.
 
-    Runs inside the caller's transaction. What is neither here nor there was removed, and is said to be missing where
-    the project is.
+    Runs inside the caller's transaction. A file that is in neither folder is reported as missing in the new one.
     """
     here, known = project_here(path), connection.execute(PROJECT).fetchone()
     if here is None or (known is not None and known[0] == storable(here)):
@@ -60,12 +60,12 @@ def _lead(connection: sqlite3.Connection, move: Move) -> None:
         moved = [(there, path) for (path,) in rows if (there := move.now(path)) != path]
         if table == "files":
             _join_files(connection, moved)
-        # A row of another table that is there already, from a recording that was made in the new place, stays as it is.
+        # An existing row of another table, from a recording made in the new folder, stays unchanged.
         connection.executemany(f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?", moved)
 
 
 def _join_files(connection: sqlite3.Connection, moved: Sequence[tuple[str, str]]) -> None:
-    """Make one file of two where the index knows the new place of a file, too: debug information may still name it."""
+    """Merge the old and the new row of a moved file if both are stored: debug information may still name the old path."""
     query = "SELECT new.id, old.id FROM files new, files old WHERE new.path = ? AND old.path = ?"
     pairs = [row for names in moved for row in connection.execute(query, names)]
     if not pairs:

@@ -1,4 +1,4 @@
-"""Writing the objects of the runtime that the calls of a capture speak of."""
+"""Write the runtime objects that the calls of a capture use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ObjectWriter:
         self._count = sum(last - first + 1 for first, last in self._ranges)
 
     def add(self, batch: CallBatch, calls: CallWriter) -> None:
-        """Write the objects that a batch tells of, and what was done wrong with them, once its calls are there."""
+        """Write the objects of a batch and their violations. The calls of the batch must be written."""
         objects = batch.objects
         if len(objects.place):
             self._make_room(int(np.max(objects.place)) + 1 - self._count)
@@ -62,7 +62,7 @@ class ObjectWriter:
         )
 
     def _make_room(self, more: int) -> None:
-        """Take ids for so many objects: behind those of everybody, as others may have written meanwhile."""
+        """Reserve ids for this many objects, after all reserved ids: another writer may have reserved some meanwhile."""
         if more <= 0:
             return
         query = "SELECT coalesce(max(last_object), 0) + 1 FROM object_ranges"
@@ -77,7 +77,7 @@ class ObjectWriter:
         self._count += more
 
     def _ids(self, places: Integers) -> Integers:
-        """The ids of objects by their places."""
+        """Return the ids of objects by their numbers in the capture."""
         ranges = np.array(self._ranges, np.int64).reshape(-1, 2)
         begins = np.cumsum(np.concatenate([[0], ranges[:, 1] - ranges[:, 0] + 1]))[:-1]
         of_range = np.searchsorted(begins, places, side="right") - 1

@@ -1,4 +1,4 @@
-"""Writing where functions and frames are in the source, once that was found."""
+"""Write the locations of functions and frames in the source."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from framedex.index.write.interning import file_ids, place
 from framedex.index.write.records import FramePlacement, Placement
 from framedex.index.write.versions import remember_indexed
 
-# Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
-# What source trees say of a C++ frame without an exact place stays.
+# Frames with a recorded location that are stored elsewhere: the given location, else the recorded one. A location of a
+# C++ frame that source trees gave and that is not exact stays.
 _MOVED = f"""
     WITH given AS MATERIALIZED (
         SELECT {json_item(0)} AS frame, {json_item(1)} AS file, {json_item(2)} AS line, {json_item(3)} AS how
@@ -30,9 +30,9 @@ _MOVED = f"""
 
 
 def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePlacement]) -> None:
-    """Record where frames are whose recorded files are others here; those not named are where they were recorded.
+    """Store the locations of frames whose recorded files have another path here; other frames keep the recorded one.
 
-    A Python function goes to the file of its frames.
+    A Python function gets the file of its frames.
     """
     files = file_ids(connection, {placed.location.path for placed in placements})
     given = [(placed.frame, *place(placed.location, files)) for placed in placements]
@@ -54,9 +54,9 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
 
 
 def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> None:
-    """Record in which files here the lines of programs are, by the recorded ones; others are where they were.
+    """Store the local files of program lines, by recorded file; other lines keep the recorded file.
 
-    Of another file nobody knows as yet in which state it was.
+    The state of a newly assigned file is not known yet.
     """
     ids = file_ids(connection, {*files, *files.values()})
     here = json_list((ids[recorded], ids[path]) for recorded, path in files.items())
@@ -74,9 +74,9 @@ def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> 
 def write_placements(
     connection: sqlite3.Connection, placements: Sequence[Placement], frames: Sequence[FramePlacement]
 ) -> None:
-    """Record where functions were found, and give the same place to their frames that have no line of their own.
+    """Store the locations of functions, and give them to their frames without a line of their own.
 
-    `frames` are those of them whose calls were found; exact lines stay.
+    `frames` are the frames whose calls were found. Exact lines stay.
     """
     spots = [spot for placed in placements for spot in (placed.location, *placed.candidates) if spot]
     spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
@@ -105,7 +105,7 @@ def _place_frame(connection: sqlite3.Connection, placed: FramePlacement, files: 
 
 
 def _place(connection: sqlite3.Connection, placement: Placement, files: Mapping[str, int], own: str) -> int:
-    """Store one placement, but for the frames in `own`, and count the frames that it moved."""
+    """Store one placement, except for the frames in `own`, and return the number of moved frames."""
     where = place(placement.location, files)
     connection.execute(
         "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
@@ -115,7 +115,7 @@ def _place(connection: sqlite3.Connection, placement: Placement, files: Mapping[
         (placement.function, *where, placement.end_line),
     )
     open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
-    if placement.location is None:  # that is no reason to give up what a recorded path led to
+    if placement.location is None:  # keep a location that a recorded path led to
         open_frames += " AND recorded_file IS NULL"
     moved = connection.execute(
         f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"

@@ -1,4 +1,4 @@
-"""Writing the programs that a capture's calls compiled, and what the runs of their executables came to."""
+"""Write the programs that a capture's calls compiled, and the totals of the runs of their executables."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from framedex.model import CallBatch, Program, ProgramFrame, ProgramOp
 from framedex.objects.table import address_of
 
 COMPILES = frozenset({"PJRT_Client_Compile", "PJRT_Compile"})
-"""Functions that are given a program, and make an executable of it."""
+"""Functions that compile a program to an executable."""
 
 LOADS = frozenset({"PJRT_Executable_DeserializeAndLoad", "PJRT_Client_Load"})
-"""Functions that make an executable without a program."""
+"""Functions that create an executable without a program."""
 
 RUNS = "PJRT_LoadedExecutable_Execute"
 
 MOST_ROWS = 20_000
-"""Lines with an op, and as many neighbours, that are kept of one program: those with most ops."""
+"""The maximum number of lines with an op, and of neighbours, kept of one program: those with most ops."""
 
 _EXECUTABLE = "loaded_executable"
 _NOT_KEPT = "not kept: "
@@ -41,31 +41,31 @@ _NOT_THERE = "the capture's file of it is not there, or not as it was written"
 
 
 class ProgramWriter:
-    """Writes the compilations of one capture, whose calls begin at the id `first`, and the runs of what they made."""
+    """Writes the compilations of one capture and the runs of their executables. Its calls begin at the id `first`."""
 
     def __init__(self, connection: sqlite3.Connection, capture: int, first: int, record: CaptureRecord) -> None:
         self._connection = connection
         self._capture = capture
         self._first = first
         self._record = record
-        self._functions: list[str] = []  # of each kind of the stream, its boundary function
-        self._addresses: dict[int, int] = {}  # by the number of a run's arguments: of the executable
-        self._arguments = 0  # that were met
-        self._texts: dict[str, int | None] = {}  # rows of what is kept beside programs, by names in the capture
-        self._made: dict[int, dict[int, int]] = {}  # executables by address: object by the time it was born
+        self._functions: list[str] = []  # the boundary function of each kind of the stream
+        self._addresses: dict[int, int] = {}  # executables by the number of a run's arguments
+        self._arguments = 0  # the number of arguments read
+        self._texts: dict[str, int | None] = {}  # rows of the texts kept beside programs, by their names in the capture
+        self._made: dict[int, dict[int, int]] = {}  # executables by address: object by creation time
         self._restore()
 
     def meet(self, batch: CallBatch) -> None:
-        """Learn what later batches refer to, of one that is written already."""
+        """Read the data of a written batch that later batches refer to."""
         self._functions += [self._record.capture.functions[kind.function].name for kind in batch.kinds]
         self._meet_arguments(batch)
 
     def extend(self, record: CaptureRecord) -> None:
-        """Go on with a capture that has more functions."""
+        """Continue with a capture that has more functions."""
         self._record = record
 
     def add(self, batch: CallBatch, kinds: Integers, calls: CallWriter) -> None:
-        """Write what a batch tells, once its calls and objects are there; `kinds` are the kinds of its calls."""
+        """Write the programs of a batch, whose calls and objects must be written; `kinds` are the kinds of its calls."""
         self.meet(batch)
         functions = np.array([_MEANING.get(name, 0) for name in self._functions], np.int64)
         of_call = functions[batch.kind]
@@ -92,7 +92,7 @@ class ProgramWriter:
         )
 
     def _text(self, name: str | None, read: Callable[[str], str | None]) -> int | None:
-        """The row of what is kept under a name beside a program, None where there is none."""
+        """Return the row of the text kept under a name beside a program; None if missing."""
         if name is None:
             return None
         if name not in self._texts:
@@ -107,7 +107,7 @@ class ProgramWriter:
         return int(self._connection.execute(query, (storable(text),)).fetchone()[0])
 
     def _program_of(self, given: str) -> tuple[int | None, str]:
-        """The row of the program that a call was given, or why there is none."""
+        """Return the row of the program passed to a call, or the reason why it is missing."""
         name = _value(given, "program.kept")
         if name is None:
             return None, _OLDER
@@ -176,7 +176,7 @@ class ProgramWriter:
     def _frame_id(
         self, file: int, line: int, function: str, place: int | None = None, version: int | None = None
     ) -> int:
-        """The line in one state of its file, which is the file `place` here; with neither in any state, as recorded."""
+        """Return the line in one state of its file, whose local file is `place`; without both, the line as recorded."""
         query = "SELECT id FROM program_frames WHERE recorded_file = ? AND line = ? AND function = ?"
         of_state = "" if place is None else f" AND version IS {'NULL' if version is None else version}"
         known = self._connection.execute(query + of_state, (file, line, function)).fetchone()
@@ -197,7 +197,7 @@ class ProgramWriter:
         return {op: self._connection.execute(query, key).fetchone()[0] for op, key in keys.items()}
 
     def _look_at_files(self, program: int) -> None:
-        """Note the state of the files that a program names, which is what the lines are about."""
+        """Store the state of the files that a program names, because its lines refer to that state."""
         frames = (
             "SELECT frame FROM program_lines WHERE program = ?1 UNION SELECT origin FROM program_steps"
             " WHERE program = ?1"
@@ -221,7 +221,7 @@ class ProgramWriter:
         return version_of(self._connection, file, path, self._record.began, self._record.source(path))
 
     def _move_to_state(self, program: int, file: int, recorded: int, version: int | None) -> None:
-        """Have the lines of a program be of this state of a file. Those of other programs stay what they are."""
+        """Move the lines of a program to this state of a file. Lines of other programs stay unchanged."""
         ends = (("program_lines", "frame"), ("program_steps", "origin"), ("program_steps", "target"))
         moved = " UNION ".join(f"SELECT {column} FROM {table} WHERE program = ?1" for table, column in ends)
         others = self._connection.execute(
@@ -239,13 +239,13 @@ class ProgramWriter:
     # Executables and their runs
 
     def _restore(self) -> None:
-        """Learn the executables of the batches that are written."""
+        """Load the executables of the written batches."""
         query = "SELECT born, id, address FROM objects WHERE capture = ? AND type = ?"
         for born, identifier, address in self._connection.execute(query, (self._capture, _EXECUTABLE)):
             self._made.setdefault(address, {})[born] = identifier
 
     def _meet_arguments(self, batch: CallBatch) -> None:
-        """Note the executables in the arguments of runs that are new."""
+        """Read the executables from the new arguments of runs."""
         runs = np.array([name == RUNS for name in self._functions], bool)
         if len(batch.arguments) and runs.any():
             new = np.unique(batch.argument[runs[batch.kind]]) - self._arguments
@@ -255,7 +255,7 @@ class ProgramWriter:
         self._arguments += len(batch.arguments)
 
     def _meet_executables(self, batch: CallBatch) -> None:
-        """Learn the executables that are new, and which compilations they are of."""
+        """Read the new executables and assign them to their compilations."""
         objects = batch.objects
         if _EXECUTABLE not in batch.types or not len(objects.place):
             return
@@ -289,7 +289,7 @@ class ProgramWriter:
             self._add_to_executions(executable, kind, calls, duration, latest)
 
     def _executables(self, batch: CallBatch, rows: Integers) -> Iterator[tuple[int, int]]:
-        """The executable of each of these runs that has a known one."""
+        """Yield each of these runs that has a known executable, with the executable."""
         starts, arguments = batch.start[rows].tolist(), batch.argument[rows].tolist()
         for row, start, argument in zip(rows.tolist(), starts, arguments, strict=True):
             executable = self._executable(self._addresses.get(argument, 0), start)
@@ -297,7 +297,7 @@ class ProgramWriter:
                 yield row, executable
 
     def _executable(self, address: int, time: int) -> int | None:
-        """The executable that was at an address: the last of those that were born by then."""
+        """Return the executable at an address: the last one created by this time."""
         made = self._made.get(address)
         if not made:
             return None
@@ -312,7 +312,7 @@ class ProgramWriter:
         )
 
     def _change(self, call: int, kind: int, duration: int, argument: int) -> None:
-        """Count a run of an earlier batch that has returned since in its new kind."""
+        """Count a run of an earlier batch, which has returned since, under its new kind."""
         (start,) = self._connection.execute("SELECT start FROM call_rows WHERE id = ?", (call,)).fetchone()
         executable = self._executable(self._addresses.get(argument, 0), start)
         if executable is None:
@@ -328,14 +328,13 @@ class ProgramWriter:
 
 
 def forget_programs(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove what a capture tells of programs; those that it had compiled stay until `drop_unused_programs`."""
+    """Remove the compilations and executions of a capture. The programs stay until `drop_unused_programs`."""
     for table in ("compilations", "executions"):
         connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))
 
 
 def drop_unused_programs(connection: sqlite3.Connection) -> None:
-    """Remove the programs that no compilation is of, with the lines and sorts of ops that only they have, and what is
-    said of no compilation."""
+    """Remove the programs without a compilation, with their lines, ops and texts."""
     connection.execute(
         "DELETE FROM programs WHERE id NOT IN (SELECT program FROM compilations WHERE program IS NOT NULL)"
     )
@@ -355,7 +354,7 @@ _MEANING = dict.fromkeys(COMPILES | LOADS, _COMPILING) | {RUNS: _RUNNING}
 
 
 def _value(text: str, name: str) -> str | None:
-    """A text among the arguments of a call."""
+    """Return a string value from the JSON arguments of a call; None if missing."""
     try:
         value = json.loads(text).get(name)
     except (ValueError, AttributeError):

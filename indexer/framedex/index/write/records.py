@@ -1,4 +1,4 @@
-"""What the index is given to write: the frames of a capture once they are named and located."""
+"""The input of the index writers: the frames of a capture once they are named and located."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class FunctionRecord:
     """A function as a binary or a code object names it.
 
     `module` is the binary's path, or the Python file as recorded. `first_line` belongs to Python code objects and is 0
-    for native functions; `unit` is the translation unit of a native function, empty if unknown. `location` is what is
-    known of the beginning without looking at source trees; `origin` the release that the binary was built from.
+    for native functions. `unit` is the translation unit of a native function, empty if unknown. `location` is the
+    beginning as known without source trees. `origin` is the release that the binary was built from.
     """
 
     language: Language
@@ -38,13 +38,13 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class FrameRecord:
-    """A logical frame: one recorded frame is several of them where functions were inlined.
+    """A logical frame: one recorded frame is several logical frames if functions were inlined.
 
-    `module` is the binary, None for Python frames; `depth` is 0 for the physical function and
-    counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
-    `location` is None unless the very line is known, and is as recorded. `returning` is a Python frame that has ended;
-    `line` is that of a Python frame also where it is of no file (`<string>`), 0 where it is not known. `found` is what
-    another index knew of a frame without such a location.
+    `module` is the binary, None for Python frames. `depth` is 0 for the physical function and counts inwards. `offset`
+    is the return address from the module's base, or the instruction's offset in Python code. `location` is as recorded,
+    and None unless the exact line is known. `returning` marks a Python frame that has ended. `line` is set for a Python
+    frame even if it has no file (`<string>`), and is 0 if unknown. `found` is the location that another index stored
+    for a frame without an exact location.
     """
 
     function: FunctionRecord
@@ -59,7 +59,7 @@ class FrameRecord:
 
 @dataclass(frozen=True, slots=True)
 class SiteRecord:
-    """A site of an `ffi_call` with its Python stack, outermost frame first, and the index of the program's frame."""
+    """A site of an `ffi_call` with its Python stack, outermost frame first, and the index of the user's frame."""
 
     key: str
     target: str
@@ -70,7 +70,10 @@ class SiteRecord:
 
 @dataclass(frozen=True, slots=True)
 class HandlerRecord:
-    """A handler: the capture's frame at its entry, its signature, and the function it was made from, where known."""
+    """A handler: the capture's frame at its entry, its signature, and its implementing function.
+
+    Both may be unknown.
+    """
 
     frame: int
     signature: Signature | None
@@ -83,9 +86,9 @@ def _no_handler(_entry: int) -> HandlerRecord | None:
 
 @dataclass(frozen=True, slots=True)
 class FfiRecords:
-    """What a capture tells of FFI, named: its joins and the sites it describes.
+    """The named FFI records of a capture: its joins and the sites it describes.
 
-    `name_handler` gives the handler that is entered at a frame of the capture, in which the stack of a run ends.
+    `name_handler` returns the handler entered at a frame of the capture in which the stack of a run ends.
     """
 
     joins: FfiJoins = field(default_factory=FfiJoins)
@@ -94,7 +97,7 @@ class FfiRecords:
 
 
 class NamesFrom(IntEnum):
-    """What the functions of a binary are named by: the more, the greater."""
+    """The source of a binary's function names. A greater value is a better source."""
 
     NOTHING = 0
     SYMBOLS = 1
@@ -102,7 +105,7 @@ class NamesFrom(IntEnum):
 
 
 class NamedBinary(NamedTuple):
-    """A binary of recorded frames: its content (SHA-256, hex; empty: unknown), and what names were taken from."""
+    """A binary of recorded frames: its content (SHA-256, hex; empty: unknown), and the source of its names."""
 
     id: BinaryId
     content: str
@@ -111,7 +114,7 @@ class NamedBinary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeptProgram:
-    """A program that a capture keeps: what tells it from others, its size in bytes, and how it is read."""
+    """A program kept in a capture: its digest, its size in bytes, and a function that reads it."""
 
     digest: str
     size: int
@@ -123,7 +126,7 @@ class RecordedSource:
     """A source file as it was when its first frame was recorded.
 
     `modified` is its modification time in ns since 1970. `read` returns its bytes, None if the capture does not keep
-    them; `is_content` says whether other bytes equal them.
+    them. `is_content` returns whether other bytes equal them.
     """
 
     modified: int
@@ -137,15 +140,16 @@ def _nothing(_name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRecord:
-    """A capture with all that is known of it but for its calls, which come in batches.
+    """A capture without its calls, which follow in batches.
 
     `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
-    `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
-    nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
-    `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components,
-    `binaries` those that the native frames are in; `program` gives a program by the name that calls have for it,
-    `options` those that it was compiled with by theirs, as JSON, and `note` what JAX knew of it (`model.Noted`).
-    `source` gives a recorded source file by its absolute path.
+    `problems` are all sentences to store with the capture. `started` is Unix time in seconds. `began` is the same in
+    nanoseconds, None if only the folder has a time. `identity` identifies the run independently of its path (empty: its
+    path). `signature` changes when the capture grows. `ffi` has its FFI handler records, `builds` the recorded
+    components, and `binaries` the binaries of the native frames.
+
+    `program` returns a program by its name in the calls, `options` its compile options as JSON, and `note` JAX's note
+    on it (`model.Noted`). `source` returns a recorded source file by its absolute path.
     """
 
     capture: Capture
@@ -167,7 +171,7 @@ class CaptureRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPlace:
-    """A stored frame with the file and line that were recorded for it, whether or not that file is here.
+    """A stored frame with its recorded file and line. The file need not exist here.
 
     `first_line` is that of a Python code object, 0 for native frames.
     """
@@ -183,10 +187,10 @@ class RecordedPlace:
 
 @dataclass(frozen=True, slots=True)
 class KnownCapture:
-    """What the index remembers of a capture folder: where it was last, and what it held when it was read.
+    """The stored data of a capture folder: its last path, and its state when it was read.
 
-    `identity` says which run it is wherever it lies, `signature` changes when it grows (see `framedex.captures`).
-    `reading` is the signature of what is being read of it, None once all of that is there.
+    `identity` identifies the run independently of its path. `signature` changes when it grows (see
+    `framedex.captures`). `reading` is the signature of an unfinished reading, None once the reading is complete.
     """
 
     id: int
@@ -199,7 +203,7 @@ class KnownCapture:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a function was found in source: its beginning, its last line (0: unknown), and the other possibilities."""
+    """The location of a function in source: its beginning, its last line (0: unknown), and other candidates."""
 
     function: int
     location: Location | None
@@ -209,9 +213,9 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class UnplacedFunction:
-    """A stored function to be looked up in source trees, with its id and what the look-up goes by.
+    """A stored function to be located in source trees, with its id and its record.
 
-    `seen_at` is where one of its frames was with certainty, None if there is no such frame.
+    `seen_at` is the exact location of one of its frames, None if no frame has one.
     """
 
     id: int
@@ -221,9 +225,9 @@ class UnplacedFunction:
 
 @dataclass(frozen=True, slots=True)
 class OpenFrame:
-    """A stored native frame whose very line is not known: where it returns to, and one function it was seen to call.
+    """A stored native frame without an exact line, with its return address and one callee.
 
-    `module` is its binary; `callee` the demangled name of the next frame inward.
+    `module` is its binary. `callee` is the demangled name of the next frame inward.
     """
 
     id: int
@@ -235,7 +239,7 @@ class OpenFrame:
 
 @dataclass(frozen=True, slots=True)
 class FramePlacement:
-    """The lines that a frame can have stood on, the likeliest first."""
+    """The possible lines of a frame, the likeliest first."""
 
     frame: int
     location: Location

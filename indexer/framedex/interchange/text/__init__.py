@@ -1,1 +1,1 @@
-"""Text utilities of readers: line prefixes, and frames in columns."""
+"""Text utilities for readers: line prefixes, margins, escapes, and frames from regular expressions."""

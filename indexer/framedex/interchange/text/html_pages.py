@@ -1,4 +1,4 @@
-"""Texts that were copied from the source of an HTML page: characters written as entities, and tags between lines."""
+"""Texts copied from the source of an HTML page, with character entities, and tags between lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHARACTERS = {
 
 
 def without_html(text: str) -> str:
-    """The text without tags and entities, on the same lines, if frames in it are escaped for HTML; else the text."""
+    """Return the text without tags and entities if its frames are escaped for HTML, else unchanged. Line numbers are kept."""
     if "&" not in text or _ESCAPED_FRAME.search(text) is None:
         return text
     return _ENTITY.sub(lambda found: _CHARACTERS[found[1]], _TAG.sub("", text))

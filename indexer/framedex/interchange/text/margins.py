@@ -1,6 +1,6 @@
-"""What stands before every line of a stack beside what logs write: the indentation of a quotation, the side of a box.
+"""The left margin of a stack beside log prefixes: the indentation of a quotation, or the border of a box.
 
-A format whose lines only mean something below its heading is read behind the margin of the heading.
+Formats whose lines have a meaning only below their heading are parsed after the heading's margin.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 
 class Margin(NamedTuple):
-    """The margin of the stack that is open."""
+    """The margin of the open stack."""
 
     text: str = ""
 
     def behind(self, line: str) -> int | None:
-        """The column where the line's own text begins; None for a line without the margin."""
+        """Return the column after the margin; None for a line without the margin."""
         return len(self.text) if line.startswith(self.text) else None

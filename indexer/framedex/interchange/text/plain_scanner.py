@@ -1,6 +1,6 @@
-"""Finds the lines of a text on which something may begin, as native/line_scanner does, where there is no native part.
+"""A Python replacement for `native/line_scanner`, if the native part is missing: it finds lines that may begin a stack.
 
-Every such line is left undecided: who reads it is asked whatever its words are, which takes longer and finds the same.
+It never decides a line by its words, so the readers are called for every line found. That is slower, with equal results.
 """
 
 from __future__ import annotations
@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# Those of `line_scanner.cc`: a control sequence, of whatever is there of it, hides no needle.
+# As in `line_scanner.cc`: a needle is found even if a control sequence, complete or not, interrupts it.
 _SEQUENCE = re.compile(rb"\x1b(?:\[[ -?]*[@-~]?)?")
 
 
 class PlainScanner:
-    """A scanner for lines with one of some needles in them."""
+    """A scanner for lines that contain any of several needles."""
 
     def __init__(self, needles: Sequence[bytes], word_needles: Sequence[bytes]) -> None:
         self._needle = re.compile(b"|".join(map(re.escape, (*needles, *word_needles))))
 
     def scan(self, text: bytes) -> list[tuple[int, int, int, None]]:
-        """The lines with a needle: where each begins, where its text stops, and where its line break ends."""
+        """Return the lines with a needle: begin of the line, end of its text, and end of its line break, in bytes."""
         found = []
         begin = 0
         while begin < len(text):
@@ -32,5 +32,5 @@ class PlainScanner:
         return found
 
     def holds(self, line: bytes) -> bool:
-        """Whether a line has a needle in it."""
+        """Whether a line contains a needle."""
         return self._needle.search(_SEQUENCE.sub(b"", line) if b"\x1b" in line else line) is not None

@@ -1,4 +1,4 @@
-"""What logs put before each line of a text that goes through them: times, levels, hosts, ranks, names of containers.
+"""Prefixes that loggers put before each line: times, levels, hosts, ranks, container names.
 
 Sources of the forms: glog's and absl's log_message, TensorFlow's and Chromium's logging, Python's `logging`, RFC 3164
 and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pdsh, pytest, dmesg.
@@ -14,9 +14,9 @@ _DAY = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|trace|debug|info|warning|error|fatal)"
 _SOURCE = r"[\w./+-]+:\d+\] "  # file.cc:12]
-# Of a log that has an object of JSON a line: Docker's, Google Cloud's, Bunyan's, Loki's.
+# A log with one JSON object per line: Docker's, Google Cloud's, Bunyan's, Loki's.
 _JSON_FIELD = r"\s?\"[\w.@/-]{1,64}\":\s?(?:\"(?:[^\"\\]|\\.){0,256}\"|[\w.+-]{1,64})"
-_NO_TRACEBACK = r"(?!(?>.*?File \\{1,8}\").*\\n(?!\"))"  # of several lines, in any field
+_NO_TRACEBACK = r"(?!(?>.*?File \\{1,8}\").*\\n(?!\"))"  # no multi-line traceback in any field
 _JSON_TEXT = r"\s?\"(?:log|message|msg|textPayload|MESSAGE|line)\":\s?\"(?:\\t)?"
 _JSON_END = compiled_on_use(r"(?:[^\"\\]|\\[^n]|\\n(?!\"))*+")
 
@@ -25,7 +25,7 @@ _PREFIX = compiled_on_use(
         (
             rf"[IWEFDV]\d{{4}} [\d:.]+ +\d+ {_SOURCE}",
             rf"\[?{_DAY}[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?\]?"
-            # what may stand between a time and the text, of which each has its own marks
+            # the separators that may follow a time
             rf"(?:: [IWEF] {_SOURCE}| std(?:out|err) [FP] | [\w.-]+ [\w./-]+\[\d+\]: "
             rf"|(?::? | - )\[?{_LEVEL}\]?(?: +[a-z_][\w.]*: | - |:? |$)|:? | - |$)",
             rf"[A-Z][a-z][a-z] [ \d]\d {_TIME} [\w.-]+ [\w./-]+(?:\[\d+\])?:(?: |$)",
@@ -45,13 +45,13 @@ _PREFIX = compiled_on_use(
 )
 _MOMENT = compiled_on_use(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
 PREFIXES_BEGIN_WITH = frozenset("[(<>#{" + string.digits + string.ascii_letters)
-"""The characters that a prefix may begin with: most lines of stacks are indented."""
+"""The characters that a prefix may begin with. A cheap test, as most lines of stacks are indented."""
 
-_MOST = 4  # one within the other
+_MOST = 4  # nested prefixes
 
 
 def text_start(line: str) -> int:
-    """The column at which a line's own text begins, with its indentation, behind whatever logs put before it."""
+    """Return the column after all log prefixes of a line; the text's own indentation follows there."""
     start = 0
     for _ in range(_MOST):
         match = _PREFIX.match(line, start)
@@ -62,11 +62,11 @@ def text_start(line: str) -> int:
 
 
 def text_end(line: str, start: int) -> int:
-    """The column at which a line's own text ends: in an object of JSON, before the quotation mark behind it."""
+    """Return the column where a line's own text ends: in a JSON object, before the closing quotation mark."""
     found = _JSON_END.match(line, start) if line.startswith("{") and line.startswith('"', start - 1) else None
     return found.end() if found is not None else len(line)
 
 
 def source_of(prefix: str) -> str:
-    """What a prefix tells of the process and thread that wrote the line: all but the time, which goes on."""
+    """Return the part of a prefix that identifies the process and thread: the prefix without its time."""
     return _MOMENT.sub("", prefix) if prefix else ""

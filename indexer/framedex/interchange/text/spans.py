@@ -1,4 +1,4 @@
-"""Making frames from regular expressions whose groups are named for the kinds of parts."""
+"""Build frames from regular expressions whose groups are named after the kinds of parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.patterns import compiled_on_use
 
 
 def parts(number: int, match: re.Match[str], shift: int = 0) -> tuple[Part, ...]:
-    """The named groups of a match on a line as parts, from left to right; the line's text began `shift` before."""
+    """Return the named groups of a match as parts, from left to right; columns are moved right by `shift`."""
     found = []
     for kind, group in _groups(match.re):
         start, end = match.span(group)
@@ -27,29 +27,29 @@ _start_of = attrgetter("start")
 
 @cache
 def _groups(pattern: re.Pattern[str]) -> tuple[tuple[PartKind, int], ...]:
-    """The kinds of parts that an expression has groups for, with the groups' numbers."""
+    """Return the kinds of parts that an expression has groups for, with the group numbers."""
     return tuple((kind, pattern.groupindex[kind.value]) for kind in PartKind if kind.value in pattern.groupindex)
 
 
 def place(path: str | None, line: str | None, column: str | None = None, function: str = "") -> Place | None:
-    """A place from its texts; None without a path or a line."""
+    """Return a location from its texts; None if the path or the line is missing."""
     if not path or not line or not int(line):
         return None
     return Place(path, int(line), int(column or 0), function)
 
 
 def bounds(line: str) -> tuple[int, int]:
-    """The columns of a line's text without the blanks around it."""
+    """Return the columns of a line's text without surrounding blanks."""
     return len(line) - len(line.lstrip()), len(line.rstrip())
 
 
 _ENDS = {"<": ">", "(": ")", "[": "]", "{": "}"}
-# Names with brackets of their own, which pair with nothing.
+# Operator names contain brackets that have no partner.
 _OPERATOR = compiled_on_use(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
 
 
 def argument_list(text: str) -> int:
-    """Where ` (`, outside all brackets, begins the arguments of a call as gdb prints it; -1 for nowhere."""
+    """Return the position of the ` (` that begins a call's arguments in gdb's output, outside all brackets; -1 if none."""
     depth = 0
     text = _OPERATOR.sub(lambda match: "_" * len(match[0]), text)
     for index, character in enumerate(text):
@@ -66,12 +66,12 @@ _SOURCE_TAIL = compiled_on_use(r":(\d{1,9})(?::(\d{1,9}))?$")
 
 
 def source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
-    """The start and the end of the path in `... PATH:LINE[:COLUMN]`, and the match of what follows it."""
+    """Return the start and end of the path in `... PATH:LINE[:COLUMN]`, and the match of what follows the path."""
     tail = _SOURCE_TAIL.search(text)
     if tail is None:
         return None
     head = text[: tail.start()]
-    # A path may hold blanks, a relative one without a folder hardly does.
+    # A path may contain blanks, but hardly a relative one without a folder.
     start = max(head.rfind(" /"), head.rfind(" ../"), head.rfind(" ./"))
     start = (start if start >= 0 else head.rfind(" ")) + 1
     return (start, len(head), tail) if start < len(head) else None
@@ -86,7 +86,7 @@ def matched(
     shift: int = 0,
     labels: tuple[str, ...] = (),
 ) -> TextFrame:
-    """The frame of a match whose groups are named for the kinds of parts; the line's text began `shift` before."""
+    """Return the frame of a match whose groups are named after the kinds of parts; columns are moved right by `shift`."""
     groups = match.groupdict()
     text = match[0]
     return TextFrame(
@@ -107,7 +107,7 @@ def matched(
 
 
 def with_place(frame: TextFrame, number: int, match: re.Match[str], shift: int = 0) -> TextFrame:
-    """The frame with the place, or the binary, that a match on its next line names."""
+    """Return the frame with the location, or the binary, from a match on the next line."""
     groups = match.groupdict()
     return replace(
         frame,

@@ -179,7 +179,7 @@ def test_a_worker_without_framedex_that_comes_later_adds_nothing(
     monkeypatch: pytest.MonkeyPatch,
     patience: None,
 ) -> None:
-    """Given one that takes the place of one that has it, in the midst of a capture. Dask has it end."""
+    """Given one that replaces one that has it, in the midst of a capture. Dask has it end."""
     store = f"{STORE}/later"
 
     def exchange() -> None:

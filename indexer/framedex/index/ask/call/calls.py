@@ -183,7 +183,7 @@ class Calls:
                 listed.append(f"{'':8}  and {words.count(len(ranked) - _MOST_LISTED, 'more function')}")
             raise FramedexError(
                 "\n".join([f"Several functions that were called match '{name}':", *listed]),
-                "Give more of the name you mean.",
+                "Give a longer part of the name.",
             )
         return self._latest_of(fitting)
 

@@ -47,9 +47,7 @@ class Objects:
         """
         match = _NAME.fullmatch(name)
         if match is None:
-            raise FramedexError(
-                f"'{name}' is no name of an object.", "Objects are named like buffer#12 by `framedex calls`."
-            )
+            raise FramedexError(f"'{name}' is not an object's name.", "`framedex calls` shows names such as buffer#12.")
         row = self._found(match["type"], int(match["number"]), capture)
         if row is None:
             where = "the index" if capture is None else f"capture {capture}"

@@ -1,4 +1,4 @@
-"""What the calls through a line came to, by boundary function, out of the totals of lines."""
+"""Calls per boundary function through a line, from the line totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.index.read.asked import AskedLine
 
 @dataclass(frozen=True, slots=True)
 class LineBoundary:
-    """The calls of a boundary function that passed a line; `duration` in ns, all of them together."""
+    """The calls of one boundary function that passed a line; `duration` is their sum in ns."""
 
     function: str
     boundary: str
@@ -22,7 +22,10 @@ class LineBoundary:
 
 
 def line_boundaries(line: AskedLine) -> list[LineBoundary]:
-    """The boundary functions that were reached from the line, most calls first: in those that count, or in its own."""
+    """Return the boundary functions reached from the line, most calls first.
+
+    Calls come from the line's capture if it has one, otherwise from all counted captures.
+    """
     if line.capture is not None or (line.is_several and _is_passed_twice(line)):
         found = _merged(
             LineBoundary(each.function, each.boundary, each.calls, each.duration, each.latest_call)
@@ -38,7 +41,9 @@ def line_boundaries(line: AskedLine) -> list[LineBoundary]:
 
 
 def _is_passed_twice(line: AskedLine) -> bool:
-    """Whether a stack may pass several of the lines, by recursion: their totals would count its calls on each."""
+    """Whether one stack may pass several of the lines by recursion; adding up line totals would then count a call
+    twice.
+    """
     functions = line.reader.rows(
         "SELECT DISTINCT fn.id, fn.calls, fn.run, fn.run_calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
         f" WHERE {line.on('fr')}"
@@ -52,7 +57,7 @@ def _is_passed_twice(line: AskedLine) -> bool:
     )
     run = line.reader.scope.run
     if run and any(latest != run for _, _, latest, _ in functions):
-        return True  # a later run passed other lines: how many calls of this one the functions had is not kept
+        return True  # a later run passed other lines: how many calls these functions had in this run is not stored
     return row is None or row[0] != sum(of_run if run else calls for _, calls, _, of_run in functions)
 
 

@@ -1,4 +1,4 @@
-"""Where the calls that passed a line ended: the boundary functions, each with the innermost frames of a stack."""
+"""The boundary functions at the end of a line's calls, each with the innermost frames of one stack."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from framedex.index.read.rows import frames_by_id
 from framedex.model import BoundaryEnd
 
 MOST_ENDS = 50
-"""Boundary functions that are told of a line: those that took longest."""
+"""Limit of boundary functions reported per line: those with the longest total duration."""
 
 _DEPTH = 16
-"""Frames of a stack, from its end, among which one with source is looked for."""
+"""Number of innermost frames that are searched for one with source."""
 
 
 def boundary_ends(line: AskedLine) -> list[BoundaryEnd]:
-    """The boundary functions that were reached from the line, the one that took longest first."""
+    """Return the boundary functions reached from the line, longest total duration first."""
     found = sorted(line_boundaries(line), key=lambda each: (-each.duration, each.function))[:MOST_ENDS]
     rows = line.reader.rows(
         "WITH RECURSIVE up(call, node, steps) AS ("

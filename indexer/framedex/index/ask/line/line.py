@@ -1,4 +1,4 @@
-"""Every question that can be asked of a line, and of a file: each is answered in a module of its own."""
+"""`Line` and `File`: all queries for a line or a file, each implemented in its own module."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class Line(AskedLine):
-    """A line of a file as it is now.
+    """A line of a file in its current state.
 
-    With a `capture`, its `summary`, `stacks`, `ends`, `program_lines`, programs and roads are of that capture alone;
-    what was recorded is otherwise answered of the captures that `answer_of` tells.
+    With a `capture`, `summary`, `stacks`, `ends`, `program_lines`, programs and roads are restricted to that capture.
+    All other results cover the captures that `answer_of` reports.
     """
 
     summary = line_summary
@@ -51,32 +51,32 @@ class Line(AskedLine):
     static_callers = static_callers.static_callers
 
     def ffi_uses(self) -> list[FfiUse]:
-        """The FFI targets that are called at the line, or whose handlers' source it is in."""
-        from framedex.index.ask.ffi import uses_at  # the other questions do without FFI
+        """Return the FFI targets called at the line, and those whose handler's source contains it."""
+        from framedex.index.ask.ffi import uses_at  # imported here because the other queries do not need FFI
 
         return uses_at(self)
 
     def program_uses(self) -> list[ProgramUse]:
-        """The compiled programs that have ops of the line, or of functions that it called; most runs first."""
+        """Return the compiled programs with ops from the line, or from functions that it called; most runs first."""
         from framedex.index.ask.line.programs import program_uses
 
         return program_uses(self)
 
     def programs_run(self) -> list[ProgramRun]:
-        """The programs that calls through the line ran or compiled, what took longest first."""
+        """Return the programs that calls through the line ran or compiled, longest total duration first."""
         from framedex.index.ask.line.programs import programs_run
 
         return programs_run(self)
 
     def nearby(self) -> Nearby:
-        """Why nothing is known of the line, and the nearest lines of which something is."""
+        """Return the reason why the line has no recorded data, and the nearest lines with data."""
         from framedex.index.ask.line.nearby import nearby
 
         return nearby(self)
 
 
 class File(AskedFile):
-    """A file, with what was recorded in it by the captures that `answer_of` tells."""
+    """A file with the data recorded in it by the captures that `answer_of` reports."""
 
     recorded_lines = recorded.recorded_lines
     is_recorded = recorded.is_recorded
@@ -87,7 +87,7 @@ class File(AskedFile):
     troubles = file_troubles
 
     def program_marks(self) -> list[ProgramMark]:
-        """The lines of the file that ops of compiled programs come from."""
+        """Return the lines of the file with ops in compiled programs."""
         from framedex.index.ask.line.programs import program_marks
 
         return program_marks(self)

@@ -1,4 +1,4 @@
-"""The calls on threads without Python that a line had made."""
+"""Calls on threads without Python that were dispatched from a line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from framedex.model import LinkedCalls, LinkHow
 
 
 def linked_calls(line: AskedLine) -> list[LinkedCalls]:
-    """The calls on threads without Python that were dispatched from the line, most calls first.
+    """Return the calls on threads without Python that were dispatched from the line, most calls first.
 
-    Not those of candidates: they were dispatched from one of several places.
+    Calls with several candidate dispatch sites are left out.
     """
     rows = line.reader.rows(
         "SELECT b.name, b.boundary, l.how, sum(l.calls) AS calls, sum(l.duration), max(l.latest_call)"

@@ -1,8 +1,8 @@
-"""Questions about one capture: the calls of that run alone which passed a line, found below the line in the tree.
+"""Queries for one capture: its calls through a line, found below the line in the stack tree.
 
-The totals of lines and nodes are of all that count. What one capture contributed stands in `capture_stacks`, so
-these questions read the tree below the line, and the deeper the line is, the less they read. The same is asked of all
-captures where lines' totals cannot be added up.
+Line and node totals cover all counted captures. The contribution of one capture is stored in `capture_stacks`, so these
+queries read the tree below the line: the deeper the line, the less they read. The same query runs over all captures if
+line totals cannot be added up.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ANY_STACK_BELOW = (
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Calls, of a capture or of all, with one stack and boundary function that passed a line at the node `start`."""
+    """Calls with one stack and boundary function, of one or all captures, that passed a line at the node `start`."""
 
     start: int
     stack: int
@@ -53,9 +53,10 @@ class Passage:
 
 
 def passages(line: AskedLine) -> list[Passage]:
-    """The calls that passed the line, of its capture if it has one, else of what its reader reads, most first.
+    """Return the calls that passed the line, most first.
 
-    Under recursion the innermost pass counts.
+    They come from the line's capture if it has one, otherwise from all captures in the reader's scope. Under recursion
+    only the innermost pass counts.
     """
     starts = line.reader.rows(
         f"SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE {line.on('fr')} ORDER BY n.depth DESC"
@@ -74,5 +75,5 @@ def passages(line: AskedLine) -> list[Passage]:
 
 
 def nodes_in(reader: Reader, capture: int, nodes: Iterable[int]) -> set[int]:
-    """The nodes, out of these, that stacks of the capture pass or end at."""
+    """Return the given nodes that stacks of the capture pass or end at."""
     return {node for node in nodes if reader.row(_ANY_STACK_BELOW, node, capture)}

@@ -1,4 +1,4 @@
-"""The lines nearest to one of which nothing is known, and what is known of the reason."""
+"""The nearest lines with recorded data around a line without any, and the reason for the gap."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from framedex.regularfile import read_regular_text
 from framedex.sources.python_trees import parse_python
 
 _NO_CALL = "it made no call, or was not reached"
-_LARGEST = 1 << 20  # bytes of a file that is parsed
+_LARGEST = 1 << 20  # bytes; larger files are not parsed
 
 
 def nearby(line: AskedLine) -> Nearby:
-    """Why nothing is known of a line, and the nearest lines above and below of which something is."""
+    """Return the reason why a line has no recorded data, and the nearest lines with data above and below."""
     calls = recorded_lines(line)
     ops = {mark.line: mark for mark in program_marks(line)}
     known = sorted(calls.keys() | ops.keys())
@@ -61,7 +61,7 @@ def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
     inside = [number for number in known if first <= number <= last]
     if not inside:
         return f"nothing of {name} was recorded: it was not reached, or what it computes is not used"
-    # What calls pass runs as it is written, whatever small programs its eager calls are compiled into.
+    # A function that calls passed ran as plain Python, even if its eager ops were compiled into small programs.
     if passed.isdisjoint(inside) and (program := _program_name(line, inside)):
         return (
             f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"
@@ -71,7 +71,7 @@ def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
 
 
 def _why_of_native(line: AskedLine) -> str:
-    from framedex.index.ask.ffi import uses_at  # with all that is known of handlers
+    from framedex.index.ask.ffi import uses_at  # imported here because it loads the handler analysis
 
     targets = sorted({use.target for use in uses_at(line) if use.handlers})
     if not targets:
@@ -80,7 +80,7 @@ def _why_of_native(line: AskedLine) -> str:
 
 
 def _program_name(line: AskedLine, lines: Sequence[int]) -> str:
-    """The latest program that has ops of one of these lines; empty where none has."""
+    """Return the latest program with ops from one of these lines, or "" if there is none."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
         f" ON p.id = l.program WHERE {line.on_lines('fr', lines)}"
@@ -99,7 +99,7 @@ def _text(line: AskedLine) -> str:
 
 
 def _functions_around(text: str, line: int) -> Iterator[tuple[str, int, int]]:
-    """The functions that a line is in with their first and last lines, the innermost first."""
+    """Yield (name, first line, last line) of the functions around a line, the innermost first."""
     tree = parse_python(text)
     if tree is None:
         return

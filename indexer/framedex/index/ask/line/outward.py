@@ -1,4 +1,4 @@
-"""From a line outward: the frames that led to it, and the lines of the program from which its stacks come."""
+"""Steps outward from a line: the frames that led to it, and the program lines where its stacks come from."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.func
 def roads_outward(
     line: AskedLine, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[Road]:
-    """The roads by which stacks came to the line from the nearest frames that are `wanted`, most calls first.
+    """Return the stack paths that reached the line from the nearest `wanted` frames, most calls first.
 
-    A road's `nodes` are those of the frame outward; `within` is as for `roads_inward`.
+    A path's `nodes` belong to its outer frame; `within` is as for `roads_inward`.
     """
     line = line if within is None else of_run_of(line, within)
     reader = line.reader
@@ -66,7 +66,7 @@ def roads_outward(
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A node outward of a line, its frame, where on the line one came from, and how much code lies between."""
+    """A node outward of a line: its frame, its start on the line, and the number of code frames in between (`passed`)."""
 
     start: Standing
     node: int
@@ -76,10 +76,10 @@ class _Arrival:
 
 
 def program_lines(line: AskedLine, limit: int = MOST_STANDING) -> list[PythonLine]:
-    """The lines of Python from which stacks came to the line, what took longest first; a line is no origin of itself.
+    """Return the Python lines whose stacks reached the line, longest duration first; a line is not its own origin.
 
-    Each way in which stacks came gives the innermost line of the program itself, else the innermost line of Python, if
-    it has any. At most `limit` ways are looked at.
+    Each node on the line yields the innermost line of the user's program, otherwise the innermost Python line, if there
+    is one. At most `limit` nodes are read.
     """
     parents = [start.parent for start in standing_on(line, limit=limit) if start.parent]
     lines = lines_of_nodes(line.reader, parents)
@@ -87,9 +87,9 @@ def program_lines(line: AskedLine, limit: int = MOST_STANDING) -> list[PythonLin
 
 
 def _next_readable(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool, int]]:
-    """Rows (from, node, frame, goes on, passed): the nearest node outward of each whose frame is code with source.
+    """Return rows (start, node, frame, goes_on, passed) for the nearest outward nodes whose frame is code with source.
 
-    `passed` are the frames of code between them.
+    `passed` counts the code frames in between; `goes_on` is false for the outermost frame of a stack.
     """
     rows = reader.rows(
         "WITH RECURSIVE up(start, id, parent, frame, passed, code, readable) AS ("

@@ -1,4 +1,4 @@
-"""The programs that have ops of a line, and those that were run from it."""
+"""The programs with ops from a line, and the programs run from it."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from framedex.model import (
 )
 
 MOST_USES = 20
-"""Names of programs that are told of one line: those that ran most."""
+"""Limit of program names reported per line: those with most runs."""
 
 MOST_PROGRAMS = 1_000
-"""Programs that are looked at for one line: the latest."""
+"""Limit of programs read per line: the latest."""
 
 MOST_COMPILATIONS = 20
-"""Compilations that are told of a name: the latest."""
+"""Limit of compilations reported per program name: the latest."""
 
 MOST_LINES = 20
-"""Lines inside a program that are told, and of its neighbours."""
+"""Limit of lines reported inside a program and among its neighbours."""
 
 MOST_STACKS = 500
-"""Stacks through a line whose programs are told: those that took longest."""
+"""Limit of stacks through a line whose programs are reported: those with the longest duration."""
 
 _PLACE = "f.path, fr.line, v.modified, v.size, v.blob"
 _TABLES = "JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
-_PLAIN = {"constant", "broadcast_in_dim", "convert", "reshape"}  # what ops bring with them: told after the others
+_PLAIN = {"constant", "broadcast_in_dim", "convert", "reshape"}  # helpers of other ops, sorted last
 
 
 def program_uses(line: AskedLine) -> list[ProgramUse]:
-    """The programs that have ops of the line, or of functions that it called; those with most runs first."""
+    """Return the programs with ops from the line, or from functions that it called; most runs first."""
     frames = _frames(line)
     if not frames:
         return []
@@ -58,7 +58,7 @@ def program_uses(line: AskedLine) -> list[ProgramUse]:
 
 
 def program_marks(file: AskedFile) -> list[ProgramMark]:
-    """The lines of the file, as it is now, that ops of programs come from; those that are gone are left out."""
+    """Return the lines of the current file with ops in compiled programs; deleted lines are left out."""
     ops: Counter[int] = Counter()
     names: dict[int, set[str]] = {}
     for state in file.states():
@@ -77,7 +77,7 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
 
 
 def programs_run(line: AskedLine) -> list[ProgramRun]:
-    """The programs that calls through the line ran or compiled, what took longest first."""
+    """Return the programs that calls through the line ran or compiled, longest total duration first."""
     reader = line.reader
     hits = longest_stacks_of_line(line, MOST_STACKS)
     stacks = sorted({hit.stack for hit in hits})
@@ -125,7 +125,7 @@ def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> li
 
 
 def _frames(line: AskedLine) -> list[tuple[int, str]]:
-    """The lines of programs that the line is, or others of its statement, each with its function."""
+    """Return (program frame, function) for the line, or for the other lines of its statement if it has none."""
     own = _frames_where(line, line.on("fr"))
     file = line.reader.memory.file(line.path)
     if own or file is None or line.reader.row("SELECT 1 FROM program_frames WHERE file = ? LIMIT 1", line.id) is None:
@@ -140,7 +140,7 @@ def _frames_where(line: AskedLine, condition: str) -> list[tuple[int, str]]:
 
 
 def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
-    """The programs that name these frames, each with its name, the latest first."""
+    """Return (program, name) of the programs with these frames, the latest first."""
     counted = reader.scope.counted("c", capture)
     rows = reader.rows(
         "SELECT p.id, p.name FROM (SELECT program FROM program_lines WHERE frame IN (SELECT value FROM json_each(?1))"
@@ -158,7 +158,8 @@ def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[
     reader, of_them = line.reader, json_list(programs)
     compiled, calls = _compilations(reader, programs, line.capture)
     outside = _functions_outside(line, [each.call for each in calls])
-    # Of a lambda on the line of its call the one is inside, the other is not; older releases of JAX name no functions.
+    # A lambda can be on the same line as its call: only the lambda is inside the program. Older releases of JAX record
+    # no function names.
     inside = [frame for frame, function in on_line if not outside or (function and function not in outside)]
     frames = inside or [frame for frame, _ in on_line]
     here = json_list(frames)
@@ -190,7 +191,9 @@ def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[
 
 
 def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
-    """What was transformed: the outermost part of the ops' names; those of functions in functions do not begin so."""
+    """Return the transformation (`jit(f)`): the outermost part of the op names. Ops of nested functions lack that
+    prefix.
+    """
     roots = dict.fromkeys(name.split("/", 1)[0] for name in names)
     for root in roots:
         if root.endswith(")"):
@@ -204,7 +207,10 @@ def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
 
 
 def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], here: str) -> Iterator[ProgramLine]:
-    """The lines that called these, or that they called. A gradient's ops may go both ways: as most ops have it."""
+    """Yield the callers (`here="target"`) or callees (`here="origin"`) of these frames.
+
+    If a gradient's ops connect two frames in both directions, the direction with most ops counts.
+    """
     there = "target" if here == "origin" else "origin"
     rows = reader.rows(
         f"SELECT fr.function, sum(s.ops) AS total, {_PLACE} FROM program_steps s"
@@ -222,7 +228,7 @@ def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], 
 
 
 def _lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[ProgramLine]:
-    """The other lines of programs that have most ops of their own."""
+    """Yield the other lines of these programs with most ops."""
     rows = line.reader.rows(
         f"SELECT fr.function, sum(l.ops) AS total, {_PLACE} FROM program_lines l"
         f" JOIN program_frames fr ON fr.id = l.frame {_TABLES} WHERE l.program {IN_JSON}"
@@ -234,7 +240,7 @@ def _lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[Progra
 
 
 def _located(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
-    """Lines from rows of a function, a number of ops, and `_PLACE`."""
+    """Convert rows of function, op count and `_PLACE` into lines."""
     for function, ops, path, line, *state in rows:
         location = reader.location(path, line, How.EXACT, *state)
         if location is not None:
@@ -242,7 +248,7 @@ def _located(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
 
 
 def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
-    """How many calls compiled these programs, and the latest of them, the latest first."""
+    """Return the number of compilations of these programs, and the latest of them, the latest first."""
     counted = reader.scope.counted("x", capture)
     (total,) = reader.rows(
         f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)
@@ -258,7 +264,7 @@ def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) 
 
 
 def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
-    """The runs of these programs by the line that led to them, most calls first."""
+    """Return the runs of these programs grouped by Python line, most calls first."""
     counted = reader.scope.counted("x", capture)
     rows = reader.rows(
         "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
@@ -285,8 +291,10 @@ def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[
 
 
 def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
-    """The functions of the file that are on the stacks of these compilations, or of what had them made: tracing was
-    begun from there. Of lambdas, whose names are alike, only those on the line."""
+    """Return the functions of the file on the stacks of these compilations or of their dispatch: tracing started there.
+
+    All lambdas have the same name, so only those on the line count.
+    """
     wanted = "(SELECT value FROM json_each(?1))"
     query = (
         "WITH RECURSIVE up(node) AS ("

@@ -1,4 +1,4 @@
-"""What was recorded in a file: which lines and functions calls passed through, and what those came to."""
+"""Recorded lines and functions of a file, with their calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framedex.model import LineMark
 
 
 def recorded_lines(file: AskedFile) -> dict[int, int]:
-    """The lines of the file that calls passed through, with the number of those calls."""
+    """Return {line: calls} for the lines of the file that calls passed through."""
     totals = file.reader.totals("line_calls")
     counts: Counter[int] = Counter()
     for state in file.states():
@@ -22,8 +22,7 @@ def recorded_lines(file: AskedFile) -> dict[int, int]:
 
 
 def is_recorded(file: AskedFile) -> bool:
-    """Whether calls passed through any line of the file, a compiled program has ops of one, or an FFI handler was made
-    from a function in it."""
+    """Whether the file has a recorded line, an op of a compiled program, or the function behind an FFI handler."""
     query = (
         "SELECT 1 FROM line_calls WHERE file = ?1 UNION ALL"
         " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
@@ -35,11 +34,11 @@ def is_recorded(file: AskedFile) -> bool:
 
 
 def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
-    """The lines of the file, from `first` to `last`, that calls passed through, with what these came to.
+    """Return the marks of the recorded lines between `first` and `last`, with calls, durations and boundaries.
 
-    Lines are as the file is now; those that are not there any more are left out.
+    Line numbers are those of the current file; deleted lines are left out.
     """
-    totals: dict[int, dict[str, tuple[int, int]]] = {}  # by line and boundary
+    totals: dict[int, dict[str, tuple[int, int]]] = {}  # {line: {boundary: (calls, ns)}}
     for state in file.states():
         rows = file.reader.rows(
             "SELECT l.line, b.name, l.calls, l.duration"
@@ -66,10 +65,10 @@ def _mark(line: int, totals: Mapping[str, tuple[int, int]]) -> LineMark:
 
 
 def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
-    """The first lines of the functions of the file that were on recorded stacks, each with the id of one on it.
+    """Return (first line, function id) of the recorded functions of the file.
 
-    Where several begin on one line (instances of a template), the id is of the one with most calls. Functions whose
-    line is not there any more are left out.
+    If several functions begin on one line (instances of a template), the id is that of the function with most calls.
+    Functions whose line was deleted are left out.
     """
     run = file.reader.scope.run
     found: dict[int, tuple[int, int]] = {}

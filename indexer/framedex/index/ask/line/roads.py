@@ -1,7 +1,7 @@
-"""Following recorded stacks inward, place by place, without leaving them.
+"""Follow recorded stacks inward step by step without leaving them.
 
-`steps.inward_readable` says where a line led in all that was recorded; the roads here also say by which stacks, so that
-whoever goes on from a place can stay on the stacks that brought them there.
+`steps.inward_readable` reports the next frames of a line over all recorded stacks. The roads here also name the tree
+nodes, so that the next step can stay on the stacks of the previous one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRow, Road
 
 MOST_FOLLOWED = 24
-"""Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
-What else was called there is known from the totals, without the nodes by which to go on."""
+"""Limit of nodes followed inward per line.
+
+Lines of a library that every call passes have thousands. Totals report the remaining callees, but without nodes for a
+further step.
+"""
 
 _FRAMES = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
@@ -28,9 +31,9 @@ _FRAMES = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.fun
 def roads_inward(
     line: AskedLine, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[Road]:
-    """The roads from the line to the nearest frames with source that are `wanted`, the longest first.
+    """Return the paths from the line to the nearest `wanted` frames with source, the longest first.
 
-    `within` is the `nodes` of a road: only the stacks that came to the line by it.
+    `within` is the `nodes` of a path: it restricts the result to the stacks that reached the line by that path.
     """
     line = line if within is None else of_run_of(line, within)
     reader, capture = line.reader, line.capture
@@ -62,7 +65,7 @@ def roads_inward(
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A node that was come to, its frame, the frame on the line from which it was, and how much code lies between."""
+    """A reached node: its frame, its start frame on the line, and the number of code frames in between (`passed`)."""
 
     origin: int
     node: int
@@ -75,7 +78,7 @@ class _Arrival:
 
 
 def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]) -> list[Road]:
-    """The roads beside the `known` ones, without nodes, of a line of which not all nodes were followed."""
+    """Return the paths not in `known`, without nodes, for a line with more nodes than were followed."""
     return [
         Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
         for step in inward_readable(line)
@@ -84,9 +87,9 @@ def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callabl
 
 
 def _next_readable(reader: Reader, front: dict[int, tuple[int, int]]) -> list[_Arrival]:
-    """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine.
+    """Return the nearest nodes below the front whose frames are code with source, on this machine or not.
 
-    The front is nodes, each with the frame from which one came to it, and how many frames of code were passed.
+    `front` is {node: (start frame, number of code frames passed)}.
     """
     nodes = reader.totals("nodes")
     rows = reader.rows(

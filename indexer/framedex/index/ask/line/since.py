@@ -1,4 +1,4 @@
-"""What has become of a line since its file was recorded."""
+"""The change of a line since its file was recorded."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from framedex.model import How, Location, Stale
 
 
 def since_recorded(line: AskedLine) -> Location:
-    """The line as a place: `stale` and `moved_from` tell what has become of it since it was last recorded.
+    """Return the location of the line; `stale` and `moved_from` report its change since the latest recording.
 
-    A line that was not there then has neither.
+    A line that did not exist then has neither.
     """
     change = line.change()
     if change is None:

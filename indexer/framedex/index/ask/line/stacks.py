@@ -1,4 +1,4 @@
-"""The stacks through a line or a file, in the order in which a person wants to see them."""
+"""The stacks through a line or a file, longest duration first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_STACKS = 50
 
 
 def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass any line of the file, with what they were called with: what took longest first."""
+    """Return the stacks that pass any line of the file, with their boundary functions; longest duration first."""
     rows = file.reader.rows(
         f"SELECT n.longest, n.calls, n.id, n.frame, n.depth FROM {file.reader.totals('nodes')} n"
         " JOIN frames fr ON fr.id = n.frame WHERE fr.file = ? ORDER BY n.depth DESC",
@@ -29,14 +29,14 @@ def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
 
 
 def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass the line, with what they were called with: what took longest first."""
+    """Return the stacks that pass the line, with their boundary functions; longest duration first."""
     return longest_stacks_of_line(line, limit) if line.capture is None else _of_capture(line, limit)
 
 
 def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
-    """The stacks that pass the line, with what they were called with: in the captures that count, the longest first.
+    """Return the longest stacks that pass the line in the counted captures, with their boundary functions.
 
-    A stack comes once for each boundary function that was called with it.
+    A stack appears once for each boundary function that was called with it.
     """
     everything = replace(line, capture=None)
     starts = sorted(standing_on(everything, limit=limit), key=lambda start: -start.depth)
@@ -62,7 +62,7 @@ def _of_capture(line: AskedLine, limit: int) -> list[StackHit]:
 def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
     found: dict[tuple[int, str, str], _Leaf] = {}
     for leaf in leaves:
-        # Recursion brings a stack through the line several times; its innermost pass is the one kept.
+        # Recursion brings a stack through the line several times: keep the innermost pass.
         found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
         if len(found) >= limit:
             break
@@ -85,7 +85,7 @@ def _hit(found: Passage | _Leaf, frame: FrameRow, position: int) -> StackHit:
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """A node to look below, and the frame (with its position in the stack) on the line asked for."""
+    """A node to expand, with the frame on the requested line and that frame's position in the stack."""
 
     node: int
     frame: int
@@ -94,7 +94,7 @@ class _Branch:
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A stack that was met, with the calls of one boundary function."""
+    """A stack with its calls of one boundary function."""
 
     start: _Branch
     stack: int
@@ -106,11 +106,12 @@ class _Leaf:
 
 
 def _best_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch]]) -> Iterator[_Leaf]:
-    """The stacks below the branches, what took longest first, reading only as much of the tree as is asked for.
+    """Yield the stacks below the branches, longest duration first, and read only as much of the tree as the caller
+    consumes.
 
-    What took equally long, as all samples that have no time, comes by its calls. A node knows how long what took
-    longest below it took, and how many calls there are, so a best-first descent goes straight to the stacks in order.
-    The running number keeps equals in the order they came.
+    Equal durations, as in samples without time, are ordered by calls. Each node stores its longest duration and its
+    calls, so a best-first descent yields the stacks in order. The running number keeps the order of equal entries
+    stable.
     """
     nodes, stack_calls = reader.totals("nodes"), reader.totals("stack_calls")
     number = count()

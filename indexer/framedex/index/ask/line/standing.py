@@ -1,4 +1,4 @@
-"""The nodes of the tree of stacks that stand on a line: where every question about the stacks through it begins."""
+"""The nodes of the stack tree that are on a line: the start of every query for stacks through it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 
 MOST_STANDING = 100
-"""Nodes of a line that are followed: thousands stand on the lines that every call goes through."""
+"""Limit of nodes followed per line: lines that every call passes have thousands."""
 
 _MOST_SIFTED = 2000
-"""Nodes of a line among which those of one capture are looked for."""
+"""Limit of nodes on a line that are searched for those of one capture."""
 
 _COLUMNS = "n.id, n.parent, n.frame, n.depth, n.calls, n.longest"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A node on a line: its parent (0: none) and frame, its depth in the stacks, and what passed it, as in `nodes`."""
+    """A node on a line: its parent (0: none), frame and depth in the stack, with calls and `longest` (ns) as in
+    `nodes`.
+    """
 
     node: int
     parent: int
@@ -31,9 +33,9 @@ class Standing:
 
 
 def standing_on(line: AskedLine, within: Collection[int] | None = None, limit: int = MOST_STANDING) -> list[Standing]:
-    """The nodes on the line, at most `limit`, those first below which a stack took longest, or by calls.
+    """Return at most `limit` nodes on the line, ordered by the longest stack below them, then by calls.
 
-    With `within`, only nodes out of that; with a capture, only nodes that it passed.
+    `within` restricts the result to these nodes; a capture restricts it to nodes that it passed.
     """
     if line.capture is None:
         return _longest(line, within, limit)
@@ -43,7 +45,7 @@ def standing_on(line: AskedLine, within: Collection[int] | None = None, limit: i
 
 
 def of_run_of(line: AskedLine, nodes: Collection[int]) -> AskedLine:
-    """The line as the latest run has it that passed one of these nodes: whoever came by them goes on in that run."""
+    """Restrict the line to the latest run that passed one of these nodes, so that the next step stays in that run."""
     query = f"SELECT max(run) FROM nodes WHERE id {IN_JSON}"
     return replace(line, reader=line.reader.of_latest(query, json_list(nodes)))
 
@@ -52,7 +54,7 @@ def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> lis
     reader = line.reader
     nodes = reader.totals("nodes")
     if within is None:
-        # A few steps in the index for each frame, however many nodes have it.
+        # Only a few index steps per frame, regardless of its number of nodes.
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN {nodes} n ON n.id IN"
             f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, calls DESC, id LIMIT ?1)"

@@ -1,8 +1,8 @@
-"""The definitions in the sources that call the one on a line, as far as their text tells, whether or not they ever ran.
+"""Callers of a function according to the source text, whether or not they ever ran.
 
-The calls of a definition are one text, and none is kept the other way round: all texts are searched for the name. In an
-index of XLA and JAX (54 MB of calls) that takes 65 ms; a list of called names for each file would take a percent of its
-size and 3 ms, and every reading of a source would have to keep it up.
+The calls of a definition are stored as one text without a reverse index, so all texts are searched for the name. In an
+index of XLA and JAX (54 MB of calls) that takes 65 ms. A list of called names per file would take 3 ms and one percent
+of the size, but every parse of a source would have to maintain it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ if TYPE_CHECKING:
 _MOST_LINES = 20
 
 _MOST_UNSURE = 50
-"""Callers of which the text tells only that they may call the function: with more, the name is one of libraries too."""
+"""Limit of unsure callers; with more, the name is also a library's."""
 
 
 def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
-    """The definitions with calls that can be of the function around the line, the surest first.
+    """Return the definitions that may call the function around the line, the surest first.
 
-    Left out are the `recorded` ones, which were seen calling it. Calls that can be of more than a few functions are
-    left out, and counted.
+    The `recorded` callers are left out. Calls with more than `MOST_TARGETS` possible targets are left out and counted.
     """
-    # With the readers of binaries, which other questions do without.
+    # Imported here because it loads the readers of binaries.
     from framedex.sources.meant import Named, Namesakes
 
     target = _target(line)
@@ -66,7 +65,7 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
     if len(unsure) > _MOST_UNSURE:
         doubtful += len(unsure)
         unsure = []
-    # What a source tree and a source map have is the tree's.
+    # If a source tree and a source map have the same caller, keep that of the tree.
     here = {each.name for each in (*sure, *unsure) if is_local(each.location.path)}
     found = [each for each in (*sure, *unsure) if is_local(each.location.path) or each.name not in here]
     found.sort(key=lambda each: (not each.is_sure, each.one_of, each.location.path, each.location.line))
@@ -75,7 +74,7 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """The lines on which a definition has calls that can be of the function, and of how many functions they can be."""
+    """The lines of a definition that may call the function, and the number of possible targets."""
 
     lines: tuple[int, ...]
     one_of: int
@@ -83,11 +82,11 @@ class _Calls:
 
 
 def _calls_of(target: _Target, path: str, row: _Calling, namesakes: Namesakes) -> _Calls | None:
-    """None where its calls of the name are of other functions."""
+    """Return the definition's calls of the target, or None if all its calls of that name have other targets."""
     from framedex.sources.meant import Named
 
     caller = Named.of(row.name, row.kind, row.path, target.language)
-    # Python tells functions apart by their files too; overloads, and what platforms have of a function, are one in C++.
+    # Files distinguish Python functions. In C++, overloads and per-platform variants count as one function.
     by_file = target.language == "python"
     found: list[tuple[int, int, bool]] = []
     for line, kind, written in _sites_of(target.short_name, row.sites):
@@ -102,7 +101,7 @@ def _calls_of(target: _Target, path: str, row: _Calling, namesakes: Namesakes) -
 
 
 def _sites_of(name: str, sites: str) -> Iterator[tuple[int, str, str]]:
-    """The calls of a name in a definition's text: line, kind, and what is written. The others are not taken apart."""
+    """Yield (line, kind, written text) for the calls of a name in a definition's text; other calls are not parsed."""
     quoted = re.escape(json.dumps(name, ensure_ascii=False))
     for match in re.finditer(rf'\[(\d+),\s*\d+,\s*"(\w+)",\s*{quoted}(?:,\s*("(?:[^"\\]|\\.)*"))?\]', sites):
         yield int(match[1]), match[2], json.loads(match[3]) if match[3] else ""
@@ -118,7 +117,7 @@ class _Target:
 
 
 def _target(line: AskedLine) -> _Target | None:
-    """The innermost function around the line; None where it is not called by its name, as destructors are not."""
+    """Return the innermost function around the line, or None if it is not called by its name, as a destructor."""
     moved = lines_since_read(line)
     then = line.line if moved is None else moved.backward(line.line).line
     row = line.reader.row(
@@ -138,7 +137,7 @@ def _target(line: AskedLine) -> _Target | None:
 
 @dataclass(frozen=True, slots=True)
 class _Calling:
-    """A definition whose calls have the name somewhere in them, with its file's state when it was read."""
+    """A definition whose calls contain the name, with the state of its file when it was parsed."""
 
     path: str
     name: str
@@ -153,7 +152,7 @@ class _Calling:
 
 def _calling(reader: Reader, short: str, language: str) -> Iterator[_Calling]:
     rows = reader.rows(
-        # CROSS JOIN: the few that have the name, and then what they are; the planner would look up each first.
+        # CROSS JOIN starts with the few texts that contain the name; the planner would start with the definitions.
         "SELECT f.path, d.name, d.kind, d.line, d.end_line, c.sites, s.modified, s.size, s.blob FROM call_sites c"
         " CROSS JOIN definitions d ON d.id = c.definition CROSS JOIN source_files s ON s.file = d.file"
         " CROSS JOIN files f ON f.id = d.file"
@@ -165,7 +164,7 @@ def _calling(reader: Reader, short: str, language: str) -> Iterator[_Calling]:
 
 
 def _is_of(function: FunctionRow, row: _Calling) -> bool:
-    """Whether a recorded function is this definition: debug information has the line of its name, maybe a later one."""
+    """Whether a recorded function is this definition; debug information may have a later line, that of its name."""
     from framedex.sources.names import short_name
 
     begin = function.location

@@ -1,4 +1,4 @@
-"""Calls as the source text has them, whether or not they ever ran: the second kind beside what was recorded."""
+"""Calls according to the source text, whether or not they ever ran."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 CALLED = ("function", "method")
 MOST_TARGETS = 5
-"""Definitions of one name beyond which nobody can tell which is meant."""
+"""Limit of definitions of one name: with more, the target is ambiguous."""
 
 
 def static_callees(line: AskedLine) -> list[StaticCall]:
-    """The calls written in the definition that begins on the line, once for each name, in the order of the text.
+    """Return the calls in the definition that begins on the line, once per name, in source order.
 
-    Names of which there is no definition, or more than a few in the language of the file, are left out.
+    Names without a definition, or with more than `MOST_TARGETS` in the file's language, are left out.
     """
-    # With the readers of binaries, which other questions do without.
+    # Imported here because they load the readers of binaries.
     from framedex.sources.names import short_name
     from framedex.sources.sites import call_sites
 
@@ -67,7 +67,7 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
 
 
 def lines_since_read(file: AskedFile) -> LineMap | None:
-    """From the lines of a file when it was last read to those now; None where they are the same, or unknown."""
+    """Return the line map from the last parse of the file to its current state; None if unchanged or unknown."""
     state = file.reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file.id)
     change = file.change_from(None if state is None else state_of(*state))
     return None if change is None else change.lines

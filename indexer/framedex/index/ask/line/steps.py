@@ -1,4 +1,4 @@
-"""The frames that stand next to a line: one frame inward, or the next with source."""
+"""The frames next to a line: one frame inward, or the next frame with source."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from framedex.model import Step
 
 
 def inward(line: AskedLine) -> list[Step]:
-    """The frames called from the line, most calls first."""
+    """Return the frames called from the line, most calls first."""
     return _steps(line, "steps", here="origin")
 
 
 def inward_readable(line: AskedLine) -> list[Step]:
-    """The next frames with source that the line leads to, most calls first, past interpreter and glue frames."""
+    """Return the next frames with source that the line leads to, past interpreter and glue frames; most calls first."""
     return _steps(line, "readable_steps", here="origin")
 
 
 def outward_readable(line: AskedLine) -> list[Step]:
-    """The next frames with source that led to the line (as `target`), most calls first."""
+    """Return the next frames with source that led to the line (as `target`), most calls first."""
     return _steps(line, "readable_steps", here="target")
 
 

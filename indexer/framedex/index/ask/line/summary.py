@@ -1,4 +1,4 @@
-"""What was recorded through a line: by the captures that count, out of their totals, or by one."""
+"""The summary of a line: from the totals of all counted captures, or from one capture."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, arguments, capture
 from framedex.model import How, LineSummary
 
 _SAMPLED = 64
-"""Calls that are looked at for argument objects worth showing, the longest first."""
+"""Limit of calls searched for arguments worth showing, the longest first."""
 
 
 def line_summary(line: AskedLine) -> LineSummary | None:
-    """What was recorded through the line; None where nothing was. Of one capture, no callers are told."""
+    """Return the summary of the line, or None if nothing was recorded; for a single capture it has no callers."""
     return _of_all(line) if line.capture is None else _of_capture(line, line.capture)
 
 
@@ -91,7 +91,7 @@ def _kept_samples(line: AskedLine) -> list[dict[str, object]]:
 
 
 def _samples(reader: Reader, found: Collection[Passage | LineBoundary]) -> list[dict[str, object]]:
-    """What the latest of these calls were made with: those that took longest in all."""
+    """Return the arguments of the latest calls, taken from the functions with the longest total duration."""
     longest = sorted(found, key=lambda each: -each.duration)[:_SAMPLED]
     rows = reader.rows(
         "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"

@@ -1,4 +1,4 @@
-"""What is wrong with the data about one file: what a reader has to know before trusting what is shown on its lines."""
+"""Problems of the data about one file that a reader must know before trusting its lines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _MOST_SITES = 50
 
 
 def file_troubles(file: AskedFile) -> list[FileTrouble]:
-    """What is wrong with the data about the file, first what concerns all of it; nothing where nothing was recorded.
+    """Return the problems of the file's data, file-wide ones first; empty if nothing was recorded.
 
-    That is: changed since it was recorded, calls into binaries without symbols, `ffi_call`s that cannot be told apart.
+    Reported are a file changed since its recording, calls into binaries without symbols, and ambiguous `ffi_call`
+    sites.
     """
     reader, number = file.reader, file.id
     first = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", number)
@@ -33,7 +34,7 @@ def file_troubles(file: AskedFile) -> list[FileTrouble]:
 
 
 def _stale(file: AskedFile) -> list[FileTrouble]:
-    """Whether the file has changed since it was recorded, so that its lines have moved."""
+    """Report a file that changed after its recording, so that its lines have moved."""
     row = file.reader.row(
         "SELECT max(p.started) FROM line_calls l JOIN calls c ON c.id = l.latest_call"
         " JOIN captures p ON p.id = c.capture WHERE l.file = ?",
@@ -53,7 +54,7 @@ def _stale(file: AskedFile) -> list[FileTrouble]:
 
 
 def _without_symbols(reader: Reader, condition: str) -> list[FileTrouble]:
-    """The first line from which calls went into a binary of which not even names are known, once for each binary."""
+    """Report, once per binary, the first line that calls into a binary without symbols."""
     rows = reader.rows(
         "SELECT m.path, min(fr.line), count(DISTINCT t.id) FROM frames fr JOIN steps s ON s.origin = fr.id"
         " JOIN frames t ON t.id = s.target JOIN functions fn ON fn.id = t.function JOIN modules m ON m.id = t.module"
@@ -70,7 +71,7 @@ def _without_symbols(reader: Reader, condition: str) -> list[FileTrouble]:
 
 
 def _ambiguous_sites(reader: Reader, condition: str) -> list[FileTrouble]:
-    """The lines of `ffi_call`s whose runs may be of another one as well."""
+    """Report the lines of `ffi_call` sites whose runs may belong to another site."""
     rows = reader.rows(
         "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_sites x JOIN nodes n ON n.id = x.user_node"
         " JOIN frames fr ON fr.id = n.frame JOIN ffi_candidates k ON k.site = x.id"

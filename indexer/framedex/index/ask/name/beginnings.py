@@ -1,6 +1,6 @@
-"""Names by their beginning, for completion: each question reads a bounded range of one of the database's indexes.
+"""Name completion by prefix: each query reads a bounded range of one database index.
 
-But for FFI targets, of which a process registers some dozens.
+FFI targets are the exception: a process registers only a few dozen.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from framedex.index.read.rows import Reader
 
 _AFTER_ALL = chr(0x10FFFF)
-_MOST_LOOKED_AT = 20_000  # files below a folder: a source tree may be there, of which little was recorded
+_MOST_LOOKED_AT = 20_000  # files below a folder: a source tree may have many files with few recorded ones
 
 
 @dataclass(frozen=True, slots=True)
 class Beginnings:
-    """What begins with a text, in its case; of each at most `limit`, in the order of the names."""
+    """Names with a case-sensitive prefix, in alphabetical order, at most `limit` per kind."""
 
     reader: Reader
 
     def functions(self, text: str, limit: int) -> list[str]:
-        """The names of recorded functions: without their scopes, and with them where the text has a scope."""
+        """Return the names of recorded functions: without scopes, and also with scopes if the prefix has one."""
         short = self._range(
             "SELECT DISTINCT short_name FROM functions WHERE short_name >= ?1 AND short_name < ?2", text, limit
         )
@@ -29,7 +29,7 @@ class Beginnings:
         return short + self._range("SELECT DISTINCT name FROM functions WHERE name >= ?1 AND name < ?2", text, limit)
 
     def boundaries(self, text: str, limit: int) -> list[str]:
-        """The names of the functions of which a call is recorded, such as those of the PJRT table."""
+        """Return the names of boundary functions with a recorded call, such as those of the PJRT table."""
         return self._range(
             "SELECT DISTINCT name FROM boundaries b WHERE name >= ?1 AND name < ?2"
             " AND EXISTS (SELECT 1 FROM call_kinds WHERE boundary = b.id)",
@@ -38,11 +38,11 @@ class Beginnings:
         )
 
     def ffi_targets(self, text: str, limit: int) -> list[str]:
-        """The names of FFI targets of all captures."""
+        """Return the names of FFI targets of all captures."""
         return self._range("SELECT DISTINCT name FROM ffi_targets WHERE name >= ?1 AND name < ?2", text, limit)
 
     def recorded_files(self, text: str, limit: int) -> list[str]:
-        """The paths of files that a recorded frame is in."""
+        """Return the paths of files with a recorded frame."""
         return self._range(
             f"SELECT path FROM (SELECT id, path FROM files WHERE path >= ?1 AND path < ?2 LIMIT {_MOST_LOOKED_AT}) f"
             " WHERE EXISTS (SELECT 1 FROM frames WHERE file = f.id)"

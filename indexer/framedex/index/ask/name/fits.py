@@ -1,4 +1,4 @@
-"""How well a name fits what was asked for: one order for every verb that takes names, and for the editors' searches."""
+"""The quality of a name match: one order for all commands that take names and for editor searches."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _LOCALS = ".<locals>"
 
 
 class Fit(IntEnum):
-    """From the best: a lower one is never worth a look where there is a better one, but in lists of everything."""
+    """Kinds of match, best first: outside full listings, a worse match is dropped if a better one exists."""
 
     NAME = 1
-    ANY_CASE = 2  # the name in other letters: `loss` for `Loss`
-    WORDS = 3  # whole words of it: `Buffer` in `PJRT_Buffer_Destroy` and in `CopyBuffer`
+    ANY_CASE = 2  # the name in another case: `loss` for `Loss`
+    WORDS = 3  # whole words of the name: `Buffer` in `PJRT_Buffer_Destroy` and in `CopyBuffer`
     BEGINNING = 4
     WORD_BEGINNING = 5  # `Exec` in `PJRT_LoadedExecutable_Execute`
     PART = 6
 
     @property
     def is_name(self) -> bool:
-        """Whether what was asked for is the name, and not a part of it."""
+        """Whether the query is the whole name, not a part of it."""
         return self <= Fit.ANY_CASE
 
 
 def fit(name: str, wanted: str) -> Fit | None:
-    """How a text fits a name without scopes; None where it is no part of it."""
+    """Return how a text matches a name without scopes, or None if the name does not contain it."""
     if name == wanted:
         return Fit.NAME
     lower, part = name.lower(), wanted.lower()
@@ -36,7 +36,7 @@ def fit(name: str, wanted: str) -> Fit | None:
     places = list(_places(lower, part))
     if not places:
         return None
-    # Of a text that lower case makes longer (a dotted I) the places are not those of the name.
+    # Lower case can lengthen a text (a dotted I), which shifts its positions.
     begins, ends = _borders(name if len(name) == len(lower) else lower)
     if any(place in begins and place + len(part) in ends for place in places):
         return Fit.WORDS
@@ -46,7 +46,7 @@ def fit(name: str, wanted: str) -> Fit | None:
 
 
 def fit_of_function(name: str, short_name: str, wanted: str) -> Fit | None:
-    """How a text fits a function: its whole name, the last parts of it (`Trainer.step`), or as `fit` tells."""
+    """Return how a text matches a function: by its full name, its last parts (`Trainer.step`), or as in `fit`."""
     bare, asked = name.replace(_LOCALS, ""), wanted.replace(_LOCALS, "")
     if wanted in (name, short_name) or _ends_with(bare, asked):
         return Fit.NAME
@@ -57,7 +57,7 @@ def fit_of_function(name: str, short_name: str, wanted: str) -> Fit | None:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name in snake_case or CamelCase."""
+    """Return the words of a name in snake_case or CamelCase."""
     return _HUMP.findall(name)
 
 
@@ -73,6 +73,6 @@ def _places(name: str, part: str) -> Iterator[int]:
 
 
 def _borders(name: str) -> tuple[set[int], set[int]]:
-    """Where words of a name begin, and where they end: those of snake_case and of CamelCase."""
+    """Return the start and end positions of the words of a snake_case or CamelCase name."""
     words = list(_HUMP.finditer(name))
     return {word.start() for word in words}, {word.end() for word in words}

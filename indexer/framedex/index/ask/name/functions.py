@@ -1,4 +1,4 @@
-"""Questions about functions: where they are, what calls through them came to, and who called whom."""
+"""Queries for functions: locations, calls through them, callers and callees."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ from framedex.model import AnswerOf, Edge, FunctionMark, FunctionRow, InsideProg
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The functions that were recorded, by their ids."""
+    """The recorded functions, by id."""
 
     reader: Reader
 
     def get(self, function_id: int) -> FunctionRow | None:
-        """The function with this id."""
+        """Return the function with this id, or None."""
         row = self.reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
         return None if row is None else function_rows(self.reader, [row])[0]
 
     def meant(self, name: str) -> MeantFunctions:
-        """The called functions that a name, a part of one or a pattern (`*put*`) may mean."""
+        """Return the called functions that match a name, a part of a name or a pattern (`*put*`)."""
         from framedex.index.ask.name.meant import meant_functions
 
         return meant_functions(self.reader, name)
 
     def inside_program(self, name: str) -> InsideProgram | None:
-        """The latest program with ops of a function of this name, which need not be on any stack."""
+        """Return the latest program with ops of a function of this name; the function need not be on any stack."""
         from framedex.index.ask.name.inside import inside_program
 
         return inside_program(self.reader, name)
 
     def likely(self, name: str) -> str | None:
-        """The name of a known function that is most like this one, which is none's."""
+        """Return the known function name most similar to this unknown one."""
         from framedex.index.ask.name.likely import likely_function
 
         return likely_function(self.reader, name)
 
     def named(self, name: str) -> list[FunctionRow]:
-        """The called functions of this name, or the last parts of whose name it is; the user's own first."""
+        """Return the called functions whose name, or its last parts, is this one; the user's own first."""
         found = self.meant(name)
         return list(found.functions) if found.is_name else []
 
     def in_latest_run(self, functions: Sequence[FunctionRow]) -> tuple[Functions, list[FunctionRow]]:
-        """Those of the functions that the latest run has which has any, and what asks of that run alone.
+        """Restrict the functions to the latest run that has any of them; also return the queries for that run.
 
-        Where all captures count, both as they are.
+        Both are returned unchanged if all captures count.
         """
         ids = json_list(function.id for function in functions)
         reader = self.reader.of_latest(f"SELECT max(run) FROM functions WHERE id {IN_JSON}", ids)
@@ -74,26 +74,26 @@ class Functions:
         return Functions(reader), [of_id[identifier] for (identifier,) in rows]
 
     def answer_of(self, functions: Sequence[FunctionRow]) -> AnswerOf:
-        """The captures that questions about these functions are answered of."""
+        """Return the captures that queries for these functions cover."""
         return answer_of_functions(self.reader, [function.id for function in functions])
 
     def _reader_of(self, function_id: int) -> Reader:
-        """What reads of the latest run that has the function, where that counts."""
+        """Return a reader restricted to the latest run with the function, if the scope counts latest runs."""
         if self.reader.scope.run:
             return self.reader
         return self.reader.of_latest("SELECT run FROM functions WHERE id = ?", function_id)
 
     def callers(self, function_id: int) -> list[Edge]:
-        """The functions that called this one, past interpreter and glue frames, most calls first.
+        """Return the functions that called this one, past interpreter and glue frames, most calls first.
 
-        For a function that is interpreter or glue itself: its direct callers.
+        For an interpreter or glue function: its direct callers.
         """
         return self._past_glue("callee", function_id)
 
     def callees(self, function_id: int) -> list[Edge]:
-        """The functions that this one called, past interpreter and glue frames, most calls first.
+        """Return the functions that this one called, past interpreter and glue frames, most calls first.
 
-        For a function that is interpreter or glue itself: its direct callees.
+        For an interpreter or glue function: its direct callees.
         """
         return self._past_glue("caller", function_id)
 
@@ -106,28 +106,28 @@ class Functions:
         return list(kept)
 
     def direct_callers(self, function_id: int) -> list[Edge]:
-        """The functions one frame outward, most calls first."""
+        """Return the functions one frame outward, most calls first."""
         return _edges(self._reader_of(function_id), "", "callee", function_id)
 
     def direct_callees(self, function_id: int) -> list[Edge]:
-        """The functions one frame inward, most calls first."""
+        """Return the functions one frame inward, most calls first."""
         return _edges(self._reader_of(function_id), "", "caller", function_id)
 
     def all_callers(self, function_id: int) -> list[FunctionRow]:
-        """Whoever called this function, with interpreter and glue frames in between or without."""
+        """Return all callers of this function, direct or past interpreter and glue frames."""
         return [edge.caller for edge in (*self.callers(function_id), *self.direct_callers(function_id))]
 
     def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
-        """The ids of the functions one frame outward, and of those one frame inward."""
+        """Return the ids of the functions one frame outward, and those one frame inward."""
         callers = self.reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
         callees = self.reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
         return frozenset(caller for (caller,) in callers), frozenset(callee for (callee,) in callees)
 
     def mark(self, function_id: int) -> FunctionMark | None:
-        """What the calls through a function came to; None where there is no such function.
+        """Return the calls and duration (ns) through a function, or None if there is no such function.
 
-        The duration is None where the totals of its lines are not those of the function: a line shared with another
-        function counts for both, and a stack that recursion brings through several lines counts on each.
+        The duration is None if the totals of its lines do not add up to those of the function. A line shared with
+        another function counts for both, and a recursive stack counts on each line.
         """
         reader = self._reader_of(function_id)
         calls = "run_calls" if reader.scope.run else "calls"
@@ -155,7 +155,7 @@ class Functions:
 
 
 def functions_at(line: AskedLine) -> list[FunctionRow]:
-    """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
+    """Return the recorded functions whose extent or recorded lines cover the line, the innermost first."""
     return list(line.reader.memory.recall(("functions at", line.path, line.line), lambda: _functions_at(line)))
 
 
@@ -170,7 +170,7 @@ def _functions_at(line: AskedLine) -> list[FunctionRow]:
 
 
 def _kind(reader: Reader, function_id: int) -> str:
-    """The prefix of the tables of neighbours that hold this function."""
+    """Return the prefix of the edge tables that contain this function."""
     row = reader.row("SELECT role FROM functions WHERE id = ?", function_id)
     return "code_" if row is not None and row[0] == Role.CODE.value else ""
 
@@ -191,7 +191,7 @@ def _edges(reader: Reader, kind: str, here: str, function_id: int) -> list[Edge]
 
 
 def _sites(reader: Reader, kind: str, here: str, function_id: int) -> dict[tuple[int, int], list[Location]]:
-    """The places in callers from which they were seen to call, by caller and callee, most calls first."""
+    """Return the call sites by (caller, callee), most calls first."""
     known = {"caller": "o.function", "callee": "t.function"}[here]
     rows = reader.rows(
         f"SELECT o.function, t.function, {place_columns('o')} FROM frames o"

@@ -1,4 +1,4 @@
-"""Python functions at the line of their name: a code object begins with its first decorator, a definition at `def`."""
+"""Python functions at the line of their `def`; a code object begins at its first decorator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framedex.model import FunctionRow, Language
 
 
 def at_names(reader: Reader, functions: Sequence[FunctionRow]) -> list[FunctionRow]:
-    """The functions, those of Python whose definitions are known at the lines of these."""
+    """Return the functions, moving Python functions with a known definition to the line of their `def`."""
     named = [function for function in functions if function.language is Language.PYTHON and function.location]
     rows = reader.rows(
         "SELECT f.path, d.name, d.end_line, d.line FROM files f CROSS JOIN definitions d ON d.file = f.id"

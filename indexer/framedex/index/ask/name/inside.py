@@ -1,4 +1,4 @@
-"""Functions by what compiled programs tell of them: what runs inside jit makes no call of its own."""
+"""Functions inside compiled programs: code under jit makes no calls of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from framedex.model import How, InsideProgram
 
 
 def inside_program(reader: Reader, name: str) -> InsideProgram | None:
-    """The latest program with ops of a function of this name, or whose last part it is; None where none has any.
+    """Return the latest program with ops of a function of this name or last part, or None.
 
-    With the line of the function that has most of them.
+    The location is the function's line with most ops.
     """
     rows = reader.rows("SELECT DISTINCT function FROM program_frames WHERE instr(function, ?)", name)
     named = [function for (function,) in rows if f".{function}".endswith(f".{name}")]

@@ -1,6 +1,6 @@
-"""The recorded name that somebody may have meant who wrote one that is not there.
+"""Suggestions for a name that was not found.
 
-Only asked where nothing was found: it looks through names one by one.
+Only used after a search without results, because it scans names one by one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from framedex.index.file.installed import is_own
 from framedex.index.read.rows import Reader
 from framedex.nearest import nearest
 
-_MOST = 50_000  # names that are looked through
-_LIKENESS = 0.75  # of difflib: more than for a few words, since of thousands of names some are always a little alike
+_MOST = 50_000  # limit of names scanned
+_LIKENESS = 0.75  # difflib ratio: higher than for a few words, since among thousands of names some are always similar
 _SCOPES = re.compile(r"::|\.")
 
 
 def likely_function(reader: Reader, name: str) -> str | None:
-    """The called function, or one that programs name, whose name is most like this one; the user's own first."""
+    """Return the called or compiled function whose name is most similar to this one; the user's own first."""
     of_scope = bool(_SCOPES.search(name))
     column = "name" if of_scope else "short_name"
     rows = reader.rows(f"SELECT DISTINCT {column}, module FROM functions WHERE calls > 0 LIMIT ?", _MOST)
@@ -29,13 +29,13 @@ def likely_function(reader: Reader, name: str) -> str | None:
 
 
 def likely_boundary(reader: Reader, name: str) -> str | None:
-    """The name of a boundary function that was called, or a word of one, most like this one."""
+    """Return the called boundary function, or a word of one, most similar to this name."""
     query = "SELECT name FROM boundaries b WHERE EXISTS (SELECT 1 FROM call_kinds WHERE boundary = b.id) LIMIT ?"
     return _name_or_word(name, [known for (known,) in reader.rows(query, _MOST)])
 
 
 def likely_symbol(reader: Reader, name: str) -> str | None:
-    """The recorded name, or a word of one, most like this one."""
+    """Return the recorded name, or a word of one, most similar to this name."""
     query = "SELECT name FROM names WHERE is_recorded LIMIT ?"
     return _name_or_word(name, [known for (known,) in reader.rows(query, _MOST)])
 

@@ -1,7 +1,7 @@
-"""Which called functions a name means: one rule for every verb and for the server.
+"""The called functions that match a name: one rule for all commands and the server.
 
-A function of that name goes before all others, then what is the user's own goes before installed packages and the
-interpreter, and a whole word before any part. A pattern (`*put*`) means all that fit it.
+A function of exactly that name comes first. The user's own code precedes installed packages and the interpreter, and a
+whole word precedes any other part. A pattern (`*put*`) selects all functions that match it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _ASKED_FOR_PARTS = re.compile(r"[*?]")
 
 
 def meant_functions(reader: Reader, name: str) -> MeantFunctions:
-    """The called functions that a name, the last parts of one, a part or a pattern may mean.
+    """Return the called functions that match a name, its last parts, a part or a pattern.
 
-    What the author of an FFI handler wrote stands for the handler that it became.
+    The author's name of an FFI handler selects the compiled handler.
     """
     fits = _fits(reader, name)
     if _ASKED_FOR_PARTS.search(name) and not any(fit.is_name for fit in fits.values()):
@@ -39,10 +39,10 @@ def meant_functions(reader: Reader, name: str) -> MeantFunctions:
 
 
 def _rank(row: Row, fit: Fit) -> tuple[int, int]:
-    """The kind of a function among those that fit, and whether readers may hide it."""
+    """Return the rank of a match, and whether readers may hide the function."""
     _, module, role, *_ = row
     is_hidden = int(role != Role.CODE.value)
-    if is_own(module) and not is_hidden:  # an interpreter may be anywhere
+    if is_own(module) and not is_hidden:  # an interpreter may be installed anywhere
         return 0, is_hidden
     if fit.is_name:
         return 1, is_hidden
@@ -50,7 +50,7 @@ def _rank(row: Row, fit: Fit) -> tuple[int, int]:
 
 
 def _fits(reader: Reader, name: str) -> dict[int, Fit]:
-    """How the name fits the functions that have it in theirs, by their ids."""
+    """Return {function id: fit} for the functions whose name contains this one."""
     has_it = "instr(lower({}), lower(?1)) > 0"
     condition = f"({has_it.format('n.name')} OR {has_it.format(_WITHOUT_LOCALS)})"
     found: dict[int, Fit] = {}
@@ -62,7 +62,7 @@ def _fits(reader: Reader, name: str) -> dict[int, Fit]:
 
 
 def _of_pattern(reader: Reader, pattern: str) -> dict[int, Fit]:
-    """The functions whose name, or the last part of it, a pattern fits; brackets are those of `operator[]`."""
+    """Return the functions whose name or last part matches a pattern; brackets are literal, as in `operator[]`."""
     expression = re.compile(translate(pattern.replace("[", "[[]")), re.IGNORECASE)
     return {
         identifier: Fit.NAME
@@ -72,7 +72,7 @@ def _of_pattern(reader: Reader, pattern: str) -> dict[int, Fit]:
 
 
 def _named_like(reader: Reader, condition: str, name: str) -> list[Row]:
-    """(id, name, last part of it) of functions that fulfil a condition on `functions n`."""
+    """Return (id, name, short name) of functions that match a condition on `functions n`."""
     return reader.rows(
         f"SELECT n.id, n.name, n.short_name FROM functions n WHERE n.calls > 0 AND {condition}"
         " UNION SELECT fr.function, n.name, n.short_name FROM functions n JOIN frames m ON m.function = n.id"
@@ -82,7 +82,7 @@ def _named_like(reader: Reader, condition: str, name: str) -> list[Row]:
 
 
 def _called(reader: Reader, fits: dict[int, Fit]) -> list[Row]:
-    """(id, module, role, name, calls) of those of the functions that calls passed."""
+    """Return (id, module, role, name, calls) of the given functions that calls passed."""
     return reader.rows(
         f"SELECT id, module, role, name, calls FROM functions WHERE calls > 0 AND id {IN_JSON}", json_list(sorted(fits))
     )
