@@ -1,15 +1,17 @@
 """The language server: recorded calls of a source line, in every editor that speaks LSP.
 
-Start at `server.py`, then `features/` (one LSP feature per file) and `answers/` (their common parts). `worker.py`,
-`jobs.py` and `arrivals.py` index in a process of their own. `admission.py`, `sockets.py`, `acceptor.py` and
-`logs.py` guard a server that listens on a port.
+Start at `server.py`, then `features/` (one LSP feature per file) and `answers/` (code that features share).
+`worker.py`,
+`jobs.py` and `arrivals.py` index in a separate process. `admission.py`, `sockets.py`, `acceptor.py` and `logs.py`
+protect a server that listens on a port.
 
 Invariants:
-- An answer is one read transaction (`Index.reading`). Outside of it nothing is cached.
+
+- An answer is one read transaction (`Index.reading`). Nothing is cached outside the transaction.
 - Indexing runs in another process, so no answer waits for it.
-- A port is on the loopback and requires a token before anything else.
-- Lines have three ages: recorded, on disk, and shown. Features speak of lines on disk only; `documents/unsaved.py`
-  maps them to the buffer.
+- A port listens on the loopback only, and its clients must send a token first.
+- A line number refers to the recording, the file on disk, or the buffer. Features use lines on disk only;
+  `documents/unsaved.py` maps them to the buffer.
 - The server writes every text about recordings, once for all editors.
 - Lines and frames count from 0 on the wire, and from 1 in texts.
 """

@@ -1,4 +1,4 @@
-"""`python -m framedex_server`: the server without the `framedex` command line around it."""
+"""`python -m framedex_server`: the server without the `framedex` command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import sys
 
 if __name__ == "__main__":
-    # Making the protocol's classes is most of the start-up, and leaves no garbage to look for (10 ms of 290).
+    # Creating the LSP classes takes most of the start-up and leaves no garbage to collect (10 ms of 290).
     gc.disable()
     from framedex_server.server import main
 

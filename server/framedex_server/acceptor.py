@@ -1,6 +1,6 @@
-"""Accepts connections within bounds, however many programs connect without showing the token.
+"""Limit the number of connections that have not sent the token yet.
 
-asyncio's own servers accept without a bound, and write a page of log for each connection once descriptors have run out.
+asyncio's own servers accept without a limit. Once descriptors run out, they log a page for each connection.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from contextlib import suppress
 from framedex_server.logs import RefusalLog
 
 MOST_WAITING = 16
-"""Connections that may wait for their admission at once; fewer where the process may open few files."""
+"""Maximum number of connections waiting for admission; lower if the process may open few files."""
 
-_OF_DESCRIPTORS = 8  # one of so many is for connections that wait
+_OF_DESCRIPTORS = 8  # at most 1/8 of the descriptors are for waiting connections
 
 PAUSE_S = 1.0
-"""Seconds to wait where no connection can be accepted, and none refused: without a descriptor, or after an error."""
+"""Seconds to wait when a connection can be neither accepted nor refused: out of descriptors, or after an error."""
 
 _OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 _log = logging.getLogger(__name__)
 
 Converse = Callable[[StreamReader, StreamWriter, Callable[[], None]], Awaitable[None]]
-"""Serves a connection until it ends; it calls its last argument once the connection is admitted."""
+"""Serves a connection until it ends; calls its last argument once the connection is admitted."""
 
 
 class Acceptor:
     """Accepts the connections of a listening socket.
 
-    A connection that is not admitted makes room for a new one, the oldest first: a client sends its token at once. A
-    spare descriptor lets the server refuse connections when all others are in use.
+    If too many connections wait for admission, the oldest is closed: a client sends its token at once. A spare
+    descriptor
+    lets the server refuse connections when all others are in use.
     """
 
     def __init__(self, listener: socket.socket, converse: Converse, refusals: RefusalLog) -> None:
@@ -55,18 +56,18 @@ class Acceptor:
                 connection = await self._next()
                 if connection is not None:
                     self._start(connection)
-                await asyncio.sleep(0)  # while others are ready to be accepted, `_next` returns without a pause
+                await asyncio.sleep(0)  # `_next` does not pause while other connections are ready
         finally:
             self._close_spare()
 
     async def _next(self) -> socket.socket | None:
-        """The next connection; None where it could not be accepted."""
+        """Return the next connection; None if it could not be accepted."""
         try:
             connection, _ = await asyncio.get_running_loop().sock_accept(self._listener)
         except OSError as error:
             if error.errno in _OUT_OF_DESCRIPTORS:
                 await self._make_room(os.strerror(error.errno))
-            elif error.errno != errno.ECONNABORTED:  # that client has gone; another error may last
+            elif error.errno != errno.ECONNABORTED:  # that client disconnected; any other error may persist
                 self._refusals.add(str(error))
                 await asyncio.sleep(PAUSE_S)
             return None
@@ -100,7 +101,7 @@ class Acceptor:
             writer.close()
 
     async def _make_room(self, reason: str) -> None:
-        """Close one connection: the oldest that is not admitted, else the one that cannot be accepted."""
+        """Close the oldest connection that waits for admission; if none waits, refuse the next one."""
         if self._waiting:
             await asyncio.wait([self._refuse_oldest(reason)])
         elif self._spare is not None:

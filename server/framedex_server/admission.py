@@ -1,9 +1,9 @@
-"""Who may speak to a server that listens: its user's programs, and nobody's web page.
+"""Admission control of a listening server: only programs of its user, and no web page.
 
-A page that is shown in a browser can post to any port of the loopback, under whatever name it has given that address,
-and other users of the machine can connect to it. So a connection begins with a header of the protocol, as no request of
-HTTP does, and its first message is an `initialize` with the token of this server, `initializationOptions.token`: every
-editor can send it. Until then nothing is handed on.
+A page in a browser can post to any loopback port, under any host name, and other users of the machine can connect.
+So a connection must start with an LSP header, which no HTTP request does. Its first message must be an `initialize`
+with the server's token in `initializationOptions.token`, which every editor can send. Until then no message reaches
+the server.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from framedex.userfolders import user_folder
 from framedex_server.framing import content_length
 
 LONGEST_HEADER = 1024
-"""Bytes of one line of a message's header."""
+"""Maximum length of one header line, in bytes."""
 
 MOST_HEADERS = 8
 
 LARGEST_FIRST = 1 << 22
-"""Bytes of a first message: the longest `initialize` of an editor has some 50,000."""
+"""Maximum length of the first message, in bytes: the longest `initialize` of an editor has some 50,000."""
 
 _TYPE = re.compile(rb"content-type: *[^\0]*", re.IGNORECASE)
 _SERVER_NOT_INITIALIZED = -32002  # the LSP specification, ErrorCodes
 
 
 class RefusedError(Exception):
-    """A connection that is not taken; the text is for the server's log."""
+    """A refused connection; the text goes to the server's log."""
 
 
 class Admitted:
-    """The bytes of a connection that was admitted, from its first message on, read as from a StreamReader."""
+    """The bytes of an admitted connection, starting with its first message; has the methods of a StreamReader."""
 
     def __init__(self, first: bytes, rest: StreamReader) -> None:
         self._first = BytesIO(b"Content-Length: %d\r\n\r\n%s" % (len(first), first))
         self._rest = rest
 
     async def readline(self) -> bytes:
-        """As StreamReader has it."""
+        """Same as `StreamReader.readline`."""
         return self._first.readline() or await self._rest.readline()
 
     async def readexactly(self, count: int) -> bytes:
-        """As StreamReader has it."""
+        """Same as `StreamReader.readexactly`."""
         return self._first.read(count) or await self._rest.readexactly(count)
 
 
 async def admit(reader: StreamReader, writer: StreamWriter, token: str | None) -> Admitted:
-    """Read the first message of a connection, which has to bear the token where there is one.
+    """Read the first message of a connection and check its token, if `token` is set.
 
-    Raises RefusedError where it does not; a client that speaks the protocol has been told then.
+    Raises RefusedError if the token is missing or wrong. A client that sent a request gets an error reply first.
     """
     body = await _first_body(reader)
     if token is not None:
@@ -119,14 +119,14 @@ def _refuse(writer: StreamWriter, request_id: int | str) -> None:
 
 @contextmanager
 def token_file(port: int, token: str) -> Iterator[Path]:
-    """The file with the token of the server on a port, which its user alone can read, while the block lasts.
+    """Write the server's token to a file that only its user can read; remove the file at the end of the block.
 
-    Raises FramedexError where there is no place for it.
+    Raises FramedexError if there is no safe folder for the file.
     """
     folder = _own_folder()
     path = folder / f"serve-{port}.token"
     try:
-        path.unlink(missing_ok=True)  # of a server that was killed: two cannot listen on one port
+        path.unlink(missing_ok=True)  # left by a killed server: two servers cannot listen on one port
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(f"{token}\n")
@@ -140,8 +140,8 @@ def token_file(port: int, token: str) -> Iterator[Path]:
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
-    import secrets  # which loads OpenSSL: a server without a port starts without it
+    """Return a random token that cannot be guessed."""
+    import secrets  # loads OpenSSL, which a server without a port does not need
 
     return secrets.token_urlsafe(32)
 
@@ -150,7 +150,7 @@ _REMEDY = "Set XDG_RUNTIME_DIR to a folder of your own, or serve on a Unix socke
 
 
 def _own_folder() -> Path:
-    """A folder that nobody else can write: below $XDG_RUNTIME_DIR, else below the user's cache."""
+    """Create and return a folder that only this user can write: below $XDG_RUNTIME_DIR, else in the user's cache."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     has_runtime = os.path.isabs(runtime) and os.path.isdir(runtime)  # noqa: PTH112, PTH117 - texts of the environment
     parent = Path(runtime) if has_runtime else user_folder("XDG_CACHE_HOME")

@@ -1,7 +1,7 @@
-"""Recordings that have ended since the server began to look: what is worth indexing by itself.
+"""Detection of finished recordings, for automatic indexing.
 
-A capture grows in memory that its process has mapped, of which no file system tells. So the folders of captures are
-looked at every now and then: one `stat` each while nothing is new.
+A capture grows in memory that its process has mapped, so the file system sends no notification. The capture folders
+are polled instead: one `stat` each while nothing is new.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from framedex.upwards import folders_upwards
 from framedex_server.indexes import projects_in
 
 EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 
 LOOKS_PER_WALK = 30
-"""Looks after which the workspace is searched for new projects inside it."""
+"""Number of polls between two searches of the workspace for new projects."""
 
 
 class Arrivals:
-    """The captures below some folders, and which of them nobody has been told of yet."""
+    """The captures below some folders, and the captures already returned."""
 
     def __init__(self) -> None:
         self._quiet: dict[Path, int] = {}
@@ -32,10 +32,11 @@ class Arrivals:
         self._looks = 0
 
     def ended(self, roots: Sequence[Path], indexed: Callable[[Path], set[Path]]) -> dict[Path, list[Path]]:
-        """The captures whose recording has ended, by project; each is returned once.
+        """Return the captures whose recording has finished, by project; each is returned once.
 
-        `indexed` gives the captures that the index of a project has already: such a one is returned only if it was
-        seen growing. Never raises.
+        `indexed` returns the captures in a project's index. An indexed capture is returned only if an earlier poll saw
+        it
+        growing. Never raises.
         """
         found = {project: self._ended_in(project, indexed) for project in self._projects(roots)}
         return {project: captures for project, captures in found.items() if captures}
@@ -57,7 +58,7 @@ class Arrivals:
         if self._quiet.get(folder) == changed:
             return []
         try:
-            from framedex.captures import capture_folders  # without the native part, none can be indexed here
+            from framedex.captures import capture_folders  # fails without the native extension
 
             captures = [Path(os.path.realpath(capture)) for capture in capture_folders(folder)]
             begun = len(list(folder.iterdir())) - len(captures)
@@ -81,4 +82,4 @@ def _is_over(capture: Path) -> bool:
     try:
         return is_over(capture)
     except FramedexError:
-        return True  # whoever reads it says what is wrong with it
+        return True  # the reader of the capture will report the error

@@ -1,4 +1,4 @@
-"""What a reader has picked: a capture, to which answers are narrowed, and a stack, along which they step."""
+"""The user's selection: a capture that restricts the answers, and a stack to step along."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 LOOKED_AT = 8
-"""Stacks through a line among which one is picked: the longest may be that which made the runtime's client."""
+"""Number of stacks through a line to choose from: the longest may be the one that created the runtime's client."""
 
 
 @dataclass(frozen=True, slots=True)
 class StackPosition:
-    """A frame of a recorded stack: `frames` are the whole chain, outermost first, `position` counts from its start.
+    """A frame of a recorded stack: `frames` is the whole chain, outermost first, `position` counts from its start.
 
-    `boundary` is the function that was called with the stack, `call` its latest call, `calls` how many there were, and
-    `passed` the frames of code, without source here, over which a step has just come.
+    `boundary` is the function that was called with the stack, `call` its latest call, and `calls` its number of calls.
+    `passed` is the number of code frames without source here that the latest step skipped.
     """
 
     index: Path
@@ -40,7 +40,7 @@ class StackPosition:
 
     @staticmethod
     def of(index: Index, hit: StackHit) -> StackPosition | None:
-        """The frame at which a stack passes a line; None if the index has changed under it."""
+        """Return the frame at which a stack passes a line; None if the index has changed meanwhile."""
         for frames in index.calls.chains_of_stack(hit.stack):
             if hit.position < len(frames) and frames[hit.position].id == hit.frame.id:
                 return StackPosition(
@@ -50,41 +50,41 @@ class StackPosition:
 
     @property
     def frame(self) -> FrameRow:
-        """The frame itself."""
+        """The frame at `position`."""
         return self.frames[self.position]
 
     @property
     def location(self) -> Location | None:
-        """Where it stands, if that is on this machine."""
+        """The source location of the frame; None if the file is not on this machine."""
         return next(locations(self.frame), None)
 
     def at(self, path: str, lines: Collection[int]) -> StackPosition | None:
-        """The frame of this stack on a line, which is one of several: this one if it is, else the innermost that is."""
+        """Return this frame if it is on one of the lines, else the innermost frame that is; None if there is none."""
         here = [self.position, *range(len(self.frames) - 1, -1, -1)]
         return next((self._to(each) for each in here if _stands_at(self.frames[each], path, lines)), None)
 
     def inward(self) -> StackPosition | None:
-        """The next frame inward that a reader can be shown."""
+        """Return the next inner frame whose source can be shown."""
         return self._next(range(self.position + 1, len(self.frames)))
 
     def outward(self) -> StackPosition | None:
-        """The next frame outward that a reader can be shown."""
+        """Return the next outer frame whose source can be shown."""
         return self._next(range(self.position - 1, -1, -1))
 
     def on(self, position: int) -> StackPosition | None:
-        """The frame at a position of the chain, glue and the interpreter's too; None if its source is not here."""
+        """Return the frame at a position, including glue and interpreter frames; None if its source is not here."""
         there = self._to(position) if 0 <= position < len(self.frames) else None
         return there if there is not None and there.location is not None else None
 
     def anew(self, index: Index) -> StackPosition | None:
-        """The same frame as the index has it now; None if it no longer has this stack."""
+        """Return the same frame with current data from the index; None if the index no longer has this stack."""
         for frames in index.calls.chains_of_stack(self.stack):
             if [frame.id for frame in frames] == [frame.id for frame in self.frames]:
                 return replace(self, frames=frames, passed=0)
         return None
 
     def lines_in(self, path: str) -> list[int]:
-        """The lines of a file on which frames of the stack stand."""
+        """Return the lines of a file that have frames of this stack."""
         lines = (location.line for frame in self.frames for location in locations(frame) if location.path == path)
         return list(dict.fromkeys(lines))
 
@@ -103,14 +103,14 @@ class StackPosition:
 
 @dataclass(frozen=True, slots=True)
 class PickedCapture:
-    """A capture by the index it is in and its id there."""
+    """A capture, identified by its index and its id there."""
 
     index: Path
     capture: int
 
 
 class Chosen:
-    """What is picked at the moment; nothing at first."""
+    """The current selection; empty at first."""
 
     def __init__(self) -> None:
         self.capture: PickedCapture | None = None
@@ -118,14 +118,15 @@ class Chosen:
         self._narrowed: tuple[tuple[object, ...], Index] | None = None
 
     def capture_in(self, index: Index) -> int | None:
-        """The picked capture, if it is one of this index."""
+        """Return the id of the selected capture if it is in this index, else None."""
         picked = self.capture
         return picked.capture if picked is not None and picked.index == index.path else None
 
     def narrowed(self, index: Index) -> Index:
-        """The index as it is of the picked capture alone, kept until it changes; the index itself if it has no pick.
+        """Return the index restricted to the selected capture; the index itself if no capture is selected.
 
-        Belongs to the thread of `index`, which is one of a `Session`'s `contents`.
+        The restricted index is cached until `index` changes. It belongs to the thread of `index`, which is one of a
+        `Session`'s `contents`.
         """
         capture = self.capture_in(index)
         if capture is None:
@@ -134,26 +135,27 @@ class Chosen:
         if self._narrowed is None or self._narrowed[0] != key:
             self.close()
             narrowed = index.within([capture])
-            narrowed.file(str(index.path))  # sums up the totals, which needs a transaction of its own
+            narrowed.file(str(index.path))  # computes the totals, which needs its own transaction
             self._narrowed = key, narrowed
         return self._narrowed[1]
 
     def close(self) -> None:
-        """Close the narrowed index."""
+        """Close the restricted index."""
         if self._narrowed is not None:
             self._narrowed[1].close()
             self._narrowed = None
 
     def stack_in(self, index: Index) -> StackPosition | None:
-        """The picked stack as it is now, if it is one of this index: its lines may have moved since it was picked."""
+        """Return the selected stack if it is in this index, with current data: its lines may have moved since."""
         picked = self.stack
         return picked.anew(index) if picked is not None and picked.index == index.path else None
 
     def stacks_through(self, index: Index, path: str, line: int, limit: int = LOOKED_AT) -> list[StackHit]:
-        """The stacks through a line, of the picked capture alone if there is one, the longest first.
+        """Return the stacks through a line, restricted to the selected capture, longest first.
 
-        Each comes once, with its boundary function that took longest. Those in which the runtime's client was made
-        come last, since that happens under whatever line comes first in a process.
+        Each stack comes once, with the boundary function that took longest. Stacks that created the runtime's client
+        come
+        last, because any line that runs first in a process triggers that.
         """
         hits = index.line(path, line, self.capture_in(index)).stacks(limit)
         hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))

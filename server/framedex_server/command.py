@@ -39,7 +39,7 @@ def serve(index_path: Path | None, log_file: Path | None, tcp: str | None, socke
     FILE serve`, else the nearest one above the document, above its workspace, or in a subfolder that knows the
     document.
     """
-    # Making the protocol's classes is most of the start-up, and leaves no garbage to look for (10 ms of 290).
+    # Creating the LSP classes takes most of the start-up and leaves no garbage to collect (10 ms of 290).
     gc.disable()
     from framedex_server.server import serve as serve_client
     from framedex_server.server import serve_clients

@@ -1,7 +1,7 @@
-"""The headers of messages as pygls reads them, out of whatever comes.
+"""Normalise message headers to the form that pygls parses.
 
-pygls takes `Content-Length` in one spelling, and any number in it: one that no machine has the memory for would end the
-server. What is no header of a length that can be is passed over, so that the next message is found.
+pygls accepts one spelling of `Content-Length` and any number in it. A length beyond the machine's memory would end the
+server. Header lines without a valid length are replaced, so that the next message is found.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from threading import Event
 from typing import BinaryIO, Protocol
 
 LARGEST = 1 << 30
-"""Bytes of a message: the largest text that an editor opens is a fraction of it."""
+"""Maximum length of a message, in bytes: far above the largest text that an editor opens."""
 
 _LENGTH = re.compile(rb"content-length: *([0-9]{1,10}) *", re.IGNORECASE)
 
 
 def content_length(line: bytes) -> int | None:
-    """The length in bytes that a line of a header gives its message; None for any other line."""
+    """Parse the `Content-Length` header, in bytes; None for any other line."""
     match = _LENGTH.fullmatch(line)
     return int(match[1]) if match else None
 
 
 def canonical(line: bytes) -> bytes:
-    """A line of a header as pygls understands it; empty at the end of input."""
+    """Return a header line in the form that pygls parses; empty at the end of input."""
     if not line:
         return b""
     text = line.strip(b"\r\n")
@@ -35,45 +35,45 @@ def canonical(line: bytes) -> bytes:
 
 
 class Framed:
-    """The bytes of a pipe, with headers as pygls reads them, and read only while `may_read` is set."""
+    """A pipe with normalised headers; it is read only while `may_read` is set."""
 
     def __init__(self, source: BinaryIO, may_read: Event) -> None:
         self._source = source
         self._may_read = may_read
 
     def readline(self) -> bytes:
-        """As a file has it."""
+        """Same as a file's `readline`."""
         self._may_read.wait()
         return canonical(self._source.readline())
 
     def read(self, count: int) -> bytes:
-        """As a file has it."""
+        """Same as a file's `read`."""
         return self._source.read(count)
 
 
 class AwaitedBytes(Protocol):
-    """A source of bytes that are awaited: a StreamReader, or what stands before one."""
+    """An asynchronous byte source: a StreamReader or a wrapper of one."""
 
     async def readline(self) -> bytes:
-        """As StreamReader has it."""
+        """Same as `StreamReader.readline`."""
 
     async def readexactly(self, count: int) -> bytes:
-        """As StreamReader has it."""
+        """Same as `StreamReader.readexactly`."""
 
 
 class FramedStream:
-    """The bytes of a connection, with headers as pygls reads them, and read only while `may_read` is set."""
+    """A connection with normalised headers; it is read only while `may_read` is set."""
 
     def __init__(self, source: AwaitedBytes, may_read: Event) -> None:
         self._source = source
         self._may_read = may_read
 
     async def readline(self) -> bytes:
-        """As StreamReader has it."""
+        """Same as `StreamReader.readline`."""
         if not self._may_read.is_set():
             await asyncio.get_running_loop().run_in_executor(None, self._may_read.wait)
         return canonical(await self._source.readline())
 
     async def readexactly(self, count: int) -> bytes:
-        """As StreamReader has it."""
+        """Same as `StreamReader.readexactly`."""
         return await self._source.readexactly(count)

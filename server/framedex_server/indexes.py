@@ -1,8 +1,8 @@
-"""Which index answers for a file, and keeping it open while indexers write, replace, break or remove it.
+"""Selection of the index for a file, and access to it while indexers write, replace, break or remove it.
 
-All SQLite work happens on one thread that owns every open index, so the protocol loop never waits for a query and a
-cancelled request costs nothing. A problem with an index is reported once, not once per keystroke; questions asked
-meanwhile are answered with None, and the index is tried again as soon as its file has changed.
+All SQLite work runs on one thread that owns every open index, so the protocol loop never waits for a query and a
+cancelled request costs nothing. A problem with an index is reported once, not once per keystroke. Until it is solved,
+queries return None; the index is tried again as soon as its file has changed.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 Report = Callable[[FramedexError], None]
-"""Tells the user of a problem; called on the protocol loop."""
+"""Reports a problem to the user; called on the protocol loop."""
 
 _log = logging.getLogger(__name__)
 
 MOST_FOLDERS = 1000
-"""Folders of a workspace that are looked into for indexes of projects inside it."""
+"""Maximum number of workspace folders searched for nested projects."""
 
 MOST_LISTED = 100
-"""Indexes of a workspace that are listed, and kept open then."""
+"""Maximum number of indexes of a workspace that are listed and kept open."""
 
 FRESH = 5.0
-"""Seconds for which the indexes found there count: with every keystroke a file without recordings is asked about."""
+"""Seconds for which the list of nested indexes is cached: every keystroke in a file without recordings needs it."""
 
 PATIENCE = 0.5
-"""Seconds to wait for a locked index: nothing else is answered meanwhile."""
+"""Seconds to wait for a locked index: all other queries wait too."""
 
 
 class IndexChoice:
-    """Where to look for an index: `fixed` if the user named one, else around the document and the `roots`.
+    """The indexes to query: only `fixed` if the user named one, else indexes around the document and the `roots`.
 
-    `roots` gives the workspace folders, `set_for` the index that the settings name for one, `clock` seconds that
-    never go back.
+    `roots` returns the workspace folders, and `set_for` the index that the settings name for a folder. `clock` returns
+    monotonic seconds.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class IndexChoice:
         self._inside: dict[Path, tuple[float, list[Path]]] = {}
 
     def roots(self) -> list[Path]:
-        """The real paths of the workspace folders."""
+        """Return the real paths of the workspace folders."""
         return [Path(os.path.realpath(root)) for root in self._roots()]
 
     def upwards(self, document: Path) -> list[Path]:
-        """The indexes above a document, given by its real path, and above the workspace folders, likeliest first.
+        """Return the indexes above a document (real path) and above the workspace folders, likeliest first.
 
-        A document inside a workspace folder belongs to the nearest index above it. Any other one (an installed
+        A document inside a workspace folder belongs to the nearest index above it. Any other document (an installed
         library, a system header) was most likely reached from the workspace, so the workspace's index comes first.
         """
         if self.fixed is not None:
@@ -83,13 +83,13 @@ class IndexChoice:
         return list(dict.fromkeys(filter(None, map(self.of_folder, starts))))
 
     def of_folder(self, folder: Path) -> Path | None:
-        """The index of a folder: the one that is set for it, else the nearest one upwards."""
+        """Return the index that the settings name for a folder, else the nearest one upwards."""
         from framedex.index import find_index
 
         return self._set_for(folder) or find_index(folder)
 
     def of_workspace(self) -> dict[Path, Path]:
-        """The indexes of the workspace folders and of projects inside them, each with a folder that it is of."""
+        """Return the indexes of the workspace folders and of nested projects, each with its folder."""
         if self.fixed is not None:
             return {self.fixed: next(iter(self.roots()), self.fixed.parent)}
         of_roots = ((self.of_folder(root), root) for root in self.roots())
@@ -97,7 +97,7 @@ class IndexChoice:
         return inside | {path: root for path, root in of_roots if path is not None}
 
     def inside_workspace(self) -> Iterator[Path]:
-        """The indexes of projects inside the workspace folders: looked for only as far as the iterator is read."""
+        """Yield the indexes of projects nested in the workspace folders; the search is lazy."""
         if self.fixed is None:
             for root in self.roots():
                 yield from self._indexes_in(root)
@@ -111,14 +111,14 @@ class IndexChoice:
 
 
 def indexes_in(root: Path) -> list[Path]:
-    """The indexes of the projects below a folder, the newest first."""
+    """Return the indexes of the projects below a folder, newest first."""
     paths = (project / ".framedex" / "index.db" for project in projects_in(root))
     states = ((_state(path), path) for path in paths)
     return [path for _, path in sorted((-state[1], path) for state, path in states if state is not None)]
 
 
 def projects_in(root: Path) -> list[Path]:
-    """The folders with recordings one or two levels below a folder; hidden folders and links are passed over."""
+    """Return the folders with recordings one or two levels below a folder; hidden folders and links are skipped."""
     found = []
     left = MOST_FOLDERS
     level = [root]
@@ -140,7 +140,7 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 
 class Indexes:
-    """The indexes of a session, asked from the protocol loop and answered on the thread that owns them."""
+    """The indexes of a session: called from the protocol loop, queried on the thread that owns them."""
 
     def __init__(
         self,
@@ -149,22 +149,23 @@ class Indexes:
         settings_for: Callable[[Path], FolderSettings] = lambda path: FolderSettings(),
         beside: Indexes | None = None,
     ) -> None:
-        """`settings_for` gives the settings that hold for an index.
+        """`settings_for` returns the settings that apply to an index.
 
-        Another one `beside` it, with a thread of its own, knows what is being filled and what was told already.
+        `beside` is another instance with its own thread. Both share the indexes being written and the problems already
+        reported.
         """
         self._choice = choice
         self._report = report
         self._settings_for = settings_for
         self._opened_by: dict[Path, tuple[Mapping[str, str], Counted]] = {}
         self.filled: set[Path] = beside.filled if beside else set()
-        """The indexes that this session is writing: that one is empty or outdated as yet is nothing to tell."""
+        """The indexes that this session is writing: they are not reported as empty or outdated."""
         self.outdated: dict[Path, None] = beside.outdated if beside else {}
-        """The indexes that earlier versions made, and of which nothing was told as yet: they may be made anew."""
+        """Indexes from earlier versions that were not reported yet: the server may rebuild them."""
         self.kept: set[Path] = beside.kept if beside else set()
-        """Those of which that was decided, or tried."""
+        """Outdated indexes for which a rebuild was offered or tried."""
         self.at_close: list[Callable[[], None]] = []
-        """What is called once the last question is answered."""
+        """Callbacks to run after the last query."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
@@ -175,53 +176,56 @@ class Indexes:
     async def ask(
         self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None = None
     ) -> Answer | None:
-        """What `question` makes of the index that answers for `document`; None where no index can answer.
+        """Return the result of `question` on the index for `document`; None if no index is usable.
 
-        That is the first in which calls passed through the document, of: the `likeliest`; those above the document and
-        the workspace; and, for sources in a tree of their own (an environment, a checkout of XLA) beside or around the
-        project that was recorded, those used before and those inside the workspace. Where calls passed through it in
-        none (a trace document), the first one answers.
+        The index is the first one with calls through the document, in this order:
 
-        `question` runs on the index thread and must not keep the index it is given.
+        - the `likeliest`;
+        - those above the document and the workspace;
+        - those used before and those inside the workspace, for sources outside the recorded project (an environment, a
+          checkout of XLA).
+
+        If none has calls through the document (a trace document), the first usable index answers. `question` runs on
+        the
+        index thread and must not keep the index.
         """
         tell = self._telling()
         return await self.run(lambda: self._answer(document, question, likeliest, tell))
 
     async def ask_of(self, folder: Path, question: Callable[[Index], Answer]) -> Answer | None:
-        """What `question` makes of the index of a folder, whatever was recorded in it; None where it has none."""
+        """Return the result of `question` on the index of a folder, whatever it contains; None if there is no index."""
         tell = self._telling()
         return await self.run(lambda: self._of_folder(folder, question, tell))
 
     async def each(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
-        """Every index of the workspace: a folder that it is of, its path, and what `question` makes of it.
+        """Return the folder, path and result of `question` for every index of the workspace.
 
-        In place of that, the error where it cannot be used.
+        If an index is unusable, its error replaces the result.
         """
         return await self.run(lambda: self._each(question))
 
     async def problem_of(self, document: Path) -> tuple[Path, FramedexError] | None:
-        """Why the index that `document` belongs to cannot be used, after a folder that it is of.
+        """Return a folder and the error that makes the index of `document` unusable; None if it is usable or missing.
 
-        None where it can be, or where there is none.
-
-        It belongs to the nearest above it or the workspace. Where there is none above, it is enough that one inside the
-        workspace can be used.
+        The document belongs to the nearest index above it or the workspace. If there is none above, one usable index
+        inside
+        the workspace is enough.
         """
         return await self.run(lambda: self._problem_of(document))
 
     async def open_early(self) -> None:
-        """Open the first workspace folder's index, so that the first question is fast and problems are told at once."""
+        """Open the first workspace folder's index: makes the first query fast and reports problems at once."""
         folder = next(iter(self._choice.roots()), None)
         if folder is not None:
             await self.ask(folder / "any document", lambda index: None)
 
     async def that_know(self, documents: Iterable[str]) -> dict[Path, list[str]]:
-        """For each index around some source files those of them that it knows; nobody is told of problems."""
+        """Return which of the source files each index around them contains; problems are not reported."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._that_know, list(documents))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
-        """The result of `work` done on the index thread: for reading files, off the protocol loop."""
+        """Return the result of `work`, run on the index thread: for file access off the protocol loop."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     @property
@@ -230,11 +234,11 @@ class Indexes:
         return self._choice.fixed is not None
 
     def of_folder(self, folder: Path) -> Path | None:
-        """The index of a folder; None if it has none as yet."""
+        """Return the index of a folder; None if it has none yet."""
         return self._choice.fixed or self._choice.of_folder(folder)
 
     def have_changed(self) -> bool:
-        """Whether others have written into an open index since this was asked last, or a workspace folder got one.
+        """Return whether another process wrote to an open index, or a workspace folder got one, since the last call.
 
         For the index thread only.
         """
@@ -245,11 +249,11 @@ class Indexes:
         return bool(appeared) or any(before.get(path, state) != state for path, state in states.items())
 
     def captures(self, path: Path) -> set[Path]:
-        """The folders of the captures in the index at `path`; none if it cannot be used. For the index thread only."""
+        """Return the capture folders in the index at `path`; empty if it is unusable. For the index thread only."""
         return {Path(row.path) for row in self._ask(path, lambda index: index.captures(), None) or ()}
 
     def close(self) -> None:
-        """Stop taking questions; once the one under way is finished, the indexes are closed."""
+        """Stop accepting queries; close the indexes after the running query."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         Thread(target=self._close_indexes, name="framedex-closing").start()
 
@@ -261,7 +265,7 @@ class Indexes:
             self._forget(path)
 
     def _telling(self) -> Report:
-        """What tells of a problem, called on the index thread."""
+        """Return a function that reports a problem from the index thread."""
         loop = asyncio.get_running_loop()
 
         def tell(error: FramedexError) -> None:
@@ -275,11 +279,11 @@ class Indexes:
         near = [*filter(None, [likeliest]), *self._choice.upwards(document)]
         first: Path | None = None
         path: Path | None = None
-        answered = dict.fromkeys([*self._open, *self._used])  # what is gone may have been closed already
+        answered = dict.fromkeys([*self._open, *self._used])  # a removed index may have been closed already
         removed = [path for path in answered if path not in near and self._is_removed(path, document)]
         known = [path for path in self._used if path not in near]
         for path in chain(near, known, self._choice.inside_workspace()):
-            # Nobody named those further away, so what is wrong with them is nothing to bother a user with.
+            # The user did not name indexes further away, so their problems are only logged.
             whom = tell if path in near else None
             is_recorded = self._ask(path, lambda index: index.file(str(document)).is_recorded(), whom)
             if is_recorded:
@@ -288,7 +292,7 @@ class Indexes:
             if first is None and is_recorded is not None:
                 first = path
             elif path not in near and path not in known:
-                self._forget(path)  # or every index of a large workspace would be kept open
+                self._forget(path)  # otherwise every index of a large workspace would stay open
         if path is None and not removed:
             self._tell_once(None, _nothing_recorded(), tell)
         for each in removed:
@@ -297,7 +301,7 @@ class Indexes:
         return self._ask(first, question, tell) if first is not None else None
 
     def _is_removed(self, path: Path, document: Path) -> bool:
-        """Whether an index is gone that is above the document or the workspace, and so answered for the document."""
+        """Return whether an index is missing now that was above the document or the workspace."""
         project = path.parent.parent
         is_above = any(each.is_relative_to(project) for each in (document, *self._choice.roots()))
         return is_above and _state(path) is None
@@ -349,7 +353,7 @@ class Indexes:
         return {path: known_there for path, known_there in known.items() if known_there}
 
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
-        """What `question` makes of the index at `path`; None if it cannot be used, which `tell` is told once."""
+        """Return the result of `question` on the index at `path`; None if it is unusable, which is reported once."""
         try:
             answer = self._asked(path, question)
             if path in self._open and self._open[path].was_changed:
@@ -357,7 +361,7 @@ class Indexes:
 
                 self._tell_once(path, changed_by_others(path), tell)
             return answer
-        except OverflowError as error:  # a number that no row of any index can have
+        except OverflowError as error:  # a number outside SQLite's integer range
             _log.info("%s", error)
         except FramedexError as error:
             if not self._is_being_filled(path, error) and not self._is_to_be_renewed(path, error):
@@ -365,7 +369,7 @@ class Indexes:
         return None
 
     def _asked(self, path: Path, question: Callable[[Index], Answer]) -> Answer:
-        """What `question` makes of the index at `path`. Raises FramedexError if it cannot be used."""
+        """Return the result of `question` on the index at `path`. Raises FramedexError if it is unusable."""
         from framedex.index.file.database import LockedIndexError
 
         was_open = path in self._open
@@ -379,7 +383,7 @@ class Indexes:
             self._forget(path)
             if not was_open:
                 raise
-        # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
+        # Perhaps only the open connection broke because the file was rewritten in place: reopen and retry once.
         return self._asked(path, question)
 
     def _is_being_filled(self, path: Path, error: FramedexError) -> bool:
@@ -396,7 +400,7 @@ class Indexes:
         return True
 
     def _current(self, path: Path) -> Index:
-        """The index at `path`, opened again if its file is no longer the one that is open, or its settings are not."""
+        """Return the open index at `path`; reopen it if its file was replaced or its settings changed."""
         index = self._open.get(path)
         settings = self._settings_for(path)
         wanted = settings.links, settings.captures
@@ -415,7 +419,7 @@ class Indexes:
             index.close()
 
     def _tell_once(self, path: Path | None, error: FramedexError, tell: Report | None) -> None:
-        """Tell of a problem, unless it was told of the very same state of the file."""
+        """Report a problem, unless it was reported for the same state of the file."""
         if tell is None:
             _log.info("%s", error)
             return
@@ -435,7 +439,7 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 class NothingRecordedError(FramedexError):
-    """No index exists yet. Usual in a fresh project, so it is worth a log line but no pop-up."""
+    """No index exists yet. This is usual in a fresh project, so it is logged without a pop-up."""
 
 
 def _removed(path: Path) -> FramedexError:

@@ -1,7 +1,7 @@
-"""From a line to the frames that a reader is led to next: those with source on this machine, in a useful order.
+"""Stepping inward: the inner frames of a line with source on this machine, in a useful order.
 
-DWARF may name files of the machine that built a binary; such frames are passed over like the interpreter's. So are
-frames of framedex itself: its recorder and its mock TPU. Their source opens only for whoever selects such a frame.
+DWARF may name files of the build machine; such frames are skipped like the interpreter's. Frames of framedex itself,
+its recorder and its mock TPU, are skipped too: their source opens only if the user selects such a frame.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def roads_inward(
     capture: int | None = None,
     places: Callable[[FrameRow], Iterable[Location]] | None = None,
 ) -> list[Road]:
-    """The roads from a line, of one capture if it is given, the one that a reader most likely means first.
+    """Return the stack paths inward from a line, restricted to `capture` if given, likeliest first.
 
-    Only those that continue the road `within`, where any does. `places` are those at which a frame can be shown, by
-    default the files that are here. They are ordered by the first of these rules that
-    tells two of them apart:
+    Only paths that continue `within` are returned, if there are any. `places` returns the locations at which a frame
+    can
+    be shown; default: the files on this machine. The first rule that distinguishes two paths orders them:
 
     - callees named `word` come first;
-    - what is torn down as a function returns comes after what ran before;
-    - Python callees in which the runtime's client was made come last: that happens under whatever line comes first in
-      a process;
-    - the callee on the way to the stack that took longest, all its calls together, comes first. So going to the first
-      answer again and again is one walk: the longest stack below a line is also the longest below that callee.
+    - destructors that run as a function returns come after calls in its body;
+    - Python callees that created the runtime's client come last: any line that runs first in a process triggers that;
+    - the callee on the path to the stack that took longest, all its calls together, comes first. So repeatedly taking
+      the
+      first answer is one walk: the longest stack below a line is also the longest below that callee.
     """
     at = places or locations
 
@@ -66,47 +66,47 @@ def roads_inward(
             -road.calls,
         )
 
-    # A boundary function's own call ends its stack there; beside one of its lines that leads on it adds nothing.
+    # A boundary function's own call ends its stack there: skip it if the same function also has a longer path.
     return sorted((road for road in roads if road.goes_on or road.target.function.id not in going_on), key=order)
 
 
 def passed_text(frames: int) -> list[str]:
-    """What is said of the frames of code that a step goes over, if there are any."""
+    """Return a note on the code frames that a step skipped; empty if there are none."""
     return [f"{count(frames, 'frame')} skipped, source not here"] if frames else []
 
 
 def leads_on(frame: FrameRow) -> bool:
-    """Whether a walk stops at a frame: it is code, of which a source line is known, and not framedex's own."""
+    """Return whether stepping stops at a frame: it is code with a known source line, and not framedex's own."""
     return frame.is_readable and not is_framedex(frame.module or frame.function.module)
 
 
 def can_be_shown(frame: FrameRow) -> bool:
-    """Whether a walk stops at a frame, and its source is on this machine."""
+    """Return whether stepping stops at a frame and its source is on this machine."""
     return leads_on(frame) and next(locations(frame), None) is not None
 
 
 def locations(frame: FrameRow) -> Iterator[Location]:
-    """Where a frame stood, and every other place it could be, as far as these are on this machine."""
+    """Yield the frame's location and its alternatives that are on this machine."""
     for location in (frame.location, *frame.candidates):
         if location is not None and is_here(location.path):
             yield location
 
 
 def public_place(frame: FrameRow) -> Location | None:
-    """The place of a frame that is not here and has a public address."""
+    """Return the frame's location that is not on this machine but has a public URL."""
     return first_public((frame.location, *frame.candidates))
 
 
 def first_public(places: Iterable[Location | None]) -> Location | None:
-    """The first of these places that is not here and has a public address."""
+    """Return the first location that is not on this machine but has a public URL."""
     return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
 
 
 def place_name(place: Location) -> str:
-    """`xla/pjrt/pjrt_client.cc:1187`."""
+    """Return a short location: `xla/pjrt/pjrt_client.cc:1187`."""
     return f"{printable(path_in_repository(place.path))}:{place.line}"
 
 
 def _is_named(name: str, word: str) -> bool:
-    """Whether the last part of a qualified name is the word, whatever template arguments follow it."""
+    """Return whether the last part of a qualified name is the word, ignoring template arguments."""
     return word != "" and re.split(r"::|\.", name)[-1].partition("<")[0] == word

@@ -1,7 +1,7 @@
-"""Long work, done outside the server's process: what runs in `worker.py`, and programs that are recorded.
+"""Long work outside the server's process: indexing in `worker.py`, and recorded programs.
 
-Everything here is awaited on the protocol loop, which goes on answering meanwhile. Work ends early when the task that
-awaits it is cancelled; the worker is told by SIGINT, keeps what it has finished, and is there for the next request.
+The protocol loop awaits it and answers other requests meanwhile. Cancelling the awaiting task cancels the work: the
+worker gets SIGINT, keeps the finished part, and is ready for the next request.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from framedex.errors import FramedexError
 from framedex.interpreters import own_code, own_module
 
 Told = Callable[[str, int, int | None], None]
-"""Told of progress: what is being done, how many units of it are, and of how many if that is known."""
+"""Receives progress: the current task, the units done, and the total if known."""
 
 LONGEST_LINE = 1 << 20
-"""Bytes of one answer of the worker."""
+"""Maximum length of one answer of the worker, in bytes."""
 
 
 class Worker:
-    """A process for indexing, started by the first request, and again if it has died. It does one thing at a time."""
+    """An indexing process, started by the first request and restarted if it died. It handles one request at a time."""
 
     def __init__(self, opened: Callable[[], Sequence[Path]] = lambda: ()) -> None:
-        """`opened` gives the folders that the editor has opened: no module is imported from there."""
+        """`opened` returns the folders open in the editor: no module is imported from there."""
         self._opened = opened
         self._process: Process | None = None
         self._turn = asyncio.Lock()
@@ -40,7 +40,7 @@ class Worker:
         async with self._turn:
             process = await self._started()
             assert process.stdin is not None
-            with suppress(BrokenPipeError, ConnectionResetError):  # seen as the end of its answers
+            with suppress(BrokenPipeError, ConnectionResetError):  # the missing answer reports it
                 process.stdin.write(json.dumps(request).encode() + b"\n")
                 await process.stdin.drain()
             begun = asyncio.get_running_loop().create_future()
@@ -48,17 +48,17 @@ class Worker:
             try:
                 return await asyncio.shield(answer)
             except asyncio.CancelledError:
-                # Before it has begun, the signal would be lost, or end a process that is just starting.
+                # Before the work begins, the signal would be lost or end a process that is just starting.
                 await asyncio.wait([begun, answer], return_when=asyncio.FIRST_COMPLETED)
                 with suppress(ProcessLookupError):
                     process.send_signal(signal.SIGINT)
-                # The next request must not get this one's answer.
+                # Consume this answer, or the next request would get it.
                 with suppress(FramedexError):
                     await answer
                 raise
 
     def close(self) -> None:
-        """Have the process end, whatever it is at: what it has finished is kept."""
+        """Terminate the process; finished work is kept."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):
@@ -97,10 +97,10 @@ async def _answer(process: Process, begun: asyncio.Future[None], told: Told) -> 
 
 
 async def record(script: Path, folder: Path, told: Callable[[str], None], opened: Sequence[Path] = ()) -> int:
-    """Run `framedex run SCRIPT` in a folder, whose captures it goes to; the exit status.
+    """Run `framedex run SCRIPT` in a folder, which also gets the capture; return the exit status.
 
-    `told` gets each line that the program prints; `opened` is as for Worker. A program whose recording is cancelled is
-    interrupted as by Ctrl-C.
+    `told` gets each line that the program prints; `opened` is as for Worker. Cancelling interrupts the program like
+    Ctrl-C.
     """
     cli = "from framedex.commands.main import cli; cli(prog_name='framedex')"
     process = await asyncio.create_subprocess_exec(  # noqa: TID251
@@ -120,5 +120,5 @@ async def record(script: Path, folder: Path, told: Callable[[str], None], opened
         return await process.wait()
     finally:
         if process.returncode is None:
-            with suppress(ProcessLookupError):  # the group, as a terminal does: `framedex run` leaves it to the program
+            with suppress(ProcessLookupError):  # the process group, like Ctrl-C in a terminal
                 os.killpg(process.pid, signal.SIGINT)

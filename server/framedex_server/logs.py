@@ -1,4 +1,4 @@
-"""The server's log: it never waits for a reader, and strangers cannot fill it."""
+"""The server's log: writing never blocks, and refused connections cannot flood it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from framedex import words
 
 INTERVAL_S = 1.0
-"""Seconds between two lines about connections that were refused."""
+"""Seconds between two log lines about refused connections."""
 
 _PIPE_ROOM = 4096
-"""Bytes that a pipe which can be written to takes without waiting: a page, Linux's PIPE_BUF (pipe(7))."""
+"""Bytes that a writable pipe takes without blocking: a page, Linux's PIPE_BUF (pipe(7))."""
 
 _STDERR = 2
 
@@ -23,29 +23,29 @@ _log = logging.getLogger(__name__)
 
 
 def start_log(file: Path | None) -> None:
-    """Write the log to a file, or to stderr."""
+    """Write the log to `file`, or to stderr if None."""
     handler = (
         StderrHandler() if file is None else logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
     )
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s: %(message)s", handlers=[handler]
     )
-    # pygls warns of every request that is cancelled after it was answered, which editors do all the time.
+    # pygls warns about every request cancelled after its answer, which editors do all the time.
     logging.getLogger("pygls").setLevel(logging.ERROR)
 
 
 class StderrHandler(logging.Handler):
-    """Writes to stderr, and drops lines that would wait: of a pipe that nobody reads, or a stopped terminal."""
+    """Writes to stderr and drops lines that would block: an unread pipe or a stopped terminal."""
 
     def __init__(self) -> None:
         super().__init__()
         self._lost = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, after the number of those that were dropped before it."""
+        """Write a line, preceded by the number of lines dropped before it."""
         try:
             text = self.format(record)
-        except Exception:  # arguments that do not fit the message
+        except Exception:  # arguments that do not match the format
             text = str(record.msg)
         lost = f"{words.count(self._lost, 'log message')} dropped: the reader was too slow.\n" if self._lost else ""
         content = f"{lost}{text}\n".encode("utf-8", "backslashreplace")
@@ -59,7 +59,7 @@ class StderrHandler(logging.Handler):
 
 
 def _takes_more(descriptor: int) -> bool:
-    """Whether a write of `_PIPE_ROOM` bytes does not wait; True where the system cannot tell (Windows)."""
+    """Return whether a write of `_PIPE_ROOM` bytes does not block; True if unknown (Windows)."""
     if not hasattr(select, "poll"):
         return True
     poll = select.poll()
@@ -68,7 +68,7 @@ def _takes_more(descriptor: int) -> bool:
 
 
 class RefusalLog:
-    """Logs connections that were refused: the first at once, then their number, one line per `INTERVAL_S`."""
+    """Logs refused connections: the first at once, then their number, one line per `INTERVAL_S`."""
 
     def __init__(self) -> None:
         self._count = 0

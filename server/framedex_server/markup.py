@@ -1,7 +1,8 @@
-"""Short texts for hovers, as Markdown or as plain text, with names from captures that cannot break out of them.
+"""Short texts for hovers, as Markdown or plain text, with names from captures escaped.
 
-A name in a capture may hold anything: backticks, links, HTML, newlines, bidirectional marks. `Markup` escapes a text by
-its place: `code`, `text`, `block`, or the address of a `link`. Names go to code spans, short and on one visible line.
+A name in a capture may contain anything: backticks, links, HTML, newlines, bidirectional marks. `Markup` escapes a
+text for its context: `code`, `text`, `block`, or the address of a `link`. Names become code spans, shortened, on one
+line, with control characters visible.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from framedex.plaintext import printable
 _IN_ADDRESSES = ":/#?&=%@+~,;!-._"
 
 _SCHEMES = ("https://", "http://", "file:///")
-# What begins or ends markup within a line, and what GitHub and editors make links, references or icons of.
+# Inline markup, and texts that GitHub and editors turn into links, references or icons.
 _ACTIVE = re.compile(
     r"[\\`*\[\]<>!&|~$#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|^[-+=]|(?:"
     + "|".join(rf"(?<=^\d{{{length}}})" for length in range(1, 10))
@@ -26,49 +27,49 @@ _ACTIVE = re.compile(
 )
 
 LONGEST_LINE = 200
-"""Characters of a line of source that are shown."""
+"""Maximum characters shown of a source line."""
 
 LONGEST_NAME = 120
-"""Characters of a name that are shown; C++ templates grow to thousands."""
+"""Maximum characters shown of a name; C++ templates grow to thousands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """How to mark up a text: as Markdown if the client shows it, else not at all."""
+    """Formats text: as Markdown if the client renders it, else as plain text."""
 
     markdown: bool
 
     def text(self, text: str) -> str:
-        """Text outside of code: nothing in it is markup."""
+        """Escape text outside code, so that no character acts as markup."""
         shown = printable(text)
         return _ACTIVE.sub(r"\\\g<0>", shown) if self.markdown else shown
 
     def strong(self, text: str) -> str:
-        """Emphasised text."""
+        """Return emphasised text."""
         return f"**{self.text(text)}**" if self.markdown else self.text(text)
 
     def code(self, text: str) -> str:
-        """A name from a capture or a source file, literally."""
+        """Return a name from a capture or a source file as a code span."""
         return self.literal(printable(text))
 
     def literal(self, text: str) -> str:
-        """A text that went through `framedex.plaintext.printable` already, literally."""
+        """Return a text that `framedex.plaintext.printable` has already processed, as a code span."""
         shown = shorten(text)
         return code_span(shown) if self.markdown else shown
 
     def command_link(self, text: str, command: str, argument: dict[str, Any]) -> str:
-        """A link to a command of the client with one argument, as VS Code has them; only for Markdown."""
-        # Everything that could end the link's target is quoted.
+        """Return a link to a client command with one argument, in VS Code's syntax; Markdown only."""
+        # Quote every character that could end the link's target.
         return f"[{text}](command:{command}?{quote(json.dumps([argument]), safe='')})"
 
     def link(self, text: str, url: str | None) -> str:
-        """A text that is marked up already, leading to a page or a file if there is one; never to a command."""
+        """Link formatted text to a page or a file, if `url` is one; never to a command."""
         if url is None or not url.lower().startswith(_SCHEMES):
             return text
         return f"[{text}](<{quoted_address(url)}>)" if self.markdown else f"{text} <{url}>"
 
     def block(self, lines: Sequence[str], language: str) -> str:
-        """Lines of a source file, with the colours of their language where the client has such."""
+        """Return source lines as a code block, with syntax highlighting if the client supports it."""
         shown = [printable(line.expandtabs(4))[:LONGEST_LINE] for line in lines]
         if not self.markdown:
             return "\n".join(f"    {line}" for line in shown)
@@ -77,17 +78,17 @@ class Markup:
         return "\n".join((f"{fence}{language}", *shown, fence))
 
     def lines(self, lines: list[str]) -> str:
-        """Lines of text, kept apart."""
+        """Join lines with line breaks."""
         return ("  \n" if self.markdown else "\n").join(lines)
 
 
 def without_links(text: str) -> str:
-    """A text for `window/showMessage`: VS Code makes links of `[text](command:...)` there, and those run commands."""
+    """Break links in a text for `window/showMessage`: in VS Code `[text](command:...)` there would run a command."""
     return text.replace("](", "] (")
 
 
 def code_span(text: str) -> str:
-    """A text on one line as a code span of Markdown, whatever is in it."""
+    """Return a one-line text as a Markdown code span, whatever characters it contains."""
     # CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     padding = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""
@@ -95,7 +96,7 @@ def code_span(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """The text, or its two ends with an ellipsis between them: of a long C++ name both matter."""
+    """Shorten a text in its middle: both ends of a long C++ name matter."""
     if len(text) <= LONGEST_NAME:
         return text
     half = (LONGEST_NAME - 1) // 2
@@ -103,5 +104,5 @@ def shorten(text: str) -> str:
 
 
 def quoted_address(url: str) -> str:
-    """An address of the web with nothing left in it that could end a link, or mean something to who opens it."""
+    """Quote a URL so that no character can end the link or act as a command."""
     return quote(url, safe=_IN_ADDRESSES)

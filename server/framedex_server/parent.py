@@ -1,7 +1,7 @@
-"""Ending with the editor: a language server whose client died must not live on.
+"""Exit with the editor: a language server must not outlive its client.
 
-A client that dies closes the server's stdin, which ends it; but a pipe may be held open by another child of the same
-client, so the process that the client named in `initialize` is watched too.
+A client that dies closes the server's stdin, which ends the server. But another child of the client may hold the pipe
+open, so the process named in `initialize` is watched too.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _log = logging.getLogger(__name__)
 def call_when_dead(pid: int, action: Callable[[], None]) -> Callable[[], None]:
     """Have the running loop call `action` once process `pid` has ended; return a function that ends the watch.
 
-    Uses pidfd_open(2): no polling, no pid reuse. A pid that does not exist here is ignored: a client may name one of
-    another machine or container.
+    Uses pidfd_open(2): no polling, no pid reuse. A pid that does not exist here is ignored: it may belong to another
+    machine or container.
     """
     try:
         descriptor = os.pidfd_open(pid)
-    except (OSError, AttributeError) as error:  # macOS and Windows have no such function
+    except (OSError, AttributeError) as error:  # macOS and Windows have no pidfd_open
         _log.info("the client's process %d cannot be watched (%s); end of input ends this server", pid, error)
         return lambda: None
     loop = asyncio.get_running_loop()

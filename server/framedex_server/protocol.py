@@ -1,8 +1,8 @@
-"""pygls' protocol with the replies it leaves out, and an end that is the session's.
+"""pygls' protocol with the error replies that it lacks, and with an `exit` that ends only this session.
 
-pygls 2.1 answers neither a request whose parameters are malformed nor one that comes after `shutdown`; a client then
-waits for ever. The LSP specification asks for an error reply to both (`InvalidParams`, `InvalidRequest`), and to
-requests before `initialize` and a second one of these.
+pygls 2.1 replies neither to a request with malformed parameters nor to one after `shutdown`, so the client waits
+forever. The LSP specification requires an error reply to both (`InvalidParams`, `InvalidRequest`). It also requires one
+to a request before `initialize` and to a second `initialize`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 OWN_REQUESTS = "framedex/"
-"""What the methods begin with that are none of LSP's; docs/reference/language-server.md has them all."""
+"""Method prefix of framedex's extensions of LSP; docs/reference/language-server.md lists them."""
 
 INDEX_CHANGED = "framedex/didChangeIndex"
-"""The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""
+"""The notification for clients that always show data of the index (`experimental.framedex.indexChanges`)."""
 
 LED = "framedex/led"
-"""The notification of where a step has led, for clients that show it quietly (`experimental.framedex.led`)."""
+"""The notification of a step's target, for clients that show it quietly (`experimental.framedex.led`)."""
 
 INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
 OPEN_TRACE, OPEN_PUBLIC, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
@@ -40,15 +40,15 @@ OPEN_TRACE, OPEN_PUBLIC, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES
     "framedex.selectCapture",
     "framedex.compareCaptures",
 )
-"""What clients have the server do by `workspace/executeCommand`."""
+"""Server commands, run by `workspace/executeCommand`."""
 
 SHOW_COSTS = "framedex.showCosts"
-"""A command that a client may have of its own: it shows the stacks behind what a line costs."""
+"""A command that the client may provide: it shows the stacks behind a line's costs."""
 
 
 @attrs.define
 class OwnRequest:
-    """A request of framedex's own: its parameters stay as JSON has them."""
+    """A request of a framedex extension; its parameters stay plain JSON."""
 
     id: Any
     method: str
@@ -58,18 +58,18 @@ class OwnRequest:
 
 @attrs.define
 class OwnNotification:
-    """A notification of framedex's own."""
+    """A notification of a framedex extension."""
 
     method: str
     params: Any
-    jsonrpc: str  # no default: pygls does not send what has it
+    jsonrpc: str  # no default: pygls does not send fields with their default value
 
 
 def message_converter() -> cattrs.Converter:
-    """pygls' converter of JSON into typed messages, made to stop at the first value that is wrong.
+    """Return pygls' converter of JSON into typed messages, set to stop at the first invalid value.
 
-    Otherwise it notes every wrong value and where that stands, which takes minutes for a text of 100,000 characters
-    in place of a list of files; and nobody else is answered meanwhile.
+    By default it records every invalid value and its path. That takes minutes for a text of 100,000 characters in place
+    of a list of files, and blocks all other requests.
     """
     converter: cattrs.Converter = default_converter()
     converter.detailed_validation = False
@@ -80,16 +80,16 @@ class AnsweringProtocol(LanguageServerProtocol):
     """A protocol that replies to every request that has an id."""
 
     leave: Callable[[], None]
-    """Ends the session, as its transport does."""
+    """Ends the session in its transport's way."""
 
     client_name = ""
-    """What the client calls itself."""
+    """The client's name from `initialize`."""
 
     _has_begun = False
 
     was_initialized = False
     was_shut_down = False
-    """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
+    """Whether the client sent `shutdown`: by the LSP specification, `exit` without it is a failure."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -99,7 +99,7 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """What pygls answers, with the capability that it does not know: the content of virtual documents."""
+        """Return pygls' result, plus the capability that it lacks: the content of virtual documents."""
         self.client_name = params.client_info.name if params.client_info is not None else ""
         result = yield from super().lsp_initialize(params)
         options = self.fm.feature_options.get(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
@@ -109,7 +109,10 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZED)
     def lsp_initialized(self, *params: Any) -> Generator[Any, Any, None]:
-        """What pygls does, once; no message is read behind it until `may_read` is set: settings are read first."""
+        """Run pygls' handler once.
+
+        No further message is read until `may_read` is set, because settings are read first.
+        """
         if not self._has_begun:
             self._has_begun = True
             self.may_read.clear()
@@ -117,18 +120,18 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> Generator[Any, Any, None]:
-        """What pygls does; what comes after it is refused."""
+        """Run pygls' handler; later requests are refused."""
         yield from super().lsp_shutdown(*params)
         self.was_shut_down = True
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
-        """End this session, and over stdio the process: pygls would end the process always."""
+        """End this session, and over stdio the process: pygls would always end the process."""
         self.leave()
 
     @lsp_method(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def lsp_workspace__did_change_workspace_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> Any:
-        """Remove folders, then add: a client renames one by doing both under one URI, which pygls would lose."""
+        """Remove folders, then add: a client renames a folder by doing both under one URI, which pygls would lose."""
         for removed in params.event.removed:
             self.workspace.remove_folder(removed.uri)
         for added in params.event.added:
@@ -138,21 +141,21 @@ class AnsweringProtocol(LanguageServerProtocol):
             yield handler, (params,), None
 
     def plain(self, value: Any) -> Any:
-        """A value of LSP types as JSON has it."""
+        """Return a value of LSP types as plain JSON."""
         return self.fm.converter.unstructure(value)
 
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
-        """The type of a message: pygls would turn the parameters of our own requests into anonymous tuples."""
+        """Return the type of a message: pygls would convert the parameters of our own requests to anonymous tuples."""
         if method in (INDEX_CHANGED, LED):
             return OwnNotification
         return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return an object of a message as it is: pygls asks for each, and would take those inside for messages too."""
+        """Return a nested object unchanged: pygls calls this for each one, and would parse it as a message."""
         return data
 
     def handle_message(self, message: Any) -> None:
-        """Pass on what can be understood; refuse requests after `shutdown`."""
+        """Handle a message if it can be parsed; refuse requests after `shutdown`."""
         message = self._typed(message) if isinstance(message, dict) else None
         if not hasattr(message, "jsonrpc"):
             return
@@ -163,7 +166,7 @@ class AnsweringProtocol(LanguageServerProtocol):
         super().handle_message(message)
 
     def _out_of_turn(self, method: str) -> JsonRpcException | None:
-        """Why a request of this method is refused now, if it is: sessions begin and end once."""
+        """Return the error if a request is out of order, else None: sessions begin and end once."""
         if method == types.EXIT:
             return None
         if self.was_shut_down:
@@ -176,7 +179,7 @@ class AnsweringProtocol(LanguageServerProtocol):
         return None
 
     def _typed(self, data: dict[str, Any]) -> Any:
-        """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""
+        """Return the typed message; None if it cannot be parsed, after an error reply to a request."""
         try:
             if not isinstance(data.get("method", ""), str):
                 raise JsonRpcInvalidRequest("method has to be a text.")

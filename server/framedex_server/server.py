@@ -1,7 +1,6 @@
-"""The language server's wiring and life cycle: `framedex serve` ends up in `main`.
+"""Wiring and life cycle of the language server: `framedex serve` runs `serve` or `serve_clients`.
 
-Whatever happens to the index, the server answers every request; whatever happens to the client, the server ends with
-it.
+The server answers every request, whatever happens to the index, and ends with its client.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve as the command line says; the exit status of stdio is 0 if the client said `shutdown` first."""
+    """Serve as the command line says; return the exit status, over stdio 0 only if the client sent `shutdown` first."""
     options = _options(arguments)
     where = options.tcp or options.socket
     if where is not None:
@@ -50,23 +49,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(index: Path | None, log_file: Path | None) -> int:
-    """Serve one client over stdin and stdout; `index` is used instead of the nearest one upwards from each document."""
+    """Serve one client over stdin and stdout; `index` replaces the nearest index above each document."""
     start_log(log_file)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # Left to asyncio it would stop the loop and then wait for the thread that reads stdin, which cannot be woken.
+        # asyncio would stop the loop and then wait for the thread that reads stdin, which cannot be interrupted.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     source, sink = _protocol_streams()
     server = FramedexServer(index)
     _keep_what_start_up_made()
-    server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # it has what pygls uses
+    server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # has the methods pygls calls
     return 0 if server.protocol.was_shut_down else 1
 
 
 def serve_clients(where: Address | Path, index: Path | None, log_file: Path | None) -> int:
-    """Serve every client that may connect, each in a session of its own, until SIGINT or SIGTERM.
+    """Serve clients, each in its own session, until SIGINT or SIGTERM.
 
-    `where` is a port, or the path of a Unix socket; what clients need to know is told on stderr. The exit status is 1
-    where it cannot be listened on.
+    `where` is a port or the path of a Unix socket; stderr shows what clients need to connect. The exit status is 1 if
+    the server cannot listen there.
     """
     start_log(log_file)
     _keep_what_start_up_made()
@@ -85,7 +84,7 @@ def serve_clients(where: Address | Path, index: Path | None, log_file: Path | No
             else:
                 await listen_on_socket(where, make_server, told)
         finally:
-            # All that clients are at is cancelled next, and each such task would be told with a traceback.
+            # The running tasks are cancelled next, and asyncio would log a traceback for each.
             asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
 
     try:
@@ -103,8 +102,8 @@ class FramedexServer(LanguageServer):
     protocol: AnsweringProtocol
 
     def __init__(self, index: Path | None = None) -> None:
-        # Full synchronisation: pygls' incremental one splits lines at form feeds and U+2028, as no editor does, and
-        # would let the text drift from what the client shows.
+        # Full synchronisation: pygls' incremental one splits lines at form feeds and U+2028, unlike editors, so its
+        # text would differ from the client's.
         super().__init__(
             "framedex",
             VERSION,
@@ -116,20 +115,20 @@ class FramedexServer(LanguageServer):
         settings = Configuration(self._roots, self._warn)
         choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
         self.indexes = Indexes(choice, self._report, settings.at)
-        # What is asked of a whole capture takes longer: a thread and connections of its own, so that no hover waits.
+        # Queries over a whole capture take longer: a separate thread with its own connections keeps hovers fast.
         self.contents = Indexes(choice, self._report, settings.at, beside=self.indexes)
-        # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
+        # For stdio. A clean exit is impossible there: the thread that reads stdin cannot be interrupted.
         self.protocol.leave = self._leave_process
         self.abandon: Callable[[], None] = partial(os._exit, 1)
         self.session = Session(self, self.indexes, self.contents, self.documents, self._roots, settings, self._report)
         self.end_watch: Callable[[], None] = lambda: None
-        """Ends the watch over the client's process, which lasts until its connection ends."""
+        """Ends the watch of the client's process when the connection ends."""
         self._register_life_cycle()
         for register in features.ALL:
             register(self, self.session)
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
-        """Log what went wrong inside; pygls would pop up a window in the editor for every malformed message."""
+        """Log an internal error; pygls would show a pop-up in the editor for every malformed message."""
         _log.error("%s: %s", source.__name__, error)
 
     def _register_life_cycle(self) -> None:
@@ -142,7 +141,7 @@ class FramedexServer(LanguageServer):
                     await prepare()
             finally:
                 self.protocol.may_read.set()
-            # Opening the index now makes the first hover fast, and says at once if there is something wrong with it.
+            # Opening the index now makes the first hover fast and reports problems at once.
             await asyncio.gather(self.indexes.open_early(), *(begin() for begin in self.session.at_start))
 
         @self.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -160,7 +159,7 @@ class FramedexServer(LanguageServer):
             self.end()
 
     def end(self) -> None:
-        """End what goes on in the background."""
+        """Stop background work and close the indexes."""
         for end in self.session.at_end:
             end()
         self.indexes.close()
@@ -198,9 +197,9 @@ class FramedexServer(LanguageServer):
 def _folder(uri: str) -> Path | None:
     try:
         path = to_fs_path(uri)
-    except ValueError:  # no URI at all
+    except ValueError:  # malformed URI
         return None
-    # One with a zero byte would have every later question about the workspace fail.
+    # A zero byte would make every later query about the workspace fail.
     return Path(path) if path and os.path.isabs(path) and "\0" not in path else None  # noqa: PTH117 - a text
 
 
@@ -216,13 +215,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _keep_what_start_up_made() -> None:
-    """What start-up made lives as long as the process: keep the collector from walking it while a client waits."""
+    """Exempt start-up objects, which live as long as the process, from garbage collection."""
     gc.freeze()
     gc.enable()
 
 
 def _protocol_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The process's stdin and stdout for the protocol alone: other prints go to stderr, other reads get nothing."""
+    """Reserve stdin and stdout for the protocol: other prints go to stderr, other reads get the end of input."""
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,4 +1,4 @@
-"""What a user has set for the editor: the table `editor` of the project's settings, which the client's own go before.
+"""Settings of the editor integration: the `editor` table of the project's settings, overridden by the client's.
 
 The keys are the same in `[tool.framedex.editor]` of a pyproject.toml, in `framedex.toml`, and under `framedex` in an
 editor's settings. docs/reference/language-server.md lists them.
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from framedex.whereabouts.rules import PathRule
 
 CLIENTS_OWN = ("server", "trace")
-"""Keys of the section `framedex` that are for the editor's extension itself."""
+"""Keys of the section `framedex` that only the editor's extension reads."""
 
 OWN_GUIDEBOOK = Path(".framedex", "guidebook")
-"""Where a project has its guidebook if no setting says so."""
+"""The default folder of a project's guidebook."""
 
 _MOST_KNOWN = 4096
 
@@ -46,15 +46,15 @@ _CHOICES: Mapping[str, tuple[bool | str, ...]] = {
     "memory_severity": _SEVERITIES,
     "waits_severity": _SEVERITIES,
 }
-"""The values of the settings that have some of their own, the default first."""
+"""The values of settings that are enumerations, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
-    """How much the server shows unasked, and what it does by itself. A field's key has hyphens: `code-lens`."""
+    """What the server shows and does automatically. Keys are the fields' names with hyphens: `code-lens`."""
 
     auto_index: bool = True
-    """Index a recording of the workspace as soon as it has ended, in the background."""
+    """Index a recording of the workspace in the background as soon as it has finished."""
 
     code_lens: bool = False
     inlay_hints: bool = False
@@ -63,7 +63,7 @@ class EditorSettings:
     transfers: bool | str = NOTABLE
     memory: bool | str = NOTABLE
     waits: bool | str = NOTABLE
-    """How lines show each of their costs: a lens on notable lines, lenses on all, diagnostics, both (True), or not."""
+    """How lines show each cost: a lens on notable lines, lenses on all, diagnostics, both (True), or not (False)."""
 
     compiles_severity: str = "information"
     transfers_severity: str = "information"
@@ -72,22 +72,23 @@ class EditorSettings:
     """The severity of each cost's diagnostics; `off`: none."""
 
     static_calls: bool | str = "incoming"
-    """The directions in which the call hierarchy lists calls that the sources show, but no recording, too, marked:
-    True is both, False neither.
+    """The directions in which the call hierarchy also lists calls found in sources only, marked as such.
+
+    True means both directions, False neither.
     """
 
     fold_glue: bool = True
     """Fold the interpreter's and glue frames of trace documents."""
 
     all_places: bool = False
-    """Answer definition and declaration with every place, the likeliest first, not with that alone."""
+    """Return every location for definition and declaration, likeliest first, instead of the likeliest only."""
 
     limit: int = 500
-    """The most places that one list answers with."""
+    """The maximum number of locations in one answer."""
 
     @staticmethod
     def of(settings: Settings) -> tuple[EditorSettings, list[str]]:
-        """The editor's part of a project's settings, and what is wrong with it, as sentences."""
+        """Return the editor's part of a project's settings, and its errors as sentences."""
         known = {each.name.replace("_", "-"): each for each in fields(EditorSettings)}
         defaults = EditorSettings()
         values: dict[str, bool | int | str] = {}
@@ -114,7 +115,7 @@ class EditorSettings:
 
 @dataclass(frozen=True, slots=True)
 class FolderSettings:
-    """What holds in one workspace folder."""
+    """The settings of one workspace folder."""
 
     editor: EditorSettings = field(default_factory=EditorSettings)
     sources: tuple[Path, ...] = ()
@@ -123,13 +124,13 @@ class FolderSettings:
     links: Mapping[str, str] = field(default_factory=dict)
     captures: Counted = Counted.LATEST
     guidebook: str = ""
-    """Where the guidebook is: an address of the web, or a folder, which need not be there."""
+    """The guidebook: a URL, or a folder, which need not exist."""
 
 
 class Configuration:
-    """The settings of each workspace folder: its files', and before them those that the client gave for it.
+    """The settings of each workspace folder: those in its files, overridden by the client's.
 
-    `roots` gives the workspace folders; `report` is told, once, what is wrong.
+    `roots` returns the workspace folders; `report` gets each error once.
     """
 
     def __init__(self, roots: Callable[[], Sequence[Path]], report: Callable[[str], None]) -> None:
@@ -140,7 +141,7 @@ class Configuration:
         self._known: dict[str, FolderSettings] = {}
 
     def at(self, path: Path | str) -> FolderSettings:
-        """What holds for a file or folder: what is set for the innermost workspace folder around it, else the first."""
+        """Return the settings of the innermost workspace folder around a path, else those of the first folder."""
         known = self._known.get(str(path))
         if known is None:
             around = [root for root in self._folders if Path(path).is_relative_to(root)]
@@ -152,7 +153,7 @@ class Configuration:
         return known
 
     def read(self, given: Mapping[Path, object]) -> None:
-        """Read every folder's files anew; `given` is what the client has set for each, as JSON."""
+        """Reload every folder's files; `given` has the client's settings for each folder, as JSON."""
         from framedex.settings import Settings
 
         folders: dict[Path, FolderSettings] = {}
@@ -172,7 +173,7 @@ class Configuration:
                 *(editor, settings.sources, settings.index, settings.path_map, settings.links, settings.captures),
                 guidebook=settings.guidebook or str(root / OWN_GUIDEBOOK),
             )
-            # Documents are known by their real paths, folders by those that the client opened.
+            # Documents are known by their real paths, folders by the paths that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}
         self._folders, self._known = folders, {}
 
@@ -184,5 +185,5 @@ class Configuration:
 
 
 def _set(value: object) -> object:
-    """A value without its keys that are null, by which a client says that a setting is not set."""
+    """Return a value without null keys: clients send null for an unset setting."""
     return {key: each for key, each in value.items() if each is not None} if isinstance(value, Mapping) else value

@@ -1,8 +1,7 @@
-"""Serving any number of clients, each with a session of its own: on a Unix socket, or on a port of the loopback.
+"""Serve any number of clients, each in its own session, on a Unix socket or a loopback port.
 
-Whoever is served can have sources read and programs run. A Unix socket can be opened by its user alone; a port, which
-every user and every web page on the machine can reach, wants a token (`admission.py`), and no other interface is ever
-listened on.
+A client can read sources and run programs. Only its user can open the Unix socket. A port is open to every user and
+every web page on the machine, so it requires a token (`admission.py`). The server never listens on another interface.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 
 PATIENCE = 30.0
-"""Seconds that a client has for its first message."""
+"""Seconds within which a client must send its first message."""
 
-_BACKLOG = 100  # connections that the system holds until they are accepted: as many as asyncio's own servers
-_LONGEST_PATH = 107  # bytes: sun_path of unix(7), less the zero at its end
+_BACKLOG = 100  # connections queued by the system until accepted: the default of asyncio's servers
+_LONGEST_PATH = 107  # bytes: sun_path of unix(7), less the terminating zero
 
 _log = logging.getLogger(__name__)
 
 MakeServer = Callable[[], "FramedexServer"]
 Told = Callable[[str], None]
-"""Told, in a line, where the server listens, and what a client needs."""
+"""Receives a line that says where the server listens, or what a client needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,10 @@ class Address:
 
     @staticmethod
     def parse(text: str) -> Address:
-        """From `[HOST:]PORT`. Raises ValueError, whose text is for the user."""
+        """Parse `[HOST:]PORT`. Raises ValueError with a text for the user."""
         host, _, port = text.rpartition(":")
         host = host.strip("[]") or HOST
-        # Not as the system's table of hosts has it: that may have anything.
+        # Do not look the name up in the system's hosts table: it may map to any address.
         host = HOST if host.lower() == "localhost" else host
         if not _is_loopback(host):
             raise ValueError(
@@ -74,7 +73,7 @@ class Address:
 
 
 async def listen_on_port(address: Address, make_server: MakeServer, told: Told) -> None:
-    """Serve clients that have the token until cancelled. Raises FramedexError where the port cannot be listened on."""
+    """Serve clients that have the token until cancelled. Raises FramedexError if listening on the port fails."""
     token = new_token()
     refusals = RefusalLog()
 
@@ -97,7 +96,7 @@ async def listen_on_port(address: Address, make_server: MakeServer, told: Told) 
 
 
 async def listen_on_socket(path: Path, make_server: MakeServer, told: Told) -> None:
-    """Serve this user's clients until cancelled. Raises FramedexError where the socket cannot be made."""
+    """Serve this user's clients until cancelled. Raises FramedexError if the socket cannot be created."""
 
     refusals = RefusalLog()
 
@@ -140,11 +139,11 @@ async def _converse(
         return
     when_admitted()
     server = make_server()
-    # Closing the connection ends the reading of it, and so the session.
+    # Closing the connection ends its reader, and so the session.
     server.protocol.leave = server.abandon = writer.close
     server.protocol.set_writer(writer)
     try:
-        # A client that goes away in the middle of a message, or sends a header without end.
+        # The client may disconnect within a message, or send a header without an end.
         with suppress(IncompleteReadError, ConnectionError, ValueError):
             source = FramedStream(admitted, server.protocol.may_read)
             await run_async(Event(), source, server.protocol, _log, server.report_server_error)
@@ -155,7 +154,7 @@ async def _converse(
 
 @contextmanager
 def _bound(path: Path) -> Iterator[socket.socket]:
-    """A socket that this user alone can open, for as long as the block lasts. Raises FramedexError."""
+    """Create a socket that only this user can open; remove it at the end of the block. Raises FramedexError."""
     _make_way(path)
     with socket.socket(socket.AF_UNIX) as bound:
         before = os.umask(0o177)
@@ -175,7 +174,7 @@ def _bound(path: Path) -> Iterator[socket.socket]:
 
 
 def _make_way(path: Path) -> None:
-    """Remove a socket of this user on which nobody listens any more. Raises FramedexError where none can be made."""
+    """Remove this user's stale socket, on which no server listens. Raises FramedexError if the path cannot be used."""
     if len(os.fsencode(path)) > _LONGEST_PATH:
         raise _refused(path, f"its path is longer than the {_LONGEST_PATH} bytes that a socket's may have")
     try:
@@ -209,7 +208,7 @@ def _refused(path: Path, reason: str) -> FramedexError:
 
 
 def _user_of(connection: socket.socket) -> int:
-    """The user at the other end of a Unix socket, as the kernel knows it (unix(7), SO_PEERCRED)."""
+    """Return the user id at the other end of a Unix socket, from the kernel (unix(7), SO_PEERCRED)."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     user: int = struct.unpack("3i", credentials)[1]
     return user

@@ -1,19 +1,17 @@
-"""The process that indexes for a language server: one per session, when needed.
+"""The indexing process of a language server: one per session, started on demand.
 
-It is a process of its own so that a hover waits neither for the interpreter's lock nor for memory, and so that what
-breaks while it reads binaries and captures does not end the server. Requests and answers are JSON, one per line:
+A separate process keeps hovers from waiting for the GIL or for memory. A crash while it reads binaries and captures
+does not end the server. Requests and answers are JSON, one per line:
 
     {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...],
      "rules": [[BEFORE, AFTER]...], "lazy": true}
-    {"do": "rebuild", ...}  as "index" without "lazy": the index is made anew
+    {"do": "rebuild", ...}  as "index" without "lazy", into a new index
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
     {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
-    and then {"result": {...}}, {"error": ..., "remedy": ...}, or {"cancelled": true} where SIGINT came while it worked
+    and then {"result": {...}}, {"error": ..., "remedy": ...}, or {"cancelled": true} after SIGINT.
 
-What was finished before is kept.
-
-It ends with the server, whose end closes its input.
+Finished work is kept after an error or a cancellation. The process ends with the server, which closes its input.
 """
 
 from __future__ import annotations
@@ -40,13 +38,13 @@ if TYPE_CHECKING:
     from framedex.whereabouts.rules import PathRule
 
 NICENESS = 10
-"""It gives way to whoever types in the editor."""
+"""The process's nice value: the editor has priority."""
 
 EVERY = 0.1
-"""Seconds between two tellings of progress."""
+"""Seconds between two progress messages."""
 
 PATIENCE = 3600.0
-"""Seconds to wait for another indexer: it can be cancelled."""
+"""Seconds to wait for another indexer: the user can cancel."""
 
 WAITING = "Waiting for another process that writes this index"
 
@@ -54,7 +52,7 @@ WAITING = "Waiting for another process that writes this index"
 def main() -> None:
     """Answer requests until the end of input."""
     os.nice(NICENESS)
-    # What libraries print must not come between the answers.
+    # Output of libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     interrupts = Interrupts()
@@ -63,7 +61,7 @@ def main() -> None:
 
 
 class Interrupts:
-    """SIGINT cancels the work that is under way, and nothing between one and the next."""
+    """Lets SIGINT cancel the running request, and ignores it between requests."""
 
     def __init__(self) -> None:
         self._working = False
@@ -71,7 +69,7 @@ class Interrupts:
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Inside, SIGINT raises KeyboardInterrupt."""
+        """Let SIGINT raise KeyboardInterrupt inside the block."""
         self._working = True
         try:
             yield
@@ -85,19 +83,19 @@ class Interrupts:
 
 
 class Telling:
-    """Progress, as lines to the server."""
+    """Sends progress to the server, one JSON object per line."""
 
     def __init__(self, answers: TextIO) -> None:
         self._answers = answers
 
     def send(self, message: dict[str, Any]) -> None:
-        """Write one line; a server that is gone needs none."""
+        """Write one line; ignore a closed pipe, because the server is gone."""
         with suppress(BrokenPipeError):
             print(json.dumps(message), file=self._answers, flush=True)
 
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
-        """As `framedex.ingest.Progress` has it."""
+        """Implement `framedex.ingest.Progress.task`."""
         self.send({"task": description, "total": total})
         done, told = 0, time.monotonic()
 
@@ -111,7 +109,7 @@ class Telling:
         yield advance
 
     def note(self, text: str) -> None:
-        """As `framedex.ingest.Progress` has it."""
+        """Implement `framedex.ingest.Progress.note`."""
         self.send({"task": text, "total": None})
 
 
@@ -135,7 +133,7 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     captures, sources, rules = _given(request)
     with _opened(request, progress) as store:
         find = find_needed_sources if request["lazy"] else find_sources
-        # A workspace without rules may have a project inside that has some: those that the index remembers stay.
+        # A workspace without rules may contain a project that has some: keep the rules stored in the index.
         report = ingest_captures(store, captures, sources, progress, find, rules or None)
         store.seal()
     return _told(report)
@@ -149,7 +147,7 @@ def _rebuild(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
 
 
 def _opened(request: dict[str, Any], progress: Telling) -> Store:
-    """The index of a request, made anew first where an earlier framedex made it."""
+    """Open the index of a request; rebuild it first if an earlier framedex wrote it."""
     from framedex.captures import capture_folders
     from framedex.index import Store
     from framedex.index.file.database import OutdatedIndexError
@@ -168,7 +166,7 @@ def _opened(request: dict[str, Any], progress: Telling) -> Store:
 
 
 def _given(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:
-    """The captures, sources and rules for paths of a request."""
+    """Return the captures, sources and path rules of a request."""
     from framedex.whereabouts.rules import PathRule
 
     captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
@@ -193,7 +191,7 @@ def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
 
 
 def _patience(progress: Telling) -> Patience:
-    """How long to wait for another indexer, and that whoever looks at the progress sees it."""
+    """Return how long to wait for another indexer; the progress shows the waiting."""
     from framedex.index.file.database import Patience
 
     return Patience(PATIENCE, lambda: progress.note(WAITING))

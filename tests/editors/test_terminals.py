@@ -394,4 +394,4 @@ def test_a_neovim_that_asks_about_a_swap_file_does_not_hold_the_click(desk: Desk
         os.close(inside)
 
     assert done.returncode == 1
-    assert "has not answered" in done.stderr and "waiting at a prompt" in done.stderr
+    assert "did not answer" in done.stderr and "waiting at a prompt" in done.stderr

@@ -150,7 +150,7 @@ def test_rows_that_contradict_each_other_are_told(
     for verb in VERBS:
         result = _ask(project, verb)
         assert result.exception is None or isinstance(result.exception, SystemExit), (verb, result.exception)
-        assert "was changed since framedex wrote it" in result.stderr or "damaged" in result.stderr, (
+        assert "has changed since framedex wrote it" in result.stderr or "damaged" in result.stderr, (
             verb,
             result.output,
         )

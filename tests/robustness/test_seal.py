@@ -123,7 +123,7 @@ def test_an_index_that_is_being_written_is_left_to_its_writer(project: Project) 
 def test_a_program_that_opens_a_changed_index_is_warned(project: Project) -> None:
     project.ingest().close()
     project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
-    with pytest.warns(UserWarning, match="was changed since framedex wrote it"), open_index(project.index) as index:
+    with pytest.warns(UserWarning, match="has changed since framedex wrote it"), open_index(project.index) as index:
         assert index.was_changed
 
 
@@ -213,7 +213,7 @@ def test_an_index_that_cannot_be_written_is_judged_too(project: Project) -> None
     project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
     done = on_read_only_disk(project.index.parent, f'framedex --index "$PWD/index.db" {script[9:]}')
     assert done.stdout == "1\n"
-    assert "was changed since framedex wrote it" in done.stderr
+    assert "has changed since framedex wrote it" in done.stderr
 
 
 def test_locks_of_an_open_index_survive_the_sum(project: Project) -> None:

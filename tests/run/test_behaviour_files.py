@@ -23,13 +23,13 @@ def put(call):
 """
 
 
-@pytest.mark.exhaustive(keep=["syntax.py-def-are no Python: invalid syntax"])
+@pytest.mark.exhaustive(keep=["syntax.py-def-are not valid Python: invalid syntax"])
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("missing.py", None, "cannot be read: No such file or directory"),
-        ("syntax.py", "def", "are no Python: invalid syntax"),
-        ("with:colon.py", "", "has a :, which stands between files of behaviours"),
+        ("syntax.py", "def", "are not valid Python: invalid syntax"),
+        ("with:colon.py", "", "has a :, which separates files of behaviours"),
     ],
 )
 def test_files_that_are_refused_before_anything_runs(tmp_path: Path, name: str, text: str | None, message: str) -> None:

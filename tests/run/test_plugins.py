@@ -126,4 +126,4 @@ def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:
 def test_options_of_the_mock_do_not_go_with_a_plugin(small: Path, tmp_path: Path) -> None:
     ended = framedex_run("--plugin", str(small), "--devices", "2", PUT, folder=tmp_path)
     assert ended.status == 2
-    assert b"are about the mock TPU: a plug-in has its own" in ended.stderr
+    assert b"are for the mock TPU, not for a plug-in" in ended.stderr

@@ -42,7 +42,7 @@ class Binary:
 
     @classmethod
     def open(cls, path: Path) -> Binary:
-        """Read the structure and the symbol table of an ELF file; what is wrong with it ends up in `problems`.
+        """Read the structure and the symbol table of an ELF file; put errors into `problems`.
 
         Raises SystemLimitError.
         """
@@ -80,7 +80,7 @@ class Binary:
 
     @property
     def has_debug_information(self) -> bool:
-        """Whether it has line tables, its own or in a debug file that is here."""
+        """Whether the binary or its installed debug file has line tables."""
         if self._elf is None:
             return False
         return self._elf.has_debug_lines or find_debug_file(self.path, self._elf) is not None
@@ -138,9 +138,7 @@ class Binary:
         if symbol.start not in self._code:
             try:
                 from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few index runs need it
-            except (
-                ImportError
-            ):  # no iced-x86, as in installations that never read captures; `framedex doctor` reports it
+            except ImportError:  # no iced-x86, as in installs that read no captures; `framedex doctor` reports it
                 return None
             parts = symbols.parts_of(symbol)
             read = [
@@ -170,9 +168,7 @@ class Binary:
 
     @property
     def compilers(self) -> tuple[str, ...]:
-        """The compilers, as recorded in the binary, each once: `GCC: (Debian 12.2.0-14) 12.2.0`, `clang version
-        19.1.7`.
-        """
+        """The compilers recorded in the binary, each once: `GCC: (Debian 12.2.0-14) 12.2.0`, `clang version 19.1.7`."""
         return self._elf.compilers if self._elf else ()
 
     def text_at(self, address: int) -> bytes:

@@ -119,7 +119,7 @@ class FunctionCode:
         ]
 
     def _just_before(self, call: int) -> Iterator[Instruction]:
-        """The instructions between the previous call of the block and this call. Decoded on demand: few calls need it."""
+        """The instructions between the block's previous call and this call, decoded on demand: few calls need them."""
         start, i = self._places[call]
         begin = self._blocks[start].calls[i - 1].returns_to if i else start
         for code, address in self._parts:
@@ -130,10 +130,11 @@ class FunctionCode:
 
     @property
     def flow(self) -> list[tuple[range, list[int]]]:
-        """The blocks in an order in which each is after those that lead to it, but for jumps back.
+        """The blocks in topological order, ignoring back edges.
 
-        Each has its calls, counted as in `calls`, and the places here of the blocks that it can run after. What no
-        jump leads to, as the cases of a table, runs after the block that jumps to somewhere.
+        Each block is a pair: the range of its calls as indexes into `calls`, and the indexes of its predecessors in
+        this list. A block without a jump to it, such as a `switch` case, has the blocks with a table jump as
+        predecessors.
         """
         order = self._in_order()
         place = {block.start: i for i, block in enumerate(order)}
@@ -175,9 +176,7 @@ class FunctionCode:
 
     @cached_property
     def _cases(self) -> list[int]:
-        """The blocks without a direct predecessor, which a jump table must reach; none if tables times blocks is too
-        large.
-        """
+        """The blocks that only a jump table can reach; none if tables times blocks exceeds a limit."""
         cases = [start for start in self._blocks if start not in self._entered][1:]
         tables = sum(block.has_table for block in self._blocks.values())
         return cases if tables * len(cases) <= _MOST_CASES else []

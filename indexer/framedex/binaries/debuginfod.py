@@ -47,7 +47,7 @@ class _Answer(Enum):
 
 
 class Debuginfod:
-    """Download debug files from servers by build-id. A failing server is skipped from then on; `problems` reports it."""
+    """A client that downloads debug files by build-id. `problems` reports a failing server, which is then skipped."""
 
     def __init__(self, servers: list[str], cache: Path, limits: Limits, progress: Progress) -> None:
         self.problems: list[str] = []
@@ -59,7 +59,7 @@ class Debuginfod:
         self._opener = _opener()
 
     def fetch(self, build_id: str, name: str) -> None:
-        """Download the debug file of a binary into the cache, if a server has it. `name` is for progress and problems."""
+        """Download the debug file of a binary into the cache, if a server has it. `name` appears in messages."""
         folder = self._cache / build_id
         if not _BUILD_ID.fullmatch(build_id) or self._is_missing(folder / "debuginfo"):
             return

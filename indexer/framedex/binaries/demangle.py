@@ -39,9 +39,7 @@ _CLONE = re.compile(
 
 
 def demangle(mangled: str) -> str:
-    """The C++ name of a symbol without compiler suffixes and version. A name that is not mangled only loses its
-    suffixes.
-    """
+    """The C++ name of a symbol without compiler suffixes and version; an unmangled name only loses its suffixes."""
     plain = without_suffix(mangled)
     unversioned = plain.partition("@")[0]
     if len(plain) > _LONGEST or not _MANGLED.fullmatch(unversioned):

@@ -199,7 +199,7 @@ class Elf:
         return [self.bytes_of(section) for section in self.sections if section.kind == kind]
 
     def dynamic_symbols(self) -> list[tuple[str, int]]:
-        """Name and address (0: another binary's) of every dynamic symbol, in the order of the table."""
+        """Name and address (0: defined in another binary) of every dynamic symbol, in table order."""
         table = self.symbols("SHT_DYNSYM")
         if table is None:
             return []

@@ -15,20 +15,10 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from framedex.binaries.elf import Elf
 
-_HEADER = bytes(
-    (1, 0x1B, 0x03, 0x3B)
-)  # version, then the encodings of the address of .eh_frame, of the count and of the table
+_HEADER = bytes((1, 0x1B, 0x03, 0x3B))  # version; encodings of .eh_frame's address, of the count and of the table
 _ENTRY = np.dtype([("start", "<i4"), ("description", "<i4")])  # both are relative to the header's address
 _MOST_KINDS = 1 << 12  # CIEs (common descriptions); libjax_common.so has 2
-_FORMS = {
-    0x0: "<u8",
-    0x2: "<u2",
-    0x3: "<u4",
-    0x4: "<u8",
-    0xA: "<u2",
-    0xB: "<u4",
-    0xC: "<u8",
-}  # by the low bits of DW_EH_PE
+_FORMS = {0x0: "<u8", 0x2: "<u2", 0x3: "<u4", 0x4: "<u8", 0xA: "<u2", 0xB: "<u4", 0xC: "<u8"}  # by DW_EH_PE's low bits
 _LONGEST_KIND = 256  # bytes of a CIE that are read
 
 _HIGHEST = np.uint64(np.iinfo(np.uint64).max)
@@ -139,9 +129,7 @@ def _encoding(loaded: npt.NDArray[np.uint8], place: int) -> int:
     at = 0
     for _ in range(2 if data[8] == 1 else 3):  # code alignment, data alignment, and the return address register
         at = _past_number(rest, at)
-    at = _past_number(
-        rest, at + (data[8] == 1)
-    )  # the register has one byte in version 1; then the length of the augmentation data
+    at = _past_number(rest, at + (data[8] == 1))  # one byte in version 1; then the length of the data
     for letter in augmentation[1:]:
         if letter == ord("R"):
             return rest[at] if at < len(rest) else 0xFF

@@ -1,5 +1,4 @@
-"""The `process.executable.build_id.htlhash` of a binary, which identifies binaries without a build-id, such as
-jaxlib's.
+"""The hash that identifies binaries without a build-id, such as jaxlib's: `process.executable.build_id.htlhash`.
 
 OpenTelemetry (https://opentelemetry.io/docs/specs/otel/profiles/mappings) defines it: the first 16 bytes of the SHA-256
 of the first 4 KiB, the last 4 KiB and the length (8 bytes, big-endian).

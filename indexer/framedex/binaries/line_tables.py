@@ -49,7 +49,7 @@ class KeptLineTables:
         if not tables or kept[:_CHECK] != _check(tables):
             return None
         with suppress(OSError):
-            os.utime(file)  # used now
+            os.utime(file)  # mark as recently used
         return tables
 
     def keep(self, tables: bytes) -> None:

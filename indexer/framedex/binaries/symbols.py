@@ -56,9 +56,7 @@ class SymbolTable:
         """Read the tables; `names_exports_only`: they name only the binary's exports."""
         self.names_exports_only = names_exports_only
         self._tables = tables
-        self._begin = list(
-            accumulate((len(table.strings) for table in tables), initial=0)
-        )  # the offset of each table's strings in all strings
+        self._begin = list(accumulate((len(table.strings) for table in tables), initial=0))  # of each table's strings
         functions, self._folded = _one_for_each_address(
             [_functions(table, begin) for table, begin in zip(tables, self._begin, strict=False)]
         )

@@ -56,7 +56,9 @@ def test_a_folder_without_captures_is_told_what_was_looked_for_and_no_index_is_m
     (tmp_path / "given" / "a" / "b").mkdir(parents=True)
     result = _index(tmp_path, tmp_path / "given")
     assert result.exit_code == 1
-    assert "is no capture and holds none: there is no capture.json in it or up to 4 levels below." in result.stderr
+    assert (
+        "is not a capture and contains none: there is no capture.json in it or up to 4 levels below." in result.stderr
+    )
     assert "framedex run -o DIR" in result.stderr
     assert not (tmp_path / "index.db").exists()
 

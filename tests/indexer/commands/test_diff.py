@@ -45,7 +45,7 @@ def test_a_file_is_named_for_pages_alone(project: Project, monkeypatch: pytest.M
     monkeypatch.chdir(project.folder)
     for form in ("text", "json"):
         result = CliRunner().invoke(cli, ["diff", "1", "1", "--format", form, "-o", "diff.txt"])
-        assert result.exit_code == 2 and "-o is of --format html only" in result.stderr
+        assert result.exit_code == 2 and "-o works with --format html only" in result.stderr
         assert CliRunner().invoke(cli, ["diff", "1", "1", "--format", form]).exit_code == 0
 
 

@@ -65,7 +65,7 @@ def test_without_an_index_the_installation_is_told_and_the_next_step(
     monkeypatch.setattr(software, "looks", lambda: first)
     code, out, errors = run("doctor", "--python", "/nowhere/python")
     assert code == 0 and "framedex run" in errors and "framedex index" in errors
-    assert f"framedex      {VERSION}" in out and "is not a Python that can be run" in out
+    assert f"framedex      {VERSION}" in out and "cannot be run as Python" in out
     document = json.loads(run("doctor", "--json", "--python", "/nowhere/python")[1])
     assert (document["index"], document["sources"], document["captures"]) == (None, None, [])
 
@@ -147,7 +147,7 @@ def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "python").chmod(0o755)
     monkeypatch.setattr(software, "looks", lambda: ())
     found = looked_at("--python", str(tmp_path / "python"))
-    assert "is not a Python that can be run" in found["mock TPU"]["text"]
+    assert "cannot be run as Python" in found["mock TPU"]["text"]
     found = looked_at("--python", "/nowhere/python")
     assert not found["JAX"]["is_well"] and not found["plug-ins"]["is_well"]
 

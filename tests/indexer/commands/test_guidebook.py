@@ -88,7 +88,7 @@ def test_a_folder_of_someone_else_beside_the_index_is_left_alone(run: Run, tmp_p
 
     result = run()
 
-    assert result.exit_code == 1 and "no guidebook of framedex" in result.stderr
+    assert result.exit_code == 1 and "not a framedex guidebook" in result.stderr
     assert ".framedex/guidebook is there already" in result.stderr
 
 
@@ -147,12 +147,12 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
     ("arguments", "status", "said"),
     [
         (("missing",), 2, "does not exist"),
-        (("empty",), 1, "is no capture and holds none"),
+        (("empty",), 1, "is not a capture and contains none"),
         (("other.json",), 1, "holds no observations"),
         (("kept.json", "--compare", "mock", "cuda", "--out", "site"), 1, "No run is of 'cuda'"),
-        (("kept.json", "--capture", "1"), 2, "name no captures with it"),
+        (("kept.json", "--capture", "1"), 2, "do not name folders or files with it"),
         (("kept.json", "--repository", "javascript:alert(1)"), 2, "begins with https://"),
-        (("kept.json", "--out", "full"), 1, "no guidebook of framedex"),
+        (("kept.json", "--out", "full"), 1, "not a framedex guidebook"),
         (("kept.json", "--out", "other.json"), 2, "is a file"),
         (("kept.json", "--out", "."), 1, "is the folder that you are in"),
         (("kept.json", "--observations", "nowhere/kept.json"), 1, "another place with --observations"),

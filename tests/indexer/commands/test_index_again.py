@@ -168,7 +168,7 @@ def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> N
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=_environment())
 
     assert done.returncode == 128 + signal.SIGINT
-    assert "Nothing of the rebuild is kept" in done.stderr and "--source" in done.stderr
+    assert "The rebuild was discarded" in done.stderr and "--source" in done.stderr
     with Index.open(project / ".framedex" / "index.db") as index:
         assert len(index.captures()) == 1
     with Store(project / ".framedex" / "index.db") as store:
@@ -205,7 +205,7 @@ def test_a_file_that_was_never_an_index_is_left_as_it_is(project: Path, option: 
     result = CliRunner().invoke(cli, ["--index", str(notes), "index", *option])
 
     assert result.exit_code == 1
-    assert "notes.md is no framedex index" in result.stderr and "--index" in result.stderr
+    assert "notes.md is not a framedex index" in result.stderr and "--index" in result.stderr
     assert notes.read_text() == "# Notes\n"
     assert sorted(path.name for path in project.iterdir()) == [".framedex", "notes.md"]
 

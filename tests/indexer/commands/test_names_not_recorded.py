@@ -117,7 +117,7 @@ def test_the_id_of_a_call_and_a_place_go_to_their_verbs(run: Run) -> None:
 def test_a_call_of_another_capture_is_not_said_to_be_in_none(run: Run) -> None:
     told = run("trace", "99", "--capture", "1")
 
-    assert "no call 99 in what --capture names" in told and "`framedex trace 99`" in told
+    assert "Call 99 is not in the captures of --capture" in told and "`framedex trace 99`" in told
 
 
 def test_a_line_zero_is_refused_and_of_a_range_the_first_line_counts(run: Run) -> None:

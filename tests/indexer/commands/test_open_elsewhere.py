@@ -137,7 +137,7 @@ def test_without_a_checkout_the_page_is_opened(desk: Desk, number: int) -> None:
     assert desk.told("vim") == []
     (opened,) = desk.told("browser")
     assert opened.startswith("https://") and f"/blob/{commit}/glue/glue.cc#L4" in opened
-    assert "glue/glue.cc:4 is not on this machine: its public page was opened" in " ".join(result.stderr.split())
+    assert "glue/glue.cc:4 is not on this machine. Opened its public page" in " ".join(result.stderr.split())
 
 
 def test_a_path_that_was_shortened_for_a_narrow_terminal_is_found(desk: Desk) -> None:

@@ -135,7 +135,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
         ("/proc/self/cwd/external/xla/nobody.cc:3", "There is no file /proc/self/cwd/external/xla/nobody.cc"),
         ("xla::Nobody::Knows", "No source is known for xla::Nobody::Knows"),
         ("nobody_knows", "There is no file nobody_knows"),
-        ('  File "<frozen importlib._bootstrap>", line 241, in f', "is no file: Python made that code"),
+        ('  File "<frozen importlib._bootstrap>", line 241, in f', "is not a file: the code is generated"),
         ("/dev/null", "/dev/null is not a regular file"),
         ("src", "src is a folder"),
         ("https://example.com/a.cc#L1", "an address of the web"),
@@ -194,7 +194,7 @@ def test_a_recorded_function_without_a_definition_is_where_it_was_recorded(
     ("links", "said"),
     [
         ('[links]\n"/build" = "https://example.com/{path}#L{line}"\n', "https://example.com/moved.cc#L20"),
-        ("", "The index knows no source of jax::Moved"),
+        ("", "The index has no source for jax::Moved"),
     ],
 )
 def test_a_function_of_a_file_of_another_machine_starts_no_editor(

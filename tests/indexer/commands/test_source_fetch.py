@@ -181,7 +181,7 @@ def test_a_mirror_may_be_a_folder(recorded: Recorded, form: str) -> None:
 def test_a_mirror_that_is_no_repository_is_told(recorded: Recorded, tmp_path: Path) -> None:
     recorded.settings(f'[mirrors]\njax = "{tmp_path}"\n')
     result = run("fetch", "--yes", "--mirrors")
-    assert result.exit_code == 1 and "is no clone that git reads" in result.stderr
+    assert result.exit_code == 1 and "is not a git clone" in result.stderr
 
 
 def test_a_clone_makes_it_work_without_a_network(recorded: Recorded) -> None:
@@ -228,7 +228,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_index_stays(recorded: Recorded) -> Non
     processes.append(subprocess.Popen(command, cwd=recorded.folder, stdout=-1, stderr=-1, text=True))
     _, said = processes[0].communicate()
     assert processes[0].returncode == 128 + signal.SIGINT
-    assert "Interrupted. What has come is kept" in said
+    assert "Interrupted. The download is kept" in said
     assert (recorded.folder / ".framedex" / "index.db").read_bytes() == before
     recorded.server.before = lambda _number: True
     assert run("fetch", "--yes", "--mirrors").exit_code == 0

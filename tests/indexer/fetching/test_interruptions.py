@@ -176,6 +176,6 @@ def test_a_checkout_that_was_damaged_is_told_with_the_remedy(cache: SourceCache,
     wanted = xla(head(repository))
     folder = fetch(cache, wanted, Clone.at(repository))
     (folder / ".git" / "HEAD").write_text("nothing\n")
-    with pytest.raises(FramedexError, match="is not the checkout") as error:
+    with pytest.raises(FramedexError, match="is not the expected checkout") as error:
         fetch(cache, wanted, Clone.at(repository))
     assert "fetch --remove xla" in error.value.remedy

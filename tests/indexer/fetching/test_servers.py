@@ -95,7 +95,7 @@ def test_a_server_that_wants_a_password_asks_nobody(cache: SourceCache, reposito
     with served(repository.parent) as server, pytest.raises(FramedexError) as error:
         server.wants_password = True
         fetch(cache, xla(head(repository)), Remote(f"{server.address}/xla.git"))
-    assert "asks nobody for a password" in error.value.remedy
+    assert "cannot ask for a password" in error.value.remedy
 
 
 def test_the_ssh_that_the_user_names_is_taken(

@@ -34,7 +34,7 @@ def test_without_options_all_is_as_usual() -> None:
         ("'", "cannot be read: No closing quotation"),
         ("--ring", "--ring needs a size"),
         ("--limit lots", "is not a number of bytes"),
-        ("--plugin libtpu --hbm 1GiB", "a plug-in has its own"),
+        ("--plugin libtpu --hbm 1GiB", "not for a plug-in"),
         ("run", "unexpected extra argument"),
         ("--behaviour /nowhere.py", "cannot be read: No such file"),
     ],

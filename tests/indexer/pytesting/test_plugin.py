@@ -339,9 +339,9 @@ def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
     [
         ("test_compiles", ["step was compiled 3 times, 1 is allowed (model.py:*=1)", "model.py:15 in train"]),
         ("test_compiles", ["x was float32[3], [4], [5]", "Over the budget of this test"]),
-        ("test_typo_of_a_budget", ["framedex knows no budget 'compile'", "Did you mean compiles?"]),
+        ("test_typo_of_a_budget", ["Unknown budget 'compile'", "Did you mean compiles?"]),
         ("test_fails_by_itself", ["assert 'a text' == 'another text'", "what it printed"]),
-        ("test_asked_late", ["It was not known that this test is to be recorded", "Name `recorded` among"]),
+        ("test_asked_late", ["This test was not marked for recording", "Add `recorded` to its arguments"]),
         ("test_ends_its_process", ["ended with status 3 before it was through"]),
     ],
 )

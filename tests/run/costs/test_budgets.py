@@ -183,7 +183,7 @@ def test_budgets_of_the_settings_hold_and_options_go_before_them(
     (tmp_path / "framedex.toml").write_text("[budgets]\ncompile = 1\n")
     found = check(index)
     assert found.exit_code == 1
-    assert "framedex.toml: framedex knows no budget 'compile'." in found.stderr
+    assert "framedex.toml: Unknown budget 'compile'." in found.stderr
     assert "Did you mean compiles?" in found.stderr
 
 

@@ -166,7 +166,7 @@ def test_where_jax_was_there_before_a_process_of_its_own_is_recorded(tmp_path: P
     ).cells
     assert told(opened) == ""
     for cell in (load, here):
-        assert "JAX opened its devices before framedex was there" in told(cell) and "--fresh" in told(cell)
+        assert "JAX initialised its devices before framedex was loaded" in told(cell) and "--fresh" in told(cell)
     assert "it ran" not in told(here)
     assert "4.0" in told(apart)
     assert "cell In[4] line 3" in shown(apart)

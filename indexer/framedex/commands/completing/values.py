@@ -31,9 +31,7 @@ Items = list[CompletionItem[Any]]
 
 def values_of(context: click.Context, asked: click.Command | click.Parameter, incomplete: str) -> Items | None:
     """The candidates for a parameter; None if click's own candidates apply."""
-    is_of_store = (
-        context.parent is not None and context.parent.info_name == "fleet"
-    )  # a capture of a store, not of an index
+    is_of_store = context.parent is not None and context.parent.info_name == "fleet"  # not of an index
     if not isinstance(asked, click.Parameter) or is_of_store:
         return None
     if isinstance(asked, click.Option):

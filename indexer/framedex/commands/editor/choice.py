@@ -81,9 +81,7 @@ def _of_this_terminal(environment: Mapping[str, str]) -> list[str] | None:
 
 def _vscode(environment: Mapping[str, str], path: str) -> list[str] | None:
     """VS Code or a derivative. In a remote window it needs that window's socket: None without it."""
-    if window := environment.get(
-        "VSCODE_IPC_HOOK_CLI"
-    ):  # code-server or a remote window, whose program is first on the PATH
+    if window := environment.get("VSCODE_IPC_HOOK_CLI"):  # code-server or a remote window: the first on the PATH
         program = _first_folder_with(CODE, path) if _listens(window) else None
     else:
         program = _first_on(path, CODE) if environment.get("TERM_PROGRAM") == "vscode" else None

@@ -1,5 +1,4 @@
-"""The binaries of native frames, with the source of their names, so that names are read again if a better source
-appears."""
+"""The binaries of native frames, with the source of their names. Names are read again if a better source appears."""
 
 from __future__ import annotations
 

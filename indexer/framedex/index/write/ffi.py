@@ -1,8 +1,8 @@
 """Write the FFI part of a capture: its targets, sites and handlers, and the site of each handler run.
 
 The Python stack of a site is an ordinary path in the tree of nodes. The stack of a run with one sure site leads to two
-nodes: to the handler below XLA's frames, and to the handler below the frames of the `ffi_call`. Queries for lines,
-functions and neighbours therefore cross from one to the other without special code.
+nodes. One is the handler below XLA's frames, the other the handler below the frames of the `ffi_call`. Queries for
+lines, functions and neighbours therefore cross from one to the other without special code.
 """
 
 from __future__ import annotations
@@ -151,8 +151,7 @@ class FfiWriter:
         )
 
     def _add_described_sites(self) -> list[tuple[int, int]]:
-        """Add the sites that the capture describes; return (id, leaf) of known sites with a more complete description
-        now."""
+        """Add the sites that the capture describes; return (id, leaf) of known sites with a better description now."""
         late = []
         flat = iter(self._frames([frame for site in self._records.sites for frame in site.frames]))
         for site in self._records.sites:

@@ -46,8 +46,7 @@ def frame_ids(
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """A stack as leaves of the tree (0: none): of the merged or native chain, of the separate Python chain, and of its
-    site."""
+    """A stack as leaves of the tree (0: none): the merged or native chain, the separate Python chain, and its site."""
 
     leaf: int
     python_leaf: int

@@ -1,6 +1,7 @@
-"""Removing captures: the index is then what it would be had they never been read.
+"""Remove captures, so that the index is as if they had never been read.
 
-Source files that were read for their frames stay, and the names of boundary functions: both are of use for others.
+Source files that were read for their frames stay, and so do the names of boundary functions: other captures may use
+both.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _LEAVES = (
 
 
 def forget_calls(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove a capture's calls, and what is told of each. What they passed through stays, and so do the totals."""
+    """Remove a capture's calls and all data about single calls. Their stacks and the totals stay."""
     query = "SELECT first_call, last_call FROM captures WHERE id = ? AND first_call IS NOT NULL"
     for span in connection.execute(query, (capture,)).fetchall():
         forget_causal_links(connection, *span)
@@ -45,7 +46,7 @@ def forget_calls(connection: sqlite3.Connection, capture: int) -> None:
 
 
 def remove_captures(connection: sqlite3.Connection, captures: Collection[int]) -> None:
-    """Remove these captures with all that no other one has, and make the totals anew."""
+    """Remove these captures and everything that only they use, and rebuild the totals."""
     for capture in captures:
         forget_calls(connection, capture)
         connection.execute("DELETE FROM builds WHERE capture = ?", (capture,))
@@ -58,7 +59,7 @@ def remove_captures(connection: sqlite3.Connection, captures: Collection[int]) -
 
 def _drop_unused_stacks(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM stacks WHERE id NOT IN (SELECT stack FROM call_kinds)")
-    # A site that no run is of, and of which nothing is told to be wrong, is shown nowhere.
+    # A site without runs and without problems is not shown anywhere.
     connection.execute(
         "DELETE FROM ffi_sites WHERE id NOT IN (SELECT site FROM ffi_candidates)"
         " AND key NOT IN (SELECT s.value FROM ffi_problems p, json_each(p.sites) s)"
@@ -67,7 +68,7 @@ def _drop_unused_stacks(connection: sqlite3.Connection) -> None:
         f"WITH RECURSIVE up(node) AS ({_LEAVES} UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node)"
         " DELETE FROM nodes WHERE id NOT IN up"
     )
-    # The samples of other captures, of which there may have been no room, come in their place.
+    # Replace them by samples of other captures, which may have been over the limit.
     connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
     connection.execute(
         "INSERT OR IGNORE INTO stack_samples SELECT stack, boundary, arguments FROM ("
@@ -80,7 +81,7 @@ def _drop_unused_stacks(connection: sqlite3.Connection) -> None:
 
 
 def _drop_unused_functions(connection: sqlite3.Connection) -> None:
-    """Drop the frames on no stack and what only they have: functions, binaries, and states of files."""
+    """Delete the frames on no stack, and the functions, binaries and states of files that only they use."""
     connection.execute("DELETE FROM ffi_handlers WHERE frame NOT IN (SELECT frame FROM nodes)")
     connection.execute(
         "DELETE FROM frames WHERE id NOT IN (SELECT frame FROM nodes"

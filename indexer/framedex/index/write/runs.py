@@ -1,4 +1,4 @@
-"""Which run a capture is of: a number that captures of one `framedex run` share, and that is greater for later runs."""
+"""The run of a capture: a number that captures of one `framedex run` share, and that is greater for later runs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def run_of(connection: sqlite3.Connection, record: CaptureRecord, known: int | None) -> int:
-    """The number of the run: when it began (ms since 1970), or the next that is free.
+    """Return the number of the run: its beginning (ms since 1970), or the next free number.
 
-    A capture that was recorded without `framedex run` is a run of its own. One that is `known` by its id keeps its run.
+    A capture that was recorded without `framedex run` is a run of its own. A capture `known` by its id keeps its run.
     """
     if known is not None:
         (run,) = connection.execute("SELECT run FROM captures WHERE id = ?", (known,)).fetchone()

@@ -1,4 +1,4 @@
-"""Writing source files in bulk: rows by the hundred thousand, one transaction for each batch of files."""
+"""Write source files in bulk: hundreds of thousands of rows, in one transaction per batch of files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def replace_files(
     roots: Mapping[str, int],
     source_map: int | None = None,
 ) -> int:
-    """Store files in place of what was known of them, and count the definitions that are new.
+    """Replace the stored data of files; return the number of new definitions.
 
-    `roots` is the id of the root that each path belongs to, if it belongs to one; `source_map` that of the map that
-    they all come from. A file whose content is as it was gets its new time only.
+    `roots` maps a path to the id of its root, if it belongs to one. `source_map` is the id of the map that contains all
+    the files. If the content of a file has not changed, only its time is updated.
     """
     ids = file_ids(connection, [file.path for file in files])
     known = _known_contents(connection, list(ids.values()))
@@ -52,7 +52,7 @@ def replace_files(
     add_names(connection, new_names)
     drop_unused_names(connection, old_names - new_names)
     owe(connection, [ids[file.path] for file in changed])
-    if any(file.language in GENERATING for file in changed):  # their definitions stand for functions of any name
+    if any(file.language in GENERATING for file in changed):  # their definitions may match functions of any name
         connection.execute(
             "INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM functions WHERE file IS NULL"
         )
@@ -84,12 +84,12 @@ def _add_definitions(connection: sqlite3.Connection, files: Sequence[ExtractedFi
 
 
 def forget_definitions(connection: sqlite3.Connection, files: Sequence[int]) -> None:
-    """Remove what is known to be in these files."""
+    """Remove the definitions in these files."""
     drop_unused_names(connection, _forget(connection, files))
 
 
 def _forget(connection: sqlite3.Connection, files: Sequence[int]) -> set[str]:
-    """Remove the definitions in these files, and return their short names."""
+    """Remove the definitions in these files; return their short names."""
     owe(connection, files)
     names: set[str] = set()
     for file in files:
@@ -104,7 +104,7 @@ def _forget(connection: sqlite3.Connection, files: Sequence[int]) -> set[str]:
 
 
 def owe(connection: sqlite3.Connection, files: Sequence[int]) -> None:
-    """Note that recorded functions with the short names defined in these files have to be looked up again."""
+    """Mark the recorded functions with the short names defined in these files for a new look-up."""
     connection.execute(
         f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}"
         " AND short_name IN (SELECT short_name FROM functions)",

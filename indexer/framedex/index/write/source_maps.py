@@ -1,4 +1,4 @@
-"""Writing source maps: one that is imported takes the place of that of its component that was there before."""
+"""Write source maps: an imported map replaces the previous map of its component."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from framedex.model import SourceMapInfo
 def replace_map(
     connection: sqlite3.Connection, info: SourceMapInfo, origin: str, modified: int, size: int
 ) -> tuple[SourceMapInfo | None, int]:
-    """Put a map in place of that of its component, which is forgotten; returns that (if any) and the new id.
+    """Replace the map of a component; returns the replaced map (None if there was none) and the new id.
 
-    `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
+    `origin` is the imported file, with its mtime in ns and its size in bytes.
     """
     replaced = remove_map(connection, info.component)
     identifier = connection.execute(
@@ -31,7 +31,7 @@ def replace_map(
 
 
 def use_release_map(connection: sqlite3.Connection, info: SourceMapInfo, release: str) -> None:
-    """Remember the map of a release of jaxlib, for the places that are in it."""
+    """Store the map of a release of jaxlib that locations refer to."""
     connection.execute(
         f"INSERT OR IGNORE INTO source_maps({SOURCE_MAP_COLUMNS}, prefix, release) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (*_columns(info), info.prefix, release),
@@ -39,12 +39,12 @@ def use_release_map(connection: sqlite3.Connection, info: SourceMapInfo, release
 
 
 def _columns(info: SourceMapInfo) -> tuple[object, ...]:
-    """The values of SOURCE_MAP_COLUMNS."""
+    """Return the values of SOURCE_MAP_COLUMNS."""
     return info.component, info.repository, info.commit, info.is_dirty, info.tool, info.is_nearest
 
 
 def remove_map(connection: sqlite3.Connection, component: str) -> SourceMapInfo | None:
-    """Forget the map of a component with all its files, and return what it was of; None if there was none."""
+    """Remove the map of a component with all its files; return its info, None if there was no map."""
     query = f"SELECT {SOURCE_MAP_COLUMNS}, id FROM source_maps WHERE component = ? AND release IS NULL"
     row = connection.execute(query, (component,)).fetchone()
     if row is None:

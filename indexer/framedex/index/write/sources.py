@@ -1,4 +1,4 @@
-"""The part of the index that knows source trees: roots, files, definitions, and where functions were found in them."""
+"""The source tables of the index: roots, files, definitions, and the locations of functions in them."""
 
 from __future__ import annotations
 
@@ -40,34 +40,34 @@ _FILES_OF_ROOT = """
 
 @dataclass(frozen=True, slots=True)
 class SourceTables:
-    """The source tables of an open index. Writes belong into a transaction of the `Store` that this is part of."""
+    """The source tables of an open index. Write only inside a transaction of the `Store` that owns them."""
 
     connection: sqlite3.Connection
     path: Path
 
     def roots(self) -> list[str]:
-        """The source folders to keep indexed."""
+        """Return the source folders to keep indexed."""
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
 
     def remove_root(self, root: str) -> bool:
-        """Forget a source folder with all that was read from it; False if it was none."""
+        """Remove a source folder with all its files; return False if it was not a source folder."""
         files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
         self.remove_files(files)
         return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
 
     def add_root(self, root: str) -> None:
-        """Remember a source folder (absolute path)."""
+        """Store a source folder (absolute path)."""
         self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
 
     def path_rules(self) -> list[PathRule]:
-        """Where recorded paths are here, by the settings of the project."""
+        """Return the project's rules for mapping recorded paths to local paths."""
         return [
             PathRule(before, Path(after))
             for before, after in self._rows("SELECT before, after FROM path_rules ORDER BY before")
         ]
 
     def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
-        """Remember these rules, and no others."""
+        """Replace the stored rules by these rules."""
         rows = {storable(rule.before.rstrip("/") or "/"): storable(str(rule.after)) for rule in rules}
         if rows == dict(self._rows("SELECT before, after FROM path_rules")):
             return
@@ -75,14 +75,14 @@ class SourceTables:
         self.connection.executemany("INSERT INTO path_rules(before, after) VALUES (?, ?)", rows.items())
 
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """(mtime in ns, size) of every source file that was parsed here, by path."""
+        """Return (mtime in ns, size) of every source file that was parsed here, by path."""
         rows = self._rows(
             "SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
         )
         return {path: (modified, size) for path, modified, size in rows}
 
     def frame_files(self) -> list[str]:
-        """The files that exact frames point to: worth reading even outside the roots."""
+        """Return the files of exact locations, which are worth reading even outside the roots."""
         return [
             path
             for (path,) in self._rows(
@@ -94,9 +94,8 @@ class SourceTables:
         ]
 
     def binaries_of_lone_files(self) -> dict[str, set[str]]:
-        """The files of native code that are in no source folder and no map, each with the binaries that have exact
-        frames in it.
-        """
+        """Return the native source files in no source folder and no map, with the binaries that have exact frames in
+        them."""
         rows = self._rows(
             "SELECT DISTINCT f.path, m.path FROM source_files s JOIN files f ON f.id = s.file"
             " LEFT JOIN frames fr ON fr.file = s.file AND fr.how = 'exact' LEFT JOIN modules m ON m.id = fr.module"
@@ -108,7 +107,7 @@ class SourceTables:
         return found
 
     def recorded_files(self) -> list[str]:
-        """The paths that debug information, code objects and programs name, of whatever machine they are."""
+        """Return the paths in debug information, code objects and programs, from whatever machine they are."""
         query = (
             "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames"
             " UNION SELECT recorded_file FROM program_frames) ORDER BY path"
@@ -116,7 +115,7 @@ class SourceTables:
         return [path for (path,) in self._rows(query)]
 
     def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
-        """The frames that were recorded in these files."""
+        """Return the frames that were recorded in these files."""
         rows = self._rows(
             "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
             " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
@@ -128,18 +127,16 @@ class SourceTables:
     def replace_files(
         self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
     ) -> int:
-        """Store read files in place of what was known of them, and count the definitions that are new.
+        """Replace the stored data of files; return the number of new definitions.
 
-        `roots` is the root that a path belongs to, if it belongs to one; `source_map` the id of the map that they come
-        from, if they do.
+        `roots` maps a path to its root, if it belongs to one. `source_map` is the id of the map that contains the
+        files, if any.
         """
         ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
         return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()}, source_map)
 
     def assign_roots(self, roots: Mapping[str, str]) -> None:
-        """Have files that were read before belong to these roots, by path; where that is new, look again for what they
-        define.
-        """
+        """Assign stored files to these roots, by path. Definitions of a file with a new root are looked up again."""
         ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
         rows = self._rows("SELECT s.file, f.path, s.root FROM source_files s JOIN files f ON f.id = s.file")
         moved = [(ids[roots[path]], file) for file, path, root in rows if path in roots and ids[roots[path]] != root]
@@ -147,7 +144,7 @@ class SourceTables:
         owe(self.connection, [file for _, file in moved])
 
     def extracted_file(self, path: str) -> ExtractedFile | None:
-        """A file with all its definitions and calls, as it was read; None if it was not."""
+        """Return a stored file with all its definitions and calls; None if it was not read."""
         rows = self._rows(
             "SELECT s.file, s.language, s.modified, s.size, s.content, s.errors, s.problems"
             " FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?",
@@ -164,45 +161,46 @@ class SourceTables:
         return ExtractedFile(path, language, modified, size, content, errors, definitions, tuple(json.loads(problems)))
 
     def maps(self) -> list[SourceMapInfo]:
-        """The source maps whose definitions are known."""
+        """Return the source maps with stored definitions."""
         with translated(self.path):
             return known_maps(self.connection)
 
     def replace_map(
         self, info: SourceMapInfo, origin: str, modified: int, size: int
     ) -> tuple[SourceMapInfo | None, int]:
-        """Put a map in place of that of its component, which is forgotten; returns that (if any) and the new id.
+        """Replace the map of a component; returns the replaced map (None if there was none) and the new id.
 
-        `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
+        `origin` is the imported file, with its mtime in ns and its size in bytes.
         """
         return source_maps.replace_map(self.connection, info, origin, modified, size)
 
     def remove_map(self, component: str) -> SourceMapInfo | None:
-        """Forget the map of a component, and return what it was of; None if there was none."""
+        """Remove the map of a component; return its info, None if there was no map."""
         return source_maps.remove_map(self.connection, component)
 
     def is_map_known(self, origin: str, modified: int, size: int) -> bool:
-        """Whether a map was read from this file when it was in this state."""
+        """Return whether a map was read from this file in this state."""
         known = (storable(origin), modified, size)
         return bool(self._rows("SELECT 1 FROM source_maps WHERE path = ? AND modified = ? AND size = ?", *known))
 
     def map_origin(self, component: str) -> str | None:
-        """The file that the map of a component was read from; None if there is no such map."""
+        """Return the file that the map of a component was read from; None if there is no such map."""
         rows = self._rows("SELECT path FROM source_maps WHERE component = ? AND release IS NULL", component)
         return rows[0][0] if rows else None
 
     def use_release_maps(self, maps: Iterable[tuple[SourceMapInfo, str]]) -> None:
-        """Remember release maps that places are in, each with the release that it is of."""
+        """Store the release maps that locations refer to, each with its release."""
         for info, release in maps:
             source_maps.use_release_map(self.connection, info, release)
 
     def state_of_release_maps(self) -> str | None:
-        """In which state the release maps were when functions were last owed a look-up in them; None for never."""
+        """Return the state of the release maps when functions were last marked for a look-up in them; None for never.
+        """
         rows = self._rows("SELECT state FROM release_maps")
         return rows[0][0] if rows else None
 
     def owe_to_release_maps(self, state: str) -> None:
-        """Owe the functions that nothing else places a look-up in release maps, which are now in this state."""
+        """Mark the functions without another location for a look-up in the release maps, which now have this state."""
         self.connection.execute("DELETE FROM release_maps")
         self.connection.execute("INSERT INTO release_maps(state) VALUES (?)", (state,))
         self.connection.execute(
@@ -211,45 +209,45 @@ class SourceTables:
         )
 
     def forget_state_of_release_maps(self) -> None:
-        """Have functions owed a look-up in release maps again, whatever state these are in then."""
+        """Clear the stored state of the release maps, so that functions are looked up in them again."""
         self.connection.execute("DELETE FROM release_maps")
 
     def revisions(self) -> set[tuple[str, str, str]]:
-        """The components that were recorded, each as its name, the release that it came in, and its commit."""
+        """Return the recorded components, each as its name, its release, and its commit."""
         return {row[:3] for row in self._rows("SELECT DISTINCT component, version, revision FROM builds")}
 
     def module_folders(self) -> set[str]:
-        """The folders of the binaries that were recorded."""
+        """Return the folders of the recorded binaries."""
         rows = self._rows("SELECT DISTINCT path FROM modules WHERE path LIKE '/%'")
         return {path.rpartition("/")[0] for (path,) in rows}
 
     def remove_files(self, paths: Iterable[str]) -> None:
-        """Forget source files that are gone, with their definitions."""
+        """Remove deleted source files, with their definitions."""
         files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", json_list(paths))]
         forget_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
 
     def macros(self, root: str) -> str:
-        """What was learnt from the source files read so far, one macro a line.
+        """Return the macros of the source files read so far, one per line.
 
-        The last of a name counts: that of the tree at `root`, and only without one that of another tree.
+        The last macro of a name counts. Macros of the tree at `root` come after the macros of other trees.
         """
         rows = self._rows("SELECT macro FROM macros ORDER BY root = ?, root, macro", storable(root))
         return "".join(f"{macro}\n" for (macro,) in rows)
 
     def add_macros(self, root: str, macros: str) -> None:
-        """Remember macros of the tree at `root`, one a line."""
+        """Store macros of the tree at `root`, one per line."""
         lines = [(storable(root), storable(line)) for line in macros.splitlines()]
         self.connection.executemany("INSERT OR IGNORE INTO macros(root, macro) VALUES (?, ?)", lines)
 
     def unplaced_functions(self) -> list[UnplacedFunction]:
-        """The functions whose definitions, or whose frames, changed since they were last looked up."""
+        """Return the functions whose definitions or frames have changed since they were last looked up."""
         return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
 
     def unlocated_functions(self) -> list[UnplacedFunction]:
-        """The native functions, glue left out, of which no place in any source is known, or not any more.
+        """Return the native functions, except glue, without a location in any source, or whose location is stale.
 
-        What a release map knows of a function is no reason to leave its source unread.
+        A location from a release map does not count, so that the source itself is still read.
         """
         lost = (
             "fn.short_name IN (SELECT short_name FROM unmatched) AND fn.file NOT IN (SELECT file FROM source_files)"
@@ -278,14 +276,14 @@ class SourceTables:
         ]
 
     def definitions(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
-        """The (path, definition) pairs with this short name in files of a language, in order of path and line.
+        """Return the (path, definition) pairs with this short name in files of a language, in order of path and line.
 
-        Where a source tree and a map have the same file, the tree's definitions are given.
+        If a source tree and a map have the same file, the definitions of the tree are returned.
         """
         return [(path, definition(*columns)) for path, *columns in self._rows(DEFINITIONS_NAMED, short_name, language)]
 
     def open_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
-        """The frames of these functions that have no exact line, once for each function that they were seen to call."""
+        """Return the frames of these functions that have no exact line, once per callee."""
         rows = self._rows(
             "SELECT DISTINCT fr.id, fr.function, m.path, m.build_id, m.fingerprint, fr.offset, called.symbol"
             " FROM frames fr JOIN modules m ON m.id = fr.module JOIN nodes n ON n.frame = fr.id"
@@ -299,11 +297,11 @@ class SourceTables:
         return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), unsigned(row[5]), row[6]) for row in rows]
 
     def definitions_in(self, path: str) -> list[Definition]:
-        """The functions of a file, and what else calls something in it, with their calls."""
+        """Return the functions of a file and its other callers, with their calls."""
         return definitions_with_calls(self._rows(DEFINITIONS_WITH_CALLS, path))
 
     def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
-        """The definitions of a file with their short names, without their calls."""
+        """Return the definitions of a file with their short names, without their calls."""
         rows = self._rows(
             "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions"
             " WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY line, id",
@@ -312,22 +310,23 @@ class SourceTables:
         return [(short_name, definition(*columns)) for short_name, *columns in rows]
 
     def place_programs(self, files: Mapping[str, str]) -> None:
-        """Record in which files here the lines of programs are, by the recorded ones; others are where they were."""
+        """Store the local files of program lines, by recorded file; other lines keep the recorded file."""
         with translated(self.path):
             placing.place_programs(self.connection, files)
 
     def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
-        """Record where frames are whose recorded files are others here; those not named are where they were recorded.
+        """Store the locations of frames whose recorded files have another path here; other frames keep the recorded
+        one.
 
-        A Python function goes to the file of its frames.
+        A Python function gets the file of its frames.
         """
         with translated(self.path):
             placing.place_recorded(self.connection, placements)
 
     def write_placements(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
-        """Record where functions were found, and give the same place to their frames that have no line of their own.
+        """Store the locations of functions, and give them to their frames without a line of their own.
 
-        `frames` are those of them whose calls were found; exact lines stay.
+        `frames` are the frames whose calls were found. Exact lines stay.
         """
         placing.write_placements(self.connection, placements, frames)
 

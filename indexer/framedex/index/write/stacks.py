@@ -1,4 +1,4 @@
-"""The stacks of a capture as rows of the index, those of FFI runs with the site that they were run for."""
+"""The stacks of a capture as rows of the index. Stacks of FFI runs include the site of the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StackRow:
 
 
 class StackRows:
-    """The rows of a capture's stacks, which are made with it; `frames` as for `logical_frames`."""
+    """The rows of a capture's stacks, written on construction; `frames` is as for `logical_frames`."""
 
     def __init__(
         self, connection: sqlite3.Connection, tree: Tree, stacks: Sequence[Stack], frames: Sequence[Sequence[int]]
@@ -37,7 +37,7 @@ class StackRows:
         self.extend(stacks)
 
     def extend(self, stacks: Sequence[Stack]) -> None:
-        """Go on with more stacks: the first of them are those that are there."""
+        """Continue with more stacks; the known stacks come first in `stacks`."""
         leaf, frames = self._tree.leaf, self._frames
         added = [
             Chains(
@@ -55,7 +55,7 @@ class StackRows:
         self._rows += self._written(added)
 
     def row(self, stack: int, site: int = 0) -> StackRow:
-        """The row of a stack of the capture, by its place; `site` is the node of the `ffi_call` that it was run for."""
+        """Return the row of a stack of the capture, by its index; `site` is the node of its `ffi_call` (0: none)."""
         if not site:
             return self._rows[stack]
         found = self._at_sites.get((stack, site))
@@ -69,7 +69,7 @@ class StackRows:
         return found
 
     def entry(self, stack: int) -> int | None:
-        """The frame of the capture in which a stack ends, by its place; None where the stack is empty."""
+        """Return the index of the frame in which a stack ends; None if the stack is empty."""
         frames = self._stacks[stack].frames
         return frames[0] if frames else None
 

@@ -1,4 +1,4 @@
-"""Writing the index: captures and sources, in transactions of which each leaves it whole."""
+"""Write the index: captures and sources, in transactions that each leave it consistent."""
 
 from __future__ import annotations
 
@@ -46,11 +46,10 @@ _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM cap
 
 
 class Store:
-    """The writer of an index file: a context manager, made where the file is missing.
+    """The writer of an index file: a context manager that creates the file if it is missing.
 
-    Raises FramedexError with a remedy when the file is no index, damaged, locked, of another version, or cannot be
-    written; another writer is waited for with `patience`. One transaction may contain others: only the outermost
-    commits.
+    Raises FramedexError with a remedy if the file is not an index, is damaged, locked, of another version, or not
+    writable. It waits for another writer with `patience`. Transactions may be nested: only the outermost commits.
     """
 
     def __init__(self, path: Path, patience: Patience | None = None) -> None:
@@ -73,7 +72,7 @@ class Store:
 
     @classmethod
     def of_any_version(cls, path: Path, patience: Patience) -> Store:
-        """Open an index of whatever version, only to `clear` it."""
+        """Open an index of any version, only to `clear` it."""
         store = cls.__new__(cls)
         store._open(path, patience)
         return store
@@ -92,10 +91,10 @@ class Store:
             raise
         prepare(self._connection)
         self.moved_from = None
-        """Where its project was, if that was moved since the index was last opened."""
+        """The previous folder of its project, if the project was moved since the index was last opened."""
         self._depth = 0
         self._tree: Tree | None = None
-        self._state: int | None = None  # SQLite's number of what others have written
+        self._state: int | None = None  # SQLite's `data_version`, which changes when others write
         self._is_new = False
         self._opened = file_identity(path)
         self.sources = sources.SourceTables(self._connection, path)
@@ -110,18 +109,19 @@ class Store:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether something else than framedex has changed the file before it was opened (see `seal`)."""
+        """Return whether a program other than framedex had changed the file before it was opened (see `seal`)."""
         return self._seal.is_doubtful
 
     def check_structure(self) -> None:
-        """Raise DamagedIndexError if the file's structure is broken: tables made anew inside it would be, too."""
+        """Raise DamagedIndexError if the file's structure is broken: tables rebuilt inside it would be broken, too."""
         with translated(self.path):
             (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise damaged(self.path, found)
 
     def _check_tree(self) -> None:
-        """Raise DamagedIndexError where what was changed leads in a circle: following it would not end."""
+        """Raise DamagedIndexError if the tree of nodes was changed so that it may have cycles, which would never end.
+        """
         query = (
             "SELECT 1 FROM nodes n LEFT JOIN nodes p ON p.id = n.parent"
             " WHERE n.parent <> 0 AND p.depth + 1 IS NOT n.depth LIMIT 1"
@@ -130,22 +130,22 @@ class Store:
             raise damaged(self.path, "the tree of its stacks is none")
 
     def is_made_anew(self) -> None:
-        """Note that nothing is left of what something else may have changed."""
+        """Mark the index as rebuilt: it contains no changes by other programs any more."""
         self._seal.is_doubtful = False
 
     def seal(self) -> None:
-        """Have the file sealed when it is closed, whatever its size: at the end of work that took long anyway."""
+        """Seal the file when it is closed, whatever its size. Call this at the end of work that took long anyway."""
         self._sealed_up_to = sys.maxsize
 
     def close(self) -> None:
-        """Close the file; what was not committed is gone."""
+        """Close the file. Uncommitted changes are lost."""
         is_same = not self._connection.total_changes
         is_complete = self._is_to_be_sealed() and is_written_back(self._connection)
         self._connection.close()
         self._seal.close(is_same=is_same, is_complete=is_complete, at_most=self._sealed_up_to)
 
     def _is_gone(self) -> bool:
-        """Whether another process has removed the file, made for nothing, while this one waited for its turn."""
+        """Return whether another process removed the empty file while this one waited for its turn."""
         return file_identity(self.path) != self._opened
 
     def _is_to_be_sealed(self) -> bool:
@@ -155,7 +155,7 @@ class Store:
             return False
 
     def _leave(self, error: BaseException | None) -> None:
-        """Close the file. One that was made for nothing is taken away again: it would hide that of a folder above."""
+        """Close the file. Remove a new empty one after an error: it would hide the index of a parent folder."""
         is_ours = self._is_new and not self._was_there
         if isinstance(error, Exception) and is_ours and self._holds_nothing():
             remove_index(self._connection, self.path)
@@ -172,9 +172,10 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written inside is kept when the outermost transaction ends well, and nothing of it otherwise.
+        """Commit all changes made inside when the outermost transaction ends without an error; otherwise roll them
+        back.
 
-        Nothing is kept of a transaction that failed inside another one that went on.
+        If a nested transaction fails and the outer one continues, only the nested changes are rolled back.
         """
         with translated(self.path):
             begin, end, undo = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
@@ -191,7 +192,7 @@ class Store:
                     check_room(self._connection, self.path)
                 self._connection.execute(end)
             except BaseException:
-                self._state = None  # what the tree knows is undone
+                self._state = None  # the tree in memory has rows that are rolled back
                 if self._connection.in_transaction:
                     self._connection.execute(undo)
                 if self._depth == 1:
@@ -201,23 +202,23 @@ class Store:
                 self._depth -= 1
 
     def _notice_others(self) -> None:
-        """Read the tree anew where others have written since, or what was written has been undone."""
+        """Read the tree again if others have written since, or if changes were rolled back."""
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
         if self._tree is not None and state != self._state:
             self._tree.read()
         self._state = state
 
     def is_current(self) -> bool:
-        """Whether the index is of this version already."""
+        """Return whether the index is already of this version."""
         with suppress(OutdatedIndexError):
             check_version(self._connection, self.path)
             return True
         return False
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
-        """Empty the index, and give what captures cannot: its source roots and where its captures were.
+        """Empty the index; return what captures do not contain: its source roots and the paths of its captures.
 
-        Raises NewerIndexError where a later framedex made it.
+        Raises NewerIndexError if a later framedex made the index.
         """
         with self.transaction():
             refuse_newer(self._connection, self.path)
@@ -231,14 +232,14 @@ class Store:
         return roots, captures
 
     def map_files(self) -> list[Path]:
-        """Where the source maps were read that are known, also by an index of another version."""
+        """Return the files that the stored source maps were read from, also for an index of another version."""
         return [
             Path(path)
             for (path,) in self._rows_if_any("SELECT path FROM source_maps WHERE path IS NOT NULL ORDER BY id")
         ]
 
     def remembered(self) -> tuple[list[str], list[KnownCapture]]:
-        """Source roots and captures, as far as an index of another version has them under the same names."""
+        """Return source roots and captures, if an index of another version has them under the same names."""
         roots = self._rows_if_any("SELECT path FROM source_roots ORDER BY id")
         captures = (
             self._rows_if_any(f"{_KNOWN_CAPTURES} ORDER BY started, id")
@@ -254,34 +255,34 @@ class Store:
             return []
 
     def known_capture(self, identity: str) -> KnownCapture | None:
-        """What is remembered of the capture with this identity; None if it is not indexed."""
+        """Return the stored data of the capture with this identity; None if it is not indexed."""
         with translated(self.path):
             row = self._connection.execute(f"{_KNOWN_CAPTURES} WHERE identity = ?", (storable(identity),)).fetchone()
         return None if row is None else KnownCapture(row[0], Path(row[1]), *row[2:])
 
     def move_capture(self, capture_id: int, path: Path) -> None:
-        """Remember that a capture's folder is now at `path` (absolute)."""
+        """Store `path` (absolute) as the new path of a capture's folder."""
         with self.transaction():
             self._connection.execute("UPDATE captures SET path = ? WHERE id = ?", (storable(str(path)), capture_id))
 
     def captures(self) -> list[KnownCapture]:
-        """The captures that are indexed, in the order of their beginnings."""
+        """Return the indexed captures, in the order of their start."""
         with translated(self.path):
             rows = self._connection.execute(f"{_KNOWN_CAPTURES} ORDER BY started, id").fetchall()
         return [KnownCapture(row[0], Path(row[1]), *row[2:]) for row in rows]
 
     def owe_capture(self, capture_id: int) -> None:
-        """Have the next run read a capture again, as what it says can be said better now."""
+        """Mark a capture as stale, so that the next run reads it again."""
         with self.transaction():
             self._connection.execute("UPDATE captures SET signature = '' WHERE id = ?", (capture_id,))
 
     def binaries(self) -> list[NamedBinary]:
-        """The binaries of recorded frames, with what names were taken from."""
+        """Return the binaries of recorded frames, with the source of their names."""
         with translated(self.path):
             return known_binaries(self._connection)
 
     def remove_captures(self, captures: Collection[int]) -> int:
-        """Remove captures by their ids; returns how many bytes of the file are free then that were not before."""
+        """Remove captures by their ids; returns the number of bytes freed inside the file."""
         with self.transaction():
             before = self._free_bytes()
             remove_captures(self._connection, captures)
@@ -294,12 +295,12 @@ class Store:
         return int(pages * size)
 
     def former_places(self) -> Moves:
-        """What lies where its project was before that was moved is where it is now."""
+        """Return the moves from the project's former folders to its present folder."""
         with translated(self.path):
             return former_places([path for (path,) in self._connection.execute(PLACES)])
 
     def totals(self) -> Totals:
-        """How much of what was recorded is known."""
+        """Return the counts of named and located frames."""
         query = (
             "SELECT coalesce(sum(NOT inlined), 0), coalesce(sum(NOT inlined AND symbol <> ''), 0),"
             " coalesce(sum(fr.how = 'exact'), 0), coalesce(sum(fr.how IS NOT NULL AND fr.how <> 'exact'), 0)"
@@ -316,10 +317,10 @@ class Store:
         return Totals(*native, *python, *released)
 
     def begin_capture(self, record: CaptureRecord, reserve: int) -> CaptureWriter | None:
-        """Begin to write a capture of at most `reserve` calls, in place of an older state of it.
+        """Begin to write a capture of at most `reserve` calls, replacing an older state of it.
 
-        None where it is there with the same signature. One whose writing was interrupted is continued. Several may be
-        written in turns.
+        Returns None if it is stored with the same signature. An interrupted capture is continued. Several captures may
+        be written in turns.
         """
         with self.transaction():
             known = self.known_capture(record.identity or str(record.capture.path))

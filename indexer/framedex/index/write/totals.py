@@ -1,4 +1,4 @@
-"""How much of what was recorded is known."""
+"""The counts of named and located frames."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Frames in the index: native ones, how many have a name, an exact line, or a definition; and the Python ones.
+    """Counts of frames in the index: native frames with a name, an exact line or a definition, and Python frames.
 
-    `native_frames` and `native_named` count physical frames; the lines are those of logical frames, inlined ones too.
-    `native_released` of the native ones are in release maps, `native_nearest` of those in one of the nearest release.
+    `native_frames` and `native_named` count physical frames. The counts of lines include inlined logical frames.
+    `native_released` counts native frames located in release maps, and `native_nearest` those in a map of the nearest
+    release.
     """
 
     native_frames: int

@@ -1,4 +1,4 @@
-"""The tree of nodes, as it is in the index and as what is being written adds to it."""
+"""The tree of nodes, as stored in the index and as extended by the capture being written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Nodes:
 
 
 def read_nodes(connection: sqlite3.Connection) -> Nodes:
-    """The nodes that the index has."""
+    """Return the nodes of the index."""
     three: np.dtype[Any] = np.dtype((np.int64, 3))
     rows = np.fromiter(connection.execute("SELECT id, parent, frame FROM nodes"), three).reshape(-1, 3)
     parent, frame = np.zeros((2, int(np.max(rows[:, 0], initial=0)) + 1), np.int64)
@@ -35,9 +35,9 @@ def read_nodes(connection: sqlite3.Connection) -> Nodes:
 
 
 class Tree:
-    """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once.
+    """The tree of nodes: every stack is a path from the root, so common prefixes are stored once.
 
-    It is read once, and stays true as long as nobody else writes and nothing of what was written is undone.
+    It is read once, and stays valid until another process writes or a transaction is rolled back.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -45,7 +45,7 @@ class Tree:
         self.read()
 
     def read(self) -> None:
-        """Read what the index has, and forget what was not written."""
+        """Read the nodes of the index, and discard unwritten nodes."""
         self._stored = stored = read_nodes(self._connection)
         keys = (stored.parent << 32) | stored.frame
         self._nodes = dict(zip(keys.tolist(), range(len(keys)), strict=True))  # (parent, frame) -> node
@@ -55,11 +55,12 @@ class Tree:
 
     @property
     def nodes(self) -> Nodes:
-        """All nodes that are written."""
+        """Return all written nodes."""
         return self._stored
 
     def leaf(self, frames: Iterable[int], below: int = 0) -> int:
-        """The node of the last of these frames, outermost first, under the node `below`; that itself without frames."""
+        """Return the node of the last of these frames, outermost first, under the node `below`; `below` without frames.
+        """
         known = self._nodes
         node = below
         for frame in frames:
@@ -73,7 +74,7 @@ class Tree:
         return node
 
     def path(self, frames: Iterable[int], below: int = 0) -> list[int]:
-        """The nodes of these frames, outermost first, under the node `below`."""
+        """Return the nodes of these frames, outermost first, under the node `below`."""
         path: list[int] = []
         for frame in frames:
             below = self.leaf((frame,), below)
@@ -90,14 +91,14 @@ class Tree:
             np.concatenate([self._stored.parent[:first], added[:, 1]]),
             np.concatenate([self._stored.frame[:first], added[:, 2]]),
         )
-        # The depth of a new node: how many steps it is below one that was there.
+        # The depth of a new node: its number of steps below a stored node.
         depth = self._depths(added[:, 0])
         self._connection.executemany(
             "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client,"
             " run, run_calls, run_longest) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
             zip(*(column.tolist() for column in (*added.T, depth)), self._user_nodes(), strict=True),
         )
-        # A frame from which something new was called may have been on another line than was found for it.
+        # A frame with a new callee may have been on another line than the one found for it.
         self._connection.execute(
             "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
             " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
@@ -107,7 +108,7 @@ class Tree:
         self._new.clear()
 
     def _user_nodes(self) -> list[int]:
-        """For each new node the innermost node of the program's own Python, as the schema has it."""
+        """Return for each new node the innermost node of the program's own Python, as the schema defines it."""
         kinds = self._python_frames({frame for _, _, frame in self._new})
         above = {parent for _, parent, _ in self._new}
         query = (
@@ -127,7 +128,7 @@ class Tree:
         return [found[node] for node, _, _ in self._new]
 
     def _python_frames(self, frames: Iterable[int]) -> dict[int, bool]:
-        """Which of these frames are Python with a place, and whether that is the program's own."""
+        """Return the Python frames with a location among these frames; True for the program's own frames."""
         query = (
             "SELECT fr.id, f.path FROM json_each(?) s JOIN frames fr ON fr.id = s.value"
             " JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
@@ -146,16 +147,18 @@ class Tree:
 
 
 def link_nodes(tree: Tree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
-    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for
-    `logical_frames`."""
+    """Write the outer parts of recorded stacks, given innermost frame first; return their nodes.
+
+    `frames` is as for `logical_frames`.
+    """
     nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
     tree.write()
     return nodes
 
 
 def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
-    """The ids, outermost first, of the logical frames that recorded frames stand for.
+    """Return the ids of the logical frames of recorded frames, outermost first.
 
-    `frames[i]` are those, outermost first, of the capture's frame `i`.
+    `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
     """
     return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]

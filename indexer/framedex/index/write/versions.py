@@ -1,7 +1,7 @@
-"""Which states of files the recorded lines are about, and which state was indexed.
+"""The recorded states of files, and their indexed states.
 
-A line that Python or DWARF told is about the file as it was when the program ran; what was found in source trees is
-about the file as it was when it was indexed.
+A line from Python or DWARF refers to the file as it was when the program ran. A location from a source tree refers to
+the file as it was when it was indexed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from framedex.regularfile import read_regular_text
 from framedex.sources.changes import blob_name, file_state, read_stable
 from framedex.sources.installed import installed_together
 
-# Archives that are to be the same every time give their files a time before this, which means nothing.
+# Reproducible archives give their files a time before this one, which means nothing.
 _OLDEST = 400_000_000 * 1_000_000_000  # ns: 1982
 
 _LARGEST_TEXT = 1 << 20  # bytes: larger source files are generated
@@ -35,11 +35,11 @@ def remember_versions(
     began: int | None,
     own: OwnVersions,
 ) -> None:
-    """Note the state that the files of these frames were in, for the frames with exact lines and their functions.
+    """Store the recorded state of the files of these frames, for the frames with exact lines and their functions.
 
-    `began` is when the recording began (Unix time in ns, None: unknown). `own` has the states of the program's own
-    Python files. The state of another file is unknown if it was changed after that, or after the build of its binary,
-    unless one installer wrote both.
+    `began` is the start of the recording (Unix time in ns, None: unknown). `own` has the states of the program's own
+    Python files. The state of another file is unknown if the file was changed after `began`, or after the build of its
+    binary. Files that one installer wrote together with the binary are an exception.
     """
     wanted = json_list(frames)
     rows = connection.execute(
@@ -66,23 +66,23 @@ def remember_versions(
 
 
 class OwnVersions:
-    """The states of the program's own Python files that a recording is of: a frame is of one state."""
+    """The recorded states of the program's own Python files. Each frame belongs to one state."""
 
     def __init__(
         self, connection: sqlite3.Connection, began: int | None, source_of: Callable[[str], RecordedSource | None]
     ) -> None:
-        """`source_of` gives the state of a file that the recording itself knows, None if it knows none."""
+        """`source_of` returns the recorded state of a file, None if the recording has none."""
         self.by_path: dict[str, int | None] = {}
         self._connection = connection
         self._began = began
         self._source_of = source_of
 
     def extend(self, source_of: Callable[[str], RecordedSource | None]) -> None:
-        """Continue with a recording that has grown. The states that are known stay."""
+        """Continue with a recording that has grown. The known states stay."""
         self._source_of = source_of
 
     def add(self, frames: Iterable[FrameRecord]) -> None:
-        """Learn the states of the files of these frames, which `by_path` has then; None if a file is not here."""
+        """Add the states of the files of these frames to `by_path`; None if a file is not here."""
         functions: dict[str, set[tuple[str, int]]] = {}
         for frame in frames:
             if frame.module is None and frame.location is not None and frame.location.path not in self.by_path:
@@ -104,7 +104,7 @@ def _other_version(
     binary: str | None,
     began: int | None,
 ) -> int | None:
-    """The state of a file that is not the program's own Python."""
+    """Return the state of a file that is not the program's own Python."""
     if module is not None:
         until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
         return _version_id(connection, file, _present_state(path, until))
@@ -117,7 +117,7 @@ def _other_version(
 
 
 def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> None:
-    """Note the content of these files as they were indexed, unless they have changed since."""
+    """Store the content of these files as they were indexed, unless they have changed since."""
     rows = connection.execute(
         f"SELECT s.file, f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file"
         f" WHERE s.file {IN_JSON} AND s.blob = '' AND s.map IS NULL",
@@ -132,9 +132,9 @@ def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> No
 def version_of(
     connection: sqlite3.Connection, file: int, path: str, began: int | None, source: RecordedSource | None
 ) -> int | None:
-    """The id of the state that a file was in when a recording began; None if the state is unknown and no file is here.
+    """Return the id of a file's state when a recording began; None if the state is unknown and the file is not here.
 
-    `source` is the state that the recording itself knows, None if it knows none.
+    `source` is the recorded state, None if the recording has none.
     """
     if source is None:
         state = _present_state(path, began)
@@ -146,7 +146,7 @@ def version_of(
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The state of a file, with its content; None if that is not known, or not to be stored."""
+    """The state of a file, with its content; None if the content is unknown or not to be stored."""
 
     file: FileState
     text: bytes | None
@@ -158,13 +158,13 @@ _UNKNOWN = _State(FileState(0, 0, ""), None)
 def _python_state(
     path: str, source: RecordedSource | None, began: int | None, functions: Iterable[tuple[str, int]]
 ) -> _State | None:
-    """The state of a Python file in which these functions, by name and first line, were recorded."""
+    """Return the state of a Python file in which these functions, by name and first line, were recorded."""
     known = _present_state(path, began) if source is None else _recorded_state(source, path)
     return _UNKNOWN if known and known.file.blob and _contradicts(functions, path, known, began) else known
 
 
 def _recorded_state(source: RecordedSource, path: str) -> _State:
-    """The state that a recording knows: by the text that it keeps, else by the name of its content."""
+    """Return the state in a recording: by the stored text, else by the hash of its content."""
     text = source.read()
     if text is not None:
         return _State(FileState(source.modified, len(text), blob_name(text)), text)
@@ -175,7 +175,7 @@ def _recorded_state(source: RecordedSource, path: str) -> _State:
 
 
 def _present_state(path: str, until: int | None) -> _State | None:
-    """The state that a file is in, unknown if it was modified after `until`; None if there is no such file."""
+    """Return the present state of a file, unknown if it was modified after `until`; None if the file is missing."""
     present = read_stable(path)
     if present is None:
         return None
@@ -202,10 +202,10 @@ def _version_id(connection: sqlite3.Connection, file: int, state: _State | None,
 
 
 def _contradicts(functions: Iterable[tuple[str, int]], path: str, state: _State, began: int | None) -> bool:
-    """Whether a Python file that was put where it is after a recording began lacks these functions.
+    """Return whether a Python file that was placed there after a recording began lacks these functions.
 
-    uv links files of other versions there, whose content was written long before; and a file may be edited after its
-    import and before its first recorded frame.
+    uv links files of other versions there, whose content was written long before. A file may also be edited between its
+    import and its first recorded frame.
     """
     try:
         if began is None or (state.file.modified <= began and os.stat(path).st_ctime_ns <= began):  # noqa: PTH116
@@ -218,7 +218,10 @@ def _contradicts(functions: Iterable[tuple[str, int]], path: str, state: _State,
 
 
 def _begins(name: str, first_line: int, lines: Sequence[str]) -> bool:
-    """Whether a function or class, or a decorator of one, can begin on its line; of what has no name anything can."""
+    """Return whether a function, a class, or a decorator of one can begin on this line.
+
+    An unnamed function can begin on any.
+    """
     name = name.rpartition(".")[2]
     if name.startswith("<"):
         return first_line <= len(lines)
@@ -227,7 +230,7 @@ def _begins(name: str, first_line: int, lines: Sequence[str]) -> bool:
 
 
 def _build_time_ns(binary: str | None, source: str) -> int | None:
-    """The time after which a source differs from the one its binary was built from (Unix time); None if unknown."""
+    """Return the time after which a source file no longer matches its binary's build (Unix time); None if unknown."""
     try:
         modified = os.stat(binary).st_mtime_ns if binary else 0  # noqa: PTH116
         is_older = os.stat(source).st_mtime_ns <= modified  # noqa: PTH116

@@ -199,7 +199,7 @@ def test_a_folder_that_is_no_guidebook_is_left_alone(tmp_path: Path) -> None:
     kept = tmp_path / "site" / "thesis.tex"
     kept.parent.mkdir()
     kept.write_text("ten years")
-    with pytest.raises(FramedexError, match="no guidebook of framedex"):
+    with pytest.raises(FramedexError, match="not a framedex guidebook"):
         write_site(observations(), (), kept.parent, title=TITLE)
     assert kept.read_text() == "ten years"
     assert not (kept.parent / MARK).exists()

@@ -1,4 +1,4 @@
-"""Questions about calls: lists, the call meant by a name, and the stack behind a call."""
+"""Queries for calls: lists, the latest call of a name, and the stack of a call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from framedex.model.profiled import ProfiledRun
 
 
-_MOST_LISTED = 20  # names that may be meant
+_MOST_LISTED = 20  # limit of names listed as candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Calls:
     reader: Reader
 
     def find(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
-        """The calls that pass the filter, by start time; with a limit the latest ones of them.
+        """Return the calls that pass the filter, by start time; `limit` keeps the latest ones.
 
-        Their objects have no names yet: `named` gives them to those that are shown.
+        Their objects have no names yet: `named` adds these to the calls that are shown.
         """
         found: list[Row] = []
         chosen = list(passing(self.reader, wanted))
@@ -62,9 +62,9 @@ class Calls:
         return [call_row(row) for row in reversed(found)]
 
     def each(self, wanted: CallFilter, limit: int | None = None) -> Iterator[CallRow]:
-        """All calls that pass the filter, by start time, as they are read: there may be more than memory holds.
+        """Yield the calls that pass the filter, by start time, without loading all of them into memory.
 
-        With a limit the latest ones of them. Their objects have no names yet.
+        `limit` keeps the latest ones. Their objects have no names yet.
         """
         chosen = list(passing(self.reader, wanted))
         if limit is not None:
@@ -74,7 +74,7 @@ class Calls:
                 yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
 
     def _latest_passing(self, chosen: Iterable[Passing], limit: int) -> Iterator[Passing]:
-        """The latest of the calls that pass, by capture: from the id of the first of them on."""
+        """Restrict the calls of each capture to the latest ones, `limit` in all, by raising the first id."""
         for some in chosen:
             first = None
             for row in islice(some.rows(self.reader, "c.id", backwards=True), limit):
@@ -86,7 +86,7 @@ class Calls:
                 return
 
     def with_stacks(self, stacks: Iterable[int], limit: int, capture: int | None = None) -> list[CallRow]:
-        """The latest `limit` calls with one of the stacks, latest first, in a capture or in all.
+        """Return the latest `limit` calls with one of the stacks, latest first, in one capture or in all.
 
         Their objects have no names yet.
         """
@@ -94,7 +94,7 @@ class Calls:
         found: list[Row] = []
         for identifier, first, last in call_ranges(self.reader, capture):
             rows = self.reader.rows(
-                # From the stacks, of which there are few: not from all kinds of the capture.
+                # +capture makes SQLite start from the few stacks instead of all kinds of the capture.
                 f"SELECT id FROM call_kinds WHERE stack {IN_JSON} AND +capture = ? AND calls > 0",
                 wanted,
                 identifier,
@@ -108,7 +108,8 @@ class Calls:
         return [call_row(row) for row in found]
 
     def count(self, wanted: CallFilter) -> int:
-        """How many calls pass the filter: of an imported profile its samples, whatever they weigh."""
+        """Return the number of calls that pass the filter; for an imported profile, the number of samples, unweighted.
+        """
         chosen = list(passing(self.reader, wanted))
         weighed = {
             capture
@@ -125,40 +126,41 @@ class Calls:
         return count
 
     def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
-        """The calls, with the names of the objects that are their arguments."""
+        """Return the calls with the names of their argument objects."""
         return name_objects(self.reader, calls)
 
     def object_names(self, calls: Sequence[CallRow]) -> list[ObjectNames]:
-        """The names of the objects that are the arguments of each call."""
+        """Return the names of the argument objects of each call."""
         return object_names(self.reader, calls)
 
     def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
-        """The line of Python that led to each call, by its id: of the program itself where there is one.
+        """Return the Python line that led to each call, by call id: of the user's program if there is one.
 
-        Of a call on a thread without Python, the line that had it made, if that is known to be one.
+        A call on a thread without Python gets the line that dispatched it, if that line is known for certain.
         """
         return python_lines(self.reader, {call.id: call.stack for call in calls})
 
     def profile_totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[ProfileTotals]:
-        """What the samples of imported profiles come to by function: one table for each value (and thread)."""
+        """Return the self and total weight of profile samples by function: one table per value (and thread)."""
         return profile_totals(self.reader, wanted, by_thread=by_thread)
 
     def totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[FunctionTotals]:
-        """What the calls that pass the filter came to by boundary function, most time of their own first."""
+        """Return the totals of the calls that pass the filter by boundary function, most self time first."""
         from framedex.index.ask.call.totals import function_totals
 
         return function_totals(self.reader, wanted, by_thread=by_thread)
 
     def get(self, call_id: int) -> CallRow | None:
-        """The call with this id."""
+        """Return the call with this id, or None."""
         row = self.reader.row(f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id = ?", call_id)
         return None if row is None else name_objects(self.reader, [call_row(row)])[0]
 
     def latest(self, name: str) -> CallRow | None:
-        """The latest call of the boundary function of this name, or of the only one that ends with it; or None.
+        """Return the latest call of the boundary function of this name, or of the only one that ends with it; or None.
 
-        Else through a function of the user's own of this name, of the only boundary function that has it in its name,
-        or through any function of this name. Raises FramedexError that lists the names where several fit.
+        Otherwise the call passes a function of the user's own of this name, is of the only boundary function that
+        contains the name, or passes any function of this name, in that order. Raises FramedexError with a list of names
+        if several match.
         """
         from framedex.index.ask.name.meant import meant_functions
         from framedex.index.file.installed import is_own
@@ -183,26 +185,26 @@ class Calls:
                 listed.append(f"{'':8}  and {words.count(len(ranked) - _MOST_LISTED, 'more function')}")
             raise FramedexError(
                 "\n".join([f"Several functions that were called match '{name}':", *listed]),
-                "Give a longer part of the name.",
+                "Give more of the name you mean.",
             )
         return self._latest_of(fitting)
 
     def is_called(self, name: str) -> bool:
-        """Whether a call of a boundary function is recorded that has this in its name."""
+        """Whether a recorded boundary function contains this name."""
         return bool(boundaries_like(self.reader, name))
 
     def likely(self, name: str) -> str | None:
-        """The boundary function, or a word of the name of one, that is most like this name, which none has."""
+        """Return the boundary function, or a word of one, most similar to this unknown name."""
         from framedex.index.ask.name.likely import likely_boundary
 
         return likely_boundary(self.reader, name)
 
     def _latest_of(self, boundaries: Sequence[Row]) -> CallRow | None:
-        """The latest call of the boundary functions whose ids come first in the rows."""
+        """Return the latest call of the boundary functions whose ids are in the first column."""
         return self._latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))
 
     def _latest_through(self, functions: Sequence[int]) -> CallRow | None:
-        """The latest call through these functions that does work, if one does, else of all."""
+        """Return the latest call through these functions that does work, otherwise the latest call of any kind."""
         if not functions:
             return None
         stacks = json_list(stacks_through(self.reader, functions))
@@ -212,7 +214,7 @@ class Calls:
         )
 
     def _latest_where(self, condition: str, *parameters: object) -> CallRow | None:
-        """The latest call of the kinds that fulfil a condition."""
+        """Return the latest call whose kind matches a condition."""
         query = f"SELECT max(latest_call) FROM call_kinds WHERE {condition} AND +capture = ?"
         for capture, _, _ in call_ranges(self.reader, None):
             row = self.reader.row(query, *parameters, capture)
@@ -221,12 +223,12 @@ class Calls:
         return None
 
     def answer_of(self, call: CallRow) -> AnswerOf:
-        """Of which capture an answer is that tells of the latest call of a boundary function."""
+        """Return the capture that an answer about the latest call of a boundary function covers."""
         return answer_of_boundary(self.reader, call.capture, call.function)
 
     def trace(self, call_id: int) -> Trace | None:
-        """The call with every frame of its stack, outermost first; None where there is no such call."""
-        # Those who list calls do without traces, and what is told with them.
+        """Return the call with every frame of its stack, outermost first; None if there is no such call."""
+        # Imported here because lists of calls need no traces.
         from framedex.index.ask.ffi_sites import origin
         from framedex.model import MergeOutcome, Trace
 
@@ -252,13 +254,13 @@ class Calls:
         )
 
     def profiled(self, call: CallRow) -> ProfiledRun | None:
-        """What an imported profile has of a call; None where that is nothing, or not sure."""
+        """Return an imported profile's ops for a call; None if there are none or the match is ambiguous."""
         from framedex.index.ask.call.profiled import profiled_run
 
         return profiled_run(self, call)
 
     def trace_of_stack(self, stack_id: int) -> Trace | None:
-        """The trace of the latest call with this stack."""
+        """Return the trace of the latest call with this stack, or None."""
         row = self.reader.row(
             "SELECT c.id FROM stack_calls x JOIN calls c ON c.id = x.latest_call JOIN captures p ON p.id = c.capture"
             f" WHERE x.stack = ? ORDER BY {LATEST_FIRST} LIMIT 1",
@@ -267,9 +269,10 @@ class Calls:
         return None if row is None else self.trace(row[0])
 
     def chains_of_stack(self, stack_id: int) -> list[tuple[FrameRow, ...]]:
-        """The chains of frames of a stack, outermost first.
+        """Return the frame chains of a stack, outermost first.
 
-        The merged one, that of Python where it stands apart, and that of the `ffi_call` which the stack was run for.
+        These are the merged chain, the Python chain if it could not be merged, and the chain of the `ffi_call` behind
+        the run.
         """
         row = self.reader.row("SELECT leaf, python_leaf, site_leaf FROM stacks WHERE id = ?", stack_id)
         chains = [chain(self.reader, leaf) for leaf in row or () if leaf]

@@ -1,4 +1,4 @@
-"""What had those calls made that come on threads without Python."""
+"""The dispatch sites of calls on threads without Python."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _PLACE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
 
 
 def dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
-    """What had the call made: first what JAX itself told, then what other threads tell."""
-    from framedex.model import Dispatch  # with traces, which those who only want the links do without
+    """Return the dispatch sites of the call: first the one passed along by JAX, then those of other threads."""
+    from framedex.model import Dispatch  # imported here because queries for links alone need no traces
 
     rows = reader.rows(
         "SELECT l.how, t.label, l.node FROM call_links l JOIN threads t ON t.id = l.thread WHERE l.call = ?"
@@ -36,7 +36,7 @@ def dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
 
 
 def linked_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[int, LinkHow]]]:
-    """For each of these calls that has links, the innermost nodes of those, and how they are known."""
+    """Return (innermost node, link kind) of the dispatch sites of each call that has any."""
     found: dict[int, list[tuple[int, LinkHow]]] = {}
     for call, node, how in reader.rows(
         f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(calls)
@@ -46,7 +46,9 @@ def linked_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[i
 
 
 def _told_by_jax(call: CallRow) -> Location | None:
-    """The place that JAX passed along. A whole traceback is recorded by its size only, and is on the stack anyway."""
+    """Return the location passed along by JAX. Of a whole traceback only the size is recorded; it is on the stack
+    anyway.
+    """
     told = call.arguments.get(_TOLD)
     match = _PLACE.fullmatch(told) if isinstance(told, str) else None
     return None if match is None else Location(match["path"], int(match["line"]), How.EXACT)

@@ -1,4 +1,4 @@
-"""What exports need of calls: those that pass a filter as narrow rows, what they add up to, and their stacks."""
+"""Calls for exports: narrow rows of the calls that pass a filter, their weights, and their stacks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from framedex.model import BinaryId, CallFilter, CallRow, FrameRow, PythonLine
 
 _NARROW = "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
-_AT_ONCE = 5_000  # groups of calls
+_AT_ONCE = 5_000  # groups of calls per query
 
 Label = tuple[str, ...]
 Labelling = Callable[[int, str], Label]
-"""What calls are told apart by, of their capture and the JSON of their arguments."""
+"""Maps (capture, JSON of arguments) to the label by which calls are grouped."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The calls that pass a filter, the oldest capture first. Times in ns since a capture began."""
+    """The calls that pass a filter, the oldest capture first. Times are in ns since the start of a capture."""
 
     reader: Reader
     wanted: CallFilter
@@ -41,7 +41,7 @@ class Exported:
 
     @cached_property
     def kinds(self) -> dict[int, KindRow]:
-        """The kinds of calls that the filter leaves, by id; where it looks at each call, some may have none left."""
+        """The kinds of calls that may pass the filter, by id; a filter on single calls may leave some of them empty."""
         found: dict[int, KindRow] = {}
         for some in self._chosen:
             chosen = f" AND k.id {IN_JSON}" if some.kinds is not None else ""
@@ -56,19 +56,19 @@ class Exported:
 
     @property
     def is_of_kinds(self) -> bool:
-        """Whether the filter leaves whole kinds of calls, so that no call is looked at."""
+        """Whether the filter selects whole kinds, so that no single call is read."""
         return all(some.is_of_kinds for some in self._chosen)
 
     @cached_property
     def took_time(self) -> bool:
-        """Whether calls of these kinds took time; samples that another recorder counted did not."""
+        """Whether calls of these kinds have durations; samples counted by another recorder have none."""
         query = f"SELECT EXISTS (SELECT 1 FROM call_kinds WHERE own_duration > 0 AND id {IN_JSON})"
         ((took,),) = self.reader.rows(query, json_list(self.kinds))
         return bool(took)
 
     @cached_property
     def threads(self) -> dict[int, ThreadRow]:
-        """All threads of the captures, by id: a thread that made no call may have had some made on others."""
+        """All threads of the captures, by id: a thread without calls may have dispatched calls to others."""
         wanted = json_list(some.capture for some in self._chosen)
         query = f"SELECT id, capture, tid, name, label FROM threads WHERE capture {IN_JSON} ORDER BY id"
         return {row[0]: ThreadRow(*row) for row in self.reader.rows(query, wanted)}
@@ -84,7 +84,7 @@ class Exported:
         return {row[0]: StackRow(row[0], row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
 
     def nodes(self, leaves: Collection[int]) -> dict[int, tuple[int, int]]:
-        """(parent or 0, frame) of these nodes and of all that lead to them, by id."""
+        """Return (parent or 0, frame) of these nodes and all their ancestors, by id."""
         rows = self.reader.rows(
             f"WITH RECURSIVE up(node) AS (SELECT id FROM nodes WHERE id {IN_JSON}"
             " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node)"
@@ -94,12 +94,12 @@ class Exported:
         return {node: (parent, frame) for node, parent, frame in rows}
 
     def frames(self, frames: Iterable[int]) -> dict[int, FrameRow]:
-        """Frames by their ids."""
+        """Return frames by id."""
         return frames_by_id(self.reader, frames)
 
     def binaries(self, frames: Iterable[int]) -> dict[int, BinaryId]:
-        """The binaries that native frames are in, by the frames' ids."""
-        from framedex.model import BinaryId  # of no other format's concern
+        """Return the binaries of native frames, by frame id."""
+        from framedex.model import BinaryId  # imported here because only one format needs it
 
         rows = self.reader.rows(
             "SELECT fr.id, m.path, m.build_id, m.fingerprint FROM frames fr JOIN modules m ON m.id = fr.module"
@@ -109,11 +109,11 @@ class Exported:
         return {frame: BinaryId(*which) for frame, *which in rows}
 
     def lines(self, nodes: Iterable[int]) -> dict[int, PythonLine]:
-        """The line of Python of each path in the tree that has one, by its innermost node."""
+        """Return the Python line of each tree path that has one, by its innermost node."""
         return lines_of_nodes(self.reader, nodes)
 
     def devices(self) -> dict[tuple[int, str], str]:
-        """The names of devices (`device#1`), by capture and address in hexadecimal, if that was of one device only."""
+        """Return device names (`device#1`) by capture and hexadecimal address, if only one device had that address."""
         rows = self.reader.rows(
             "SELECT t.capture, o.address, min(o.number) FROM object_types t CROSS JOIN object_ranges r"
             " ON r.capture = t.capture CROSS JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object"
@@ -123,26 +123,27 @@ class Exported:
         return {(capture, f"{unsigned(address):#x}"): f"device#{number}" for capture, address, number in rows}
 
     def texts(self, arguments: Iterable[int]) -> dict[int, str]:
-        """The JSON of arguments, by their ids."""
+        """Return the JSON of arguments, by id."""
         query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
         return dict(self.reader.rows(query, json_list(sorted(set(arguments)))))
 
     def links(self) -> Iterator[LinkRow]:
-        """What had calls made on other threads, by call: of all calls of the captures, also of those left out."""
+        """Yield the links to dispatch sites, by call, for all calls of the captures, filtered or not."""
         for some in self._chosen:
             query = "SELECT call, thread, node, how FROM call_links WHERE call BETWEEN ? AND ? ORDER BY call, thread"
             yield from (LinkRow(*row) for row in self.reader.each(query, some.ids.first, some.ids.last))
 
     def each(self) -> Iterator[CallRow]:
-        """The calls with all that is known of each, in that order; their objects have no names yet."""
+        """Yield the calls with all columns, by capture and start; their objects have no names yet."""
         with self.reader.looking.through(sum(len(some.ids) for some in self._chosen)):
             for some in self._chosen:
                 yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
 
     def rows(self, thread: int | None = None) -> Iterator[Row]:
-        """(id, kind, the call it was made in or None, start, duration, arguments' id) of each call, in order of start.
+        """Yield (id, kind, enclosing call or None, start, duration, arguments id) per call, by start.
 
-        Of all threads, capture by capture, or of one. A duration below 0: it had not returned.
+        The calls are of all threads, capture by capture, or of one thread. A negative duration: the call had not
+        returned.
         """
         chosen = [some for some in self._chosen if thread is None or some.capture == self.threads[thread].capture]
         columns = "c.id, c.kind, c.id - c.inside, c.start, c.duration, c.arguments"
@@ -155,7 +156,8 @@ class Exported:
         return tuple(kind.id for kind in self.kinds.values() if kind.thread == thread)
 
     def weights(self, labelling: Labelling | None = None) -> dict[tuple[int, Label], Weights]:
-        """What the calls of each kind come to, told apart by the label of their arguments where one is given."""
+        """Return the weights of the calls of each kind, split by the label of their arguments if `labelling` is given.
+        """
         sums: dict[tuple[int, Label], Weights] = {}
         for kind, label, weights in self._weighed(labelling):
             sums[kind, label] = sums.get((kind, label), Weights()) + weights
@@ -170,7 +172,7 @@ class Exported:
             yield from self._created(some, labelling)
 
     def _of_kinds(self, some: Passing) -> Iterator[tuple[int, Label, Weights]]:
-        """What is kept of kinds of which all calls pass."""
+        """Yield the stored totals of kinds whose calls all pass the filter."""
         query = "SELECT id, calls, own_duration FROM call_kinds WHERE capture = ?"
         for kind, calls, own in self.reader.rows(query, some.capture):
             if kind in self.kinds:
@@ -188,7 +190,7 @@ class Exported:
                 yield kind, label, Weights(0, -duration)
 
     def _created(self, some: Passing, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
-        """The bytes of the objects that the calls created."""
+        """Yield the bytes of the objects that the calls created."""
         columns, grouping = _grouped("sum(o.size)", labelling)
         query = (
             f"SELECT {columns} FROM object_rows o CROSS JOIN {_NARROW}"
@@ -203,7 +205,7 @@ class Exported:
                         yield kind, label, Weights(bytes=size)
 
     def _labelled(self, some: Passing, rows: Iterable[Row], labelling: Labelling | None) -> Iterator[Row]:
-        """The rows with a label in place of the id of arguments, a few at a time."""
+        """Replace the arguments id in rows by a label, in portions of `_AT_ONCE`."""
         if labelling is None:
             yield from ((kind, (), *values) for kind, _, *values in rows)
             return
@@ -215,5 +217,5 @@ class Exported:
 
 
 def _grouped(sums: str, labelling: Labelling | None) -> tuple[str, str]:
-    """The columns of a query for sums by kind and, if they are told apart, by arguments; and what groups its rows."""
+    """Return the columns and the GROUP BY clause for sums by kind and, if calls are labelled, by arguments."""
     return f"c.kind, {'0' if labelling is None else 'c.arguments'}, {sums}", " GROUP BY 1, 2"

@@ -1,4 +1,4 @@
-"""Which calls a filter lets pass: by their kinds as far as it goes, else one by one."""
+"""Evaluation of a call filter: on kinds of calls if possible, otherwise on single calls."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
 from framedex.model import CallFilter
 from framedex.objects import function_named
 
-_AT_ONCE = 1 << 16  # calls
+_AT_ONCE = 1 << 16  # calls per portion
 
-# Continues a WITH clause of the frames that are wanted.
+# Continues a WITH clause that defines `wanted` frames.
 _STACKS_WITH_WANTED = (
     ", under(node) AS ("
     " SELECT id FROM nodes WHERE frame IN wanted"
@@ -30,11 +30,11 @@ _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """The calls of one capture that pass a filter.
+    """The calls of one capture that pass a filter: those with these ids and kinds that fulfil the condition.
 
-    They have these ids, are of these kinds (None: of all), which have `calls` calls, and fulfil the
-    condition, which continues a WHERE clause over `call_rows c` and `call_kinds k` and takes the parameters.
-    `is_of_kinds`: all calls of these kinds pass, so that the totals of the kinds tell everything.
+    `kinds` is None for all kinds; `calls` is the number of calls of these kinds. The condition continues a WHERE clause
+    over `call_rows c` and `call_kinds k` and takes the parameters. With `is_of_kinds`, all calls of these kinds pass,
+    so that the totals of the kinds suffice.
     """
 
     capture: int
@@ -46,9 +46,9 @@ class Passing:
     parameters: tuple[object, ...]
 
     def rows(self, reader: Reader, columns: str, *, backwards: bool, tables: str = CALL_TABLES) -> Iterator[Row]:
-        """Rows of columns of these calls, the first of which is `c.id`, in the order of ids.
+        """Yield columns of these calls, ordered by id; the first column must be `c.id`.
 
-        The tables are those that the columns are of, `call_rows c` and `call_kinds k` among them.
+        `tables` must include `call_rows c` and `call_kinds k`.
         """
         if self.kinds is not None:
             yield from calls_in(
@@ -70,7 +70,7 @@ class Passing:
                 yield from way.told(reader.each(query, first, last, *self.parameters))
 
     def aggregated(self, reader: Reader, columns: str, grouping: str = "") -> Iterator[Row]:
-        """Rows of aggregates of these calls: several for one group, each of a part of the calls."""
+        """Yield aggregates of these calls; a group can have several rows, each for a part of the calls."""
         kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
         query = (
             f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
@@ -86,12 +86,12 @@ class Passing:
             yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
 
     def with_nested(self, reader: Reader) -> Ids:
-        """The ids that have all calls made in these: each comes after the one in which it was made."""
+        """Return the ids that include all nested calls: a nested call has a larger id than its enclosing call."""
         rows = reader.rows("SELECT last_call FROM captures WHERE id = ?", self.capture)
         return Ids(self.ids.base, self.ids.first, rows[0][0])
 
     def nested(self, reader: Reader, columns: str, grouping: str) -> Iterator[Row]:
-        """Rows of aggregates of the calls `n` that were made in these, `c` and `k`: several for one group."""
+        """Yield aggregates of the calls `n` nested in these (`c`, `k`); a group can have several rows."""
         of_kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
         query = (
             f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows n"
@@ -106,13 +106,13 @@ class Passing:
 
 
 def slices(ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
-    """All of the ids in ranges, in their order."""
+    """Split the ids into ranges of `_AT_ONCE`, in order."""
     found = ((at, min(at + _AT_ONCE - 1, ids.last)) for at in range(ids.first, ids.last + 1, _AT_ONCE))
     return reversed(list(found)) if backwards else found
 
 
 def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
-    """The calls that pass a filter, by capture, the latest capture first."""
+    """Yield the calls that pass a filter, by capture, the latest capture first."""
     condition, parameters = _of_kinds(reader, wanted)
     for capture, first, last in call_ranges(reader, wanted.capture):
         ids, rows, values = _of_rows(reader, wanted, first, last)
@@ -131,7 +131,7 @@ def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
 
 
 def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
-    """Each capture that has calls with its first and last call id, the latest capture first."""
+    """Yield (capture, first call id, last call id) of captures with calls, the latest capture first."""
     for identifier, first, last in reader.rows(
         "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY run DESC, started DESC, id DESC"
     ):
@@ -140,7 +140,9 @@ def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int,
 
 
 def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
-    """What the filter says of kinds, as SQL that continues a WHERE clause over `call_kinds k`, and its parameters."""
+    """Return the filter's conditions on kinds, as SQL that continues a WHERE clause over `call_kinds k`, with
+    parameters.
+    """
     parts: list[str] = []
     parameters: list[object] = []
 
@@ -169,9 +171,9 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
 
 
 def boundaries_that_work(reader: Reader) -> list[int]:
-    """The boundary functions that compile, load or run programs or move data, and those of other boundaries.
+    """Return the ids of boundary functions that compile, load or run programs or move data, and of other boundaries.
 
-    What the mock TPU and behaviours do inside of those is none of them.
+    Functions inside the mock TPU and behaviours are excluded.
     """
     rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary NOT IN ('mock_tpu', 'behaviour')")
     return [identifier for identifier, name, kind in rows if kind != "pjrt" or function_named(name).works]
@@ -180,7 +182,7 @@ def boundaries_that_work(reader: Reader) -> list[int]:
 def _of_rows(
     reader: Reader, wanted: CallFilter, first: int, last: int
 ) -> tuple[tuple[int, int], str, Sequence[object]]:
-    """The ids that the filter leaves of a capture's, and what it says of each call, as in `Passing`."""
+    """Return the ids of a capture that can pass the filter, and its condition on single calls, as in `Passing`."""
     parts: list[str] = []
     parameters: list[object] = []
     if wanted.after is not None:
@@ -199,7 +201,7 @@ def _of_rows(
 
 
 def _started(reader: Reader, first: int, last: int, time: int) -> int:
-    """The first of these calls that began at this time or later; one more than the last where none did."""
+    """Return the first of these calls that began at `time` (ns) or later, or `last + 1` if none did."""
     begin, end = first, last + 1
     while begin < end:
         middle = (begin + end) // 2
@@ -212,7 +214,7 @@ def _started(reader: Reader, first: int, last: int, time: int) -> int:
 
 
 def _boundaries_meant(reader: Reader, names: str) -> list[int]:
-    """The ids of the boundary functions meant by names, parts of names and patterns, with commas between."""
+    """Return the ids of the boundary functions that match comma-separated names, parts of names and patterns."""
     found: set[int] = set()
     for name in filter(None, (part.strip() for part in names.split(","))):
         if any(character in name for character in "*?["):
@@ -223,9 +225,10 @@ def _boundaries_meant(reader: Reader, names: str) -> list[int]:
 
 
 def boundaries_like(reader: Reader, name: str) -> list[Row]:
-    """(id, name, calls) of the called boundary functions of this name, else of those that have it as whole words.
+    """Return (id, name, calls) of the called boundary functions of this name, otherwise of those with it as whole
+    words.
 
-    Where none has, of those with it as a part.
+    If none has it as whole words, those that contain it as a part.
     """
     rows = reader.rows(
         "SELECT b.id, b.name, sum(k.calls) FROM boundaries b JOIN call_kinds k ON k.boundary = b.id"
@@ -238,7 +241,9 @@ def boundaries_like(reader: Reader, name: str) -> list[Row]:
 
 
 def _stacks_containing(reader: Reader, text: str) -> list[int]:
-    """The stacks with a frame whose function or file contains the text, or that stands at FILE:LINE as it is now."""
+    """Return the stacks with a frame whose function or file contains the text, or which is on FILE:LINE of the current
+    file.
+    """
     at = _FILE_AND_LINE.fullmatch(text)
     standing = [] if at is None else _frames_at(reader, at["path"], int(at["line"]))
     rows = reader.rows(
@@ -254,7 +259,7 @@ def _stacks_containing(reader: Reader, text: str) -> list[int]:
 
 
 def _frames_at(reader: Reader, path: str, line: int) -> list[int]:
-    """The frames that stand on a line, as it is now, of the files whose paths contain a text."""
+    """Return the frames on a line, in its current state, of files whose paths contain a text."""
     files = reader.rows(
         "SELECT path FROM files f WHERE instr(lower(path), lower(?)) > 0"
         " AND EXISTS (SELECT 1 FROM frames WHERE file = f.id)",
@@ -265,7 +270,7 @@ def _frames_at(reader: Reader, path: str, line: int) -> list[int]:
 
 
 def stacks_through(reader: Reader, functions: Sequence[int]) -> list[int]:
-    """The stacks with a frame of one of these functions."""
+    """Return the stacks with a frame of one of these functions."""
     rows = reader.rows(
         f"WITH RECURSIVE wanted(frame) AS (SELECT id FROM frames WHERE function {IN_JSON})" + _STACKS_WITH_WANTED,
         json_list(functions),

@@ -1,4 +1,4 @@
-"""The objects of the runtime: found by their names, and named in the calls."""
+"""Runtime objects: lookup by name, and object names for the arguments of calls."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from framedex.objects import ObjectField, function_named
 from framedex.objects.table import address_of, elements, functions_with
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
-_AT_ONCE = 5_000  # calls
-_MOST_BIRTHS = 50_000  # that are held at once
+_AT_ONCE = 5_000  # calls per portion
+_MOST_BIRTHS = 50_000  # limit of births held in memory
 
 ObjectNames = dict[str, str | list[str | None]]
-"""The names of a call's objects by its fields; in a list, None where an element is no object."""
+"""Names of a call's objects by field; None in a list marks an element that is not an object."""
 
 _COLUMNS = (
     "o.id, t.capture, t.name, o.number, o.address, o.size, o.uses, o.created_call, o.first_call, o.last_call,"
     " o.deleted_call, o.destroyed_call, u.name, k.number"
 )
-# Not the view: SQLite would make all of its rows for the right side of a LEFT JOIN.
+# The tables instead of the view: SQLite would build all rows of the view for the right side of a LEFT JOIN.
 _TABLES = (
     "object_rows o JOIN object_types t ON t.id = o.type"
     " LEFT JOIN object_rows k ON k.id = o.client LEFT JOIN object_types u ON u.id = k.type"
@@ -36,18 +36,20 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """The objects of the runtime, in all captures."""
+    """The runtime objects of all captures."""
 
     reader: Reader
 
     def named(self, name: str, capture: int | None = None) -> ObjectRow:
-        """The object of this name (`buffer#12`) in a capture, by default in the latest one that has it.
+        """Return the object of this name (`buffer#12`) in a capture, by default in the latest one that has it.
 
-        Raises FramedexError where the name is none, or no capture has it.
+        Raises FramedexError if the name is malformed or no capture has the object.
         """
         match = _NAME.fullmatch(name)
         if match is None:
-            raise FramedexError(f"'{name}' is not an object's name.", "`framedex calls` shows names such as buffer#12.")
+            raise FramedexError(
+                f"'{name}' is no name of an object.", "Objects are named like buffer#12 by `framedex calls`."
+            )
         row = self._found(match["type"], int(match["number"]), capture)
         if row is None:
             where = "the index" if capture is None else f"capture {capture}"
@@ -55,7 +57,7 @@ class Objects:
         return _object_row(row)
 
     def _found(self, kind: str, number: int, capture: int | None) -> Row | None:
-        """The columns of the latest object of this name."""
+        """Return the columns of the latest object of this name."""
         types = self.reader.rows(
             "SELECT t.id, t.capture FROM object_types t JOIN captures p ON p.id = t.capture"
             " WHERE t.name = ?1 AND (?2 IS NULL OR t.capture = ?2) ORDER BY p.run DESC, p.started DESC, p.id DESC",
@@ -66,7 +68,7 @@ class Objects:
             passed = 0
             ranges = object_ranges(self.reader, of_capture)
             for first, last in ranges:
-                # Where objects are numbered in the order of their birth, so many are born before this one.
+                # Objects numbered by birth have `number - 1` births before this one.
                 begin = first + max(number - 1 - passed, 0)
                 passed += last - first + 1
                 row = self._in_range(type_id, number, begin, last)
@@ -90,13 +92,13 @@ class Objects:
 
 
 def object_ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
-    """The ids of a capture's objects, in the order of their birth."""
+    """Return the id ranges of a capture's objects, in order of birth."""
     query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ? ORDER BY first_object"
     return [(first, last) for first, last in reader.rows(query, capture)]
 
 
 def _object_row(row: Row) -> ObjectRow:
-    """An object from its columns."""
+    """Build an object from its columns."""
     return ObjectRow(
         id=row[0],
         capture=row[1],
@@ -116,7 +118,7 @@ def _object_row(row: Row) -> ObjectRow:
 
 @dataclass(frozen=True, slots=True)
 class ObjectCalls:
-    """The calls that an object is a value of: with ids from `first` to `last`, and fulfilling the condition.
+    """The calls with an object among their values: ids from `first` to `last` that fulfil the condition.
 
     The condition is on `call_rows c` and `call_kinds k`, and takes the parameters.
     """
@@ -128,7 +130,7 @@ class ObjectCalls:
 
 
 def calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCalls:
-    """The calls that an object of the runtime is a value of. Raises FramedexError as `Objects.named` does."""
+    """Return the calls with this runtime object among their values. Raises FramedexError as `Objects.named` does."""
     found = Objects(reader).named(name, capture)
     boundaries = {name: identifier for identifier, name in reader.rows("SELECT id, name FROM boundaries")}
     texts = reader.rows(
@@ -147,13 +149,13 @@ def calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCal
 
 
 def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
-    """The calls, with the names of the objects that are their arguments."""
+    """Return the calls with the names of their argument objects."""
     named = zip(calls, object_names(reader, calls), strict=True)
     return [replace(call, objects=names) if names else call for call, names in named]
 
 
 def object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:
-    """The names of the objects that are the arguments of each call."""
+    """Return the names of the argument objects of each call."""
     names: list[ObjectNames] = [{} for _ in calls]
     for first in range(0, len(calls), _AT_ONCE):
         places = range(first, min(first + _AT_ONCE, len(calls)))
@@ -163,7 +165,7 @@ def object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:
 
 
 def _find_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: list[ObjectNames]) -> None:
-    """Fill in the names for calls of a capture, by their places."""
+    """Fill in the object names for calls of one capture; keys are positions in `names`."""
     sightings = [(place, *each) for place, call in calls.items() for each in _sightings(call)]
     at = _ObjectsAt(reader, capture, [time for *_, time in sightings]) if sightings else None
     for place, known, address, time in sightings:
@@ -178,11 +180,11 @@ def _find_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: 
 
 
 class _ObjectsAt:
-    """Which object of a capture an address was at a time: the last of those that were born by then.
+    """Maps (address, time) to an object of a capture: the last one born there by that time.
 
-    Objects are numbered in the order of their birth, so a time is an id, and an index has those of an address by id:
-    however many objects were at one address, each costs two searches. Both are done in memory, among the births between
-    the first and the last of the times that are asked for, where those are no more than a few.
+    Objects are numbered in order of birth, so a time is an id, and an index has the ids of each address. Any lookup
+    costs two searches, regardless of the number of objects at an address. Both run in memory if few births lie between
+    the first and the last requested time.
     """
 
     def __init__(self, reader: Reader, capture: int, times: Sequence[int]) -> None:
@@ -194,7 +196,7 @@ class _ObjectsAt:
         ]
 
     def number(self, kind: str, address: int, time: int) -> int | None:
-        """The number of the object of this type; None where there was none."""
+        """Return the number of the object of this type, or None if there was none."""
         type_id = self._types.get(kind)
         if type_id is None or not address:
             return None
@@ -203,7 +205,7 @@ class _ObjectsAt:
 
 
 class _Births:
-    """The objects with ids from `first` to `last`, as far as it matters for times between two."""
+    """The objects with ids from `first` to `last`, restricted to the requested times."""
 
     def __init__(self, reader: Reader, first: int, last: int, *, born_before: int, born_by: int) -> None:
         self._reader = reader
@@ -211,13 +213,13 @@ class _Births:
         self._begin = self._search(first, last + 1, born_before)
         self._end = self._search(self._begin, last + 1, born_by)
         self._times: list[int] | None = None
-        self._here: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by address and type: (id, number)
-        self._earlier: dict[tuple[int, int], int | None] = {}  # the number of the last one that was born before these
+        self._here: dict[tuple[int, int], list[tuple[int, int]]] = {}  # {(address, type): [(id, number)]}
+        self._earlier: dict[tuple[int, int], int | None] = {}  # number of the last object born before these
         if self._end - self._begin <= _MOST_BIRTHS:
             self._times = self._read()
 
     def number(self, address: int, type_id: int, time: int) -> int | None:
-        """The number of the last object of a type that was born at an address by a time."""
+        """Return the number of the last object of a type born at an address by a time (ns)."""
         if self._times is None:
             return self._last_at(address, type_id, self._search(self._begin, self._end, time) - 1)
         last = self._begin + bisect_right(self._times, time) - 1
@@ -230,7 +232,7 @@ class _Births:
         return self._earlier[key]
 
     def _read(self) -> list[int]:
-        """Read the objects that were born between the times, and tell when each was."""
+        """Read the objects born between the two times; return their birth times in ns."""
         query = "SELECT id, born, address, type, number FROM object_rows WHERE id BETWEEN ? AND ? ORDER BY id"
         times = []
         for identifier, born, address, type_id, number in self._reader.rows(query, self._begin, self._end - 1):
@@ -239,7 +241,7 @@ class _Births:
         return times
 
     def _last_at(self, address: int, type_id: int, last: int) -> int | None:
-        """The number of the last object at an address, of those with ids up to `last`."""
+        """Return the number of the last object at an address with an id up to `last`."""
         row = self._reader.row(
             "SELECT number FROM object_rows WHERE address = ? AND id BETWEEN ? AND ? AND +type = ?"
             " ORDER BY id DESC LIMIT 1",
@@ -251,7 +253,7 @@ class _Births:
         return None if row is None else int(row[0])
 
     def _search(self, begin: int, end: int, time: int) -> int:
-        """The first of these ids whose object was born later than a time, `end` where none was."""
+        """Return the first of these ids whose object was born after a time (ns), or `end` if none was."""
         while begin < end:
             middle = (begin + end) // 2
             row = self._reader.row("SELECT born FROM object_rows WHERE id = ?", middle)
@@ -263,7 +265,8 @@ class _Births:
 
 
 def _sightings(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:
-    """The objects that are values of a call: field, address, and the time at which the address meant the object."""
+    """Yield (field, address, time in ns) of the objects among a call's values; the time is when the address was valid.
+    """
     for known in function_named(call.function).objects:
         time = call.start + max(call.duration, 0) if known.is_result else call.start
         for element in elements(known, call.arguments.get(known.name)):

@@ -1,6 +1,6 @@
 """Self and total weight by function of the samples in imported profiles.
 
-A function that is on a stack several times has the weight of that stack once.
+A recursive function gets the weight of a stack only once.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _Nodes = Mapping[int, tuple[int, int]]
 
 
 def profile_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> list[ProfileTotals]:
-    """The totals of the samples that pass the filter: one for each value (and thread), most weight first.
+    """Return the totals of the samples that pass the filter: one per value (and thread), most weight first.
 
-    Where the filter looks at each sample, samples that weigh anything but time count once each.
+    If the filter reads single samples, samples weighted by anything but time count once each.
     """
     exported = Exported(reader, wanted)
     kinds = {identifier: kind for identifier, kind in exported.kinds.items() if kind.boundary == PROFILE}
@@ -55,7 +55,7 @@ def profile_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> li
 def _by_function(
     ends: Mapping[int, int], nodes: _Nodes, functions: Mapping[int, FunctionRow]
 ) -> tuple[SampledFunction, ...]:
-    """The functions on the way to the nodes at which samples end, by the weight of these."""
+    """Return the functions on the paths to the sampled nodes, most self weight first."""
     callees: dict[int, list[int]] = defaultdict(list)
     needed = set(ends)
     pending = list(needed)
@@ -70,7 +70,7 @@ def _by_function(
     own: Counter[int] = Counter()
     total: Counter[int] = Counter()
     rows: dict[int, FunctionRow] = {}
-    depth: Counter[int] = Counter()  # of each function on the way to the present node
+    depth: Counter[int] = Counter()  # occurrences of each function on the path to the current node
     below: Counter[int] = Counter()
     walk = [(node, False) for node in callees[0]]
     while walk:

@@ -1,8 +1,8 @@
-"""The ops that JAX's profiler saw of a recorded call, where both were at it: joined by program and time.
+"""Ops of JAX's profiler for a recorded call, if both recorded it: joined by program and time.
 
-A profile numbers the runs of programs, and does not know calls. So the runs of a program are held against the calls
-that ran it while the profile was taken, both in their order: they belong together where they are as many, and each run
-began after its call. Otherwise nothing is said.
+A profile numbers the runs of programs and has no calls. The runs of a program are compared in order with the calls that
+ran it during the profile. They are matched only if their numbers are equal and each run began after its call. Otherwise
+the call has no profiled run.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _RUNS = "PJRT_LoadedExecutable_Execute"
 _EXECUTABLE = "loaded_executable"
 _FORMAT = "XPlane"
 _MOST = 10_000
-"""Runs that are told from one another."""
+"""Limit of runs of one program that are matched."""
 
 _ROUNDED = 1_000
-"""ns by which the times of two captures may differ, as the index has when they began."""
+"""Tolerance in ns between the times of two captures, from rounding of their start times in the index."""
 
 
 def profiled_run(calls: Calls, call: CallRow) -> ProfiledRun | None:
-    """What imported profiles have of a call whose objects have names, in the latest that has it.
+    """Return the ops of a call in the latest imported profile that has it; the call's objects must have names.
 
-    None where that is nothing, or not sure.
+    None if there are none or the match is ambiguous.
     """
     if call.function != _RUNS:
         return None
     reader = calls.reader
-    profiles = reader.rows(  # of all captures: who asks of a recording alone asks of its calls
+    profiles = reader.rows(  # of all captures: a scope of one recording restricts calls, not profiles
         "SELECT f.id, (f.started - c.started) * 1e9, f.first_call, f.last_call FROM main.captures f, captures c"
         " WHERE c.id = ? AND f.id <> c.id AND CASE WHEN json_valid(f.metadata)"
         " THEN json_extract(f.metadata, '$.foreign.format') END = ?"
@@ -62,7 +62,7 @@ def profiled_run(calls: Calls, call: CallRow) -> ProfiledRun | None:
 
 
 def _program(reader: Reader, call: CallRow) -> str | None:
-    """The name of the program that a call ran."""
+    """Return the name of the program that a call ran, or None."""
     executable = call.objects.get("executable")
     if not isinstance(executable, str):
         return None
@@ -76,7 +76,7 @@ def _program(reader: Reader, call: CallRow) -> str | None:
 
 
 def _runs(reader: Reader, program: str, first: int, last: int) -> list[list[ProfiledOp]]:
-    """The runs of a program in an import, of which the calls are in order of start: their ops, by the first of each."""
+    """Return the runs of a program in an import, each as its ops, ordered by the first op of each run."""
     runs: dict[int, list[ProfiledOp]] = defaultdict(list)
     rows = reader.rows(
         "SELECT c.id, c.start, c.duration, a.json FROM call_rows c JOIN arguments a ON a.id = c.arguments"
@@ -91,7 +91,7 @@ def _runs(reader: Reader, program: str, first: int, last: int) -> list[list[Prof
 
 
 def _calls_of(calls: Calls, call: CallRow, program: str, after: int, before: int) -> list[CallRow]:
-    """The calls that ran a program of that name between two times, by when they began."""
+    """Return the calls that ran a program of that name between two times (ns), by start."""
     rows = calls.reader.rows(
         "SELECT DISTINCT o.number FROM compilations c JOIN programs p ON p.id = c.program"
         " JOIN object_rows o ON o.id = c.executable WHERE c.capture = ? AND p.name = ?",

@@ -1,4 +1,4 @@
-"""The line of Python that led to a call: the one place that a user of the program recognises."""
+"""The Python line that led to a call: the line that the program's author recognises."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from framedex.model import PythonLine
 
 
 def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:
-    """For each call (id: stack) with Python the innermost line of the program itself, else the innermost of all.
+    """Return, for each call (id: stack) with Python, the innermost line of the user's program, otherwise of any Python.
 
-    A call whose stack has no Python has the line of what had it made, unless several places may have.
+    A call whose stack has no Python gets the line that dispatched it, unless several lines may have.
     """
     node_of = python_nodes(reader, stacks.values())
     lines = lines_of_nodes(reader, node_of.values())
@@ -35,7 +35,7 @@ def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]
 
 
 def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
-    """The line of Python of each path in the tree that has one, by the path's innermost node."""
+    """Return the Python line of each tree path that has one, by the path's innermost node."""
     rows = reader.rows(
         f"SELECT n.id, fn.name, {place_columns('fr')} FROM json_each(?) s JOIN nodes n ON n.id = s.value"
         " JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame"
@@ -48,14 +48,14 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
 
 
 def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
-    """For each stack the lines of the program itself that lead to its innermost one, nearest first, without that."""
+    """Return the user's lines outward of each stack's innermost one, nearest first."""
     node_of = python_nodes(reader, stacks)
     found = outward_lines_of_nodes(reader, node_of.values())
     return {stack: found.get(node, ()) for stack, node in node_of.items()}
 
 
 def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
-    """The same for paths in the tree, by their innermost nodes; of those that have such lines."""
+    """Return the user's lines outward of the innermost one for tree paths, by innermost node, if there are any."""
     rows = reader.rows(
         "WITH RECURSIVE up(leaf, node) AS ("
         f" SELECT id, user_node FROM nodes WHERE id {IN_JSON} AND user_node"
@@ -66,13 +66,13 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
     )
     lines = lines_of_nodes(reader, {node for _, node in rows})
     found: dict[int, list[PythonLine]] = {}
-    for leaf, node in rows:  # breadth first: of each leaf the nearest comes first
+    for leaf, node in rows:  # breadth first: the nearest line of each leaf comes first
         if node in lines:
             found.setdefault(leaf, []).append(lines[node])
     return {leaf: tuple(way[1:]) for leaf, way in found.items()}
 
 
 def python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
-    """The innermost node of each stack on its way out to Python."""
+    """Return the innermost node of each stack on its path out to Python."""
     query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
     return dict(reader.rows(query, json_list(sorted(set(stacks)))))

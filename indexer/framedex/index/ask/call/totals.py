@@ -1,7 +1,7 @@
-"""What the calls of each boundary function came to: how many, how long, how many errors.
+"""Totals of calls by boundary function: counts, durations, errors.
 
-Of many calls the totals are told that are kept while indexing, and percentiles by buckets of durations: within 0.8
-percent. Few calls, and those that only a look at each can choose, are gone through.
+Totals of many calls come from sums stored while indexing, with percentiles from duration buckets (within 0.8 percent).
+Few calls, and calls that a filter selects one by one, are read.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallFilter, FunctionTotals
 
 _EXACT = 100_000
-"""Calls up to which percentiles are exact, all functions together."""
+"""Percentiles are exact up to this number of calls of all functions together."""
 _FEW = 64
-"""Calls of one function up to which they are exact however many other calls there are."""
+"""Percentiles of one function are exact up to this number of its calls."""
 
 
 @dataclass(slots=True)
 class _Group:
-    """The calls of one function, and of one thread where those are told apart.
+    """The calls of one function, and of one thread if threads are separate.
 
-    `durations` counts the calls that returned by the time that they took, or by its bucket.
+    `durations` counts the calls that returned, by duration in ns or by bucket.
     """
 
     calls: int = 0
@@ -35,17 +35,17 @@ class _Group:
     never_returned: int = 0
     total: int = 0
     own: int = 0
-    longest: tuple[int, int] = (-1, 0)  # how long, which call
+    longest: tuple[int, int] = (-1, 0)  # (ns, call id)
     first_unreturned: int = 0
     durations: Counter[int] = field(default_factory=Counter)
-    is_exact: bool = True  # or by buckets
+    is_exact: bool = True  # whether the keys of `durations` are ns; otherwise buckets
 
 
 _Groups = dict[tuple[int, int], _Group]
 
 
 def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> list[FunctionTotals]:
-    """The totals of the calls that pass the filter, by function (and thread), most time of their own first."""
+    """Return the totals of the calls that pass the filter, by function (and thread), most self time first."""
     chosen = list(passing(reader, wanted))
     is_exact = sum(some.calls for some in chosen) <= _EXACT
     groups: _Groups = {}
@@ -73,7 +73,7 @@ def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> l
 
 
 def _is_whole(wanted: CallFilter) -> bool:
-    """Whether the filter chooses functions and threads only, by which durations are counted."""
+    """Whether the filter selects by function and thread only, as the stored duration buckets do."""
     return wanted.through is None and not wanted.errors_only and wanted.slower_than is None
 
 
@@ -82,7 +82,7 @@ def _group(groups: _Groups, boundary: int, thread: int) -> _Group:
 
 
 def _add_kinds(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool) -> None:
-    """Add the calls of kinds by what is kept of these."""
+    """Add the stored totals of kinds of calls."""
     chosen = f" AND id {IN_JSON}" if some.kinds is not None else ""
     rows = reader.rows(
         f"SELECT boundary, {'thread' if by_thread else '0'}, error, calls, duration, own_duration, longest,"
@@ -110,7 +110,7 @@ def _add(
 
 
 def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[int, int]], *, by_thread: bool) -> None:
-    """Add how long the calls of functions and threads took by what is kept of these; the few of some are looked at."""
+    """Add the stored durations by function and thread; calls of the functions in `few` are read one by one."""
     thread = "thread" if by_thread else "0"
     kinds = reader.rows(
         f"SELECT id, boundary, {thread}, thread FROM call_kinds WHERE capture = ? AND calls > 0", some.capture
@@ -138,7 +138,7 @@ def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[
 
 
 def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
-    """Add calls by a look at each, and at those that were made in them."""
+    """Add calls read one by one, and subtract the time of their nested calls."""
     for boundary, thread, error, duration, calls, first, last in _durations(reader, some, by_thread=by_thread):
         group, time = _group(groups, boundary, thread), max(duration, 0) * calls
         _add(group, error, calls, time, time, duration, last, first)
@@ -150,7 +150,7 @@ def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: boo
 
 
 def _add_durations(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
-    """Add how long calls took by a look at each."""
+    """Add durations of calls read one by one."""
     for boundary, thread, _error, duration, calls, *_ in _durations(reader, some, by_thread=by_thread):
         if duration >= 0:
             _count(_group(groups, boundary, thread), duration, calls, is_exact=is_exact)
@@ -162,7 +162,8 @@ def _count(group: _Group, duration: int, calls: int, *, is_exact: bool) -> None:
 
 
 def _durations(reader: Reader, some: Passing, *, by_thread: bool) -> Iterator[Row]:
-    """Rows (function, thread, error, duration, calls, first call, last call): several of one duration."""
+    """Yield rows (function, thread, error, duration, calls, first call, last call); a duration can have several rows.
+    """
     thread = "k.thread" if by_thread else "0"
     columns = f"k.boundary, {thread}, k.error, c.duration, count(*), min(c.id), max(c.id)"
     return some.aggregated(reader, columns, " GROUP BY 1, 2, 3, 4")
@@ -191,7 +192,8 @@ def _totals(named: tuple[str, str], thread: str | None, group: _Group) -> Functi
 
 
 def _quantiles(group: _Group, percents: Sequence[int]) -> list[int]:
-    """The least durations that so many percent of the calls did not exceed: measured ones, or middles of buckets.
+    """Return the smallest durations (ns) not exceeded by these percentages of calls: measured, or the middle of a
+    bucket.
 
     A sample of an imported profile may stand for several calls; its duration was measured once.
     """

@@ -1,4 +1,4 @@
-"""Every question that can be asked of one capture: each is answered in a module of its own."""
+"""`CaptureContents`: all queries for one capture, each implemented in its own module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CaptureContents(AskedCapture):
-    """What one capture holds. These questions may read all of it."""
+    """The contents of one capture. These queries may read all of it."""
 
     boundaries = boundary_totals
     calls = calls_of_boundary
@@ -27,13 +27,13 @@ class CaptureContents(AskedCapture):
     def flame_graph(
         self, boundary: int | None = None, *, with_glue: bool = True, most: int | None = None
     ) -> FlameGraph:
-        """The flame graph of the capture, or of the calls of one `boundary` function (its id); see `flame.py`."""
-        from framedex.index.ask.capture.flame import MOST_NODES, flame_graph  # hardly any verb shows one
+        """Return the flame graph of the capture, or of one `boundary` function's calls (its id); see `flame.py`."""
+        from framedex.index.ask.capture.flame import MOST_NODES, flame_graph  # imported here because few commands show one
 
         return flame_graph(self, boundary, with_glue=with_glue, most=MOST_NODES if most is None else most)
 
     def timeline(self) -> Timeline:
-        """What the threads of the capture did over time; see `timeline.py`."""
-        from framedex.index.ask.capture.timeline import timeline  # with numpy, which most questions do without
+        """Return the activity of the capture's threads over time; see `timeline.py`."""
+        from framedex.index.ask.capture.timeline import timeline  # imported here because it needs numpy, unlike most queries
 
         return timeline(self)

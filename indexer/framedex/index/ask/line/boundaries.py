@@ -41,9 +41,7 @@ def line_boundaries(line: AskedLine) -> list[LineBoundary]:
 
 
 def _is_passed_twice(line: AskedLine) -> bool:
-    """Whether one stack may pass several of the lines by recursion; adding up line totals would then count a call
-    twice.
-    """
+    """Whether recursion may bring one stack through several of the lines, so that line totals count a call twice."""
     functions = line.reader.rows(
         "SELECT DISTINCT fn.id, fn.calls, fn.run, fn.run_calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
         f" WHERE {line.on('fr')}"

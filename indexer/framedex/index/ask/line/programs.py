@@ -191,9 +191,7 @@ def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[
 
 
 def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
-    """Return the transformation (`jit(f)`): the outermost part of the op names. Ops of nested functions lack that
-    prefix.
-    """
+    """Return the transformation (`jit(f)`) from the op names; ops of nested functions lack that prefix."""
     roots = dict.fromkeys(name.split("/", 1)[0] for name in names)
     for root in roots:
         if root.endswith(")"):

@@ -106,8 +106,7 @@ class _Leaf:
 
 
 def _best_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch]]) -> Iterator[_Leaf]:
-    """Yield the stacks below the branches, longest duration first, and read only as much of the tree as the caller
-    consumes.
+    """Yield the stacks below the branches, longest duration first, reading only the part of the tree that is needed.
 
     Equal durations, as in samples without time, are ordered by calls. Each node stores its longest duration and its
     calls, so a best-first descent yields the stacks in order. The running number keeps the order of equal entries

@@ -20,9 +20,7 @@ _COLUMNS = "n.id, n.parent, n.frame, n.depth, n.calls, n.longest"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A node on a line: its parent (0: none), frame and depth in the stack, with calls and `longest` (ns) as in
-    `nodes`.
-    """
+    """A node on a line: its parent (0: none), frame and stack depth, with calls and `longest` (ns) as in `nodes`."""
 
     node: int
     parent: int

@@ -1,4 +1,4 @@
-"""Questions that begin with what a text says of a frame: a symbol, a path of another machine, a build-id."""
+"""Queries that begin with text from a frame: a symbol, a path on another machine, a build-id."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _MOST_SYMBOLS = 100
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What is known by its name alone, as texts and people name it."""
+    """Lookups by name alone, as given by texts or users."""
 
     reader: Reader
 
     def places_named(self, name: str) -> list[Location]:
-        """Where the recorded C++ functions of exactly this readable name are, most calls first; none twice.
+        """Return the locations of the recorded C++ functions with exactly this readable name, most calls first.
 
-        Of functions whose definitions are not known, the first line of each file that was recorded of them.
+        Locations are distinct. Functions without a known definition yield the first recorded line of each of their
+        files.
         """
         rows = self.reader.rows(
             f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.name = ? AND fn.language = 'native'"
@@ -52,19 +53,19 @@ class Names:
         return [replace(line, how=How.DEFINITION) for line in lines if line is not None]
 
     def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
-        """The (path, definition) pairs with this short name in the source files of a language, by path and line."""
+        """Return (path, definition) pairs with this short name in source files of a language, by path and line."""
         rows = self.reader.rows(f"{DEFINITIONS_NAMED} LIMIT ?3", short_name, language, _MOST_DEFINITIONS)
         return [(path, definition(*columns)) for path, *columns in rows]
 
     def all_names(self) -> list[str]:
-        """The short names of all definitions, and the full ones of the recorded C++ functions."""
+        """Return the short names of all definitions, and the full names of the recorded C++ functions."""
         names = "SELECT name FROM names UNION ALL SELECT name FROM functions WHERE language = 'native'"
         return [name for (name,) in self.reader.rows(names)]
 
     def definitions_in(self, path: str) -> tuple[int, int, bool, list[tuple[str, Definition]]] | None:
-        """A source file as it was read: (mtime in ns, size, whether the grammar could read all of it, definitions).
+        """Return a parsed source file: (mtime in ns, size, whether it parsed without errors, definitions).
 
-        The definitions come with their short names, by line. None where the file was not read as source.
+        Definitions come with their short names, by line. None if the file was not parsed as source.
         """
         query = (
             "SELECT s.file, s.modified, s.size, s.errors FROM source_files s"
@@ -82,23 +83,23 @@ class Names:
         return modified, size, not errors, [(short, definition(*columns)) for short, *columns in rows]
 
     def calling_definitions_in(self, path: str) -> list[Definition]:
-        """The definitions of a source file that call something, with their calls, by line."""
+        """Return the definitions of a source file that make calls, with these calls, by line."""
         return definitions_with_calls(self.reader.rows(DEFINITIONS_WITH_CALLS, path))
 
     def state_of(self, path: str) -> tuple[int, int] | None:
-        """The mtime in ns and the size of a source file when it was read; None where it was not read as source."""
+        """Return (mtime in ns, size) of a source file at its last parse; None if it was not parsed as source."""
         query = "SELECT s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?"
         row = self.reader.row(query, path)
         return None if row is None else (row[0], row[1])
 
     def files_named(self, name: str) -> list[str]:
-        """The files of this name, in any folder, that frames point to or that were read as source."""
+        """Return the files of this name, in any folder, that frames refer to or that were parsed as source."""
         return self.reader.memory.recall("files by name", lambda: _files_by_name(self.reader)).get(name, [])[
             :_MOST_DEFINITIONS
         ]
 
     def files_of_frozen(self, module: str) -> list[str]:
-        """The files from which recorded interpreters have a module built in: `<frozen importlib._bootstrap>`."""
+        """Return the source files of a module frozen into recorded interpreters: `<frozen importlib._bootstrap>`."""
         rows = self.reader.rows(
             "SELECT DISTINCT f.path FROM functions fn JOIN frames fr ON fr.function = fn.id"
             " JOIN files f ON f.id = fr.recorded_file WHERE fn.module = ? AND fn.language = 'python'",
@@ -107,41 +108,41 @@ class Names:
         return [path for (path,) in rows] if module.startswith("<frozen ") else []
 
     def files_of_cell(self, recorded: str) -> list[str]:
-        """The files with the text of the notebook's cell that code objects call this: `/tmp/ipykernel_71/38.py`."""
+        """Return the files with the text of a notebook cell named as in code objects: `/tmp/ipykernel_71/38.py`."""
         if _CELL.fullmatch(recorded) is None:
             return []
-        from framedex.captures.cells import read_cells  # few texts have cells
+        from framedex.captures.cells import read_cells  # imported here because few texts have cells
 
         folders = self.reader.rows("SELECT path FROM captures ORDER BY id DESC")
         return [cells[recorded] for (path,) in folders if recorded in (cells := read_cells(Path(path)))]
 
     def module_names(self) -> frozenset[str]:
-        """The file names of the binaries that were recorded."""
+        """Return the file names of the recorded binaries."""
         return self.reader.memory.recall(
             "names of modules",
             lambda: frozenset(path.rpartition("/")[2] for (path,) in self.reader.rows("SELECT path FROM modules")),
         )
 
     def modules_built(self, build_id: str) -> list[str]:
-        """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
+        """Return the recorded paths of binaries whose build-id (hex) begins with this one, latest first."""
         query = "SELECT path FROM modules WHERE substr(build_id, 1, length(?1)) = ?1 ORDER BY id DESC"
         return [path for (path,) in self.reader.rows(query, build_id)]
 
     def contents_of_builds(self, paths: Sequence[str], build_id: str) -> list[str]:
-        """The SHA-256 of the builds that were recorded with this build-id, or at one of these paths, latest first."""
+        """Return the SHA-256 of recorded builds with this build-id, or at one of these paths, latest first."""
         of = "substr(build_id, 1, length(?1)) = ?1" if build_id else f"path {IN_JSON}"
         query = f"SELECT content FROM modules WHERE content != '' AND {of} ORDER BY id DESC"
         return [content for (content,) in self.reader.rows(query, build_id or json_list(paths))]
 
     def modules_named(self, name: str) -> list[str]:
-        """The paths at which binaries with this file name were recorded, latest first; none twice."""
+        """Return the distinct recorded paths of binaries with this file name, latest first."""
         query = "SELECT path FROM modules WHERE path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1 ORDER BY id DESC"
         return list(dict.fromkeys(path for (path,) in self.reader.rows(query, name)))
 
     def recorded_files(self, ending: str = "") -> list[str]:
-        """The files with recorded lines whose path, here or as recorded, ends with these whole components.
+        """Return the files with recorded lines whose path, here or as recorded, ends with these whole components.
 
-        All of them for an empty text.
+        An empty text returns all of them.
         """
         fits = "(?1 = '' OR {0} = ?1 OR substr({0}, -length(?1) - 1) = '/' || ?1)"
         rows = self.reader.rows(
@@ -154,23 +155,23 @@ class Names:
         return [path for (path,) in rows]
 
     def symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
-        """What was recorded or is defined in the sources under a name that contains `text`, best first.
+        """Return recorded symbols and source definitions whose name contains `text`, best first.
 
-        `A::b` and `A.b` ask for names with `b` inside something whose name has `A`. Case does not matter.
+        `A::b` and `A.b` match names with `b` inside a scope whose name contains `A`. Case is ignored.
         """
         from framedex.index.ask.name.search import find_symbols
 
         return find_symbols(self.reader, text, limit)
 
     def likely(self, name: str) -> str | None:
-        """The recorded name, or a word of one, that is most like this one, which nothing has."""
+        """Return the recorded name, or a word of one, most similar to this unknown name."""
         from framedex.index.ask.name.likely import likely_symbol
 
         return likely_symbol(self.reader, name)
 
 
 def _files_by_name(reader: Reader) -> dict[str, list[str]]:
-    """All files by their last component: a log asks for thousands, and the table has no index of them."""
+    """Return all files by their last component: a log needs thousands, and the table has no index of them."""
     found: dict[str, list[str]] = {}
     for (path,) in reader.rows("SELECT path FROM files ORDER BY path"):
         found.setdefault(path.rpartition("/")[2], []).append(path)

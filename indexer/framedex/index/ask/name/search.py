@@ -1,6 +1,6 @@
-"""Finding symbols by parts of their names: what was recorded, and what the source trees define.
+"""Symbol search by parts of names: recorded symbols and definitions in source trees.
 
-Only names are searched, each once, and the best of them looked up: a tree has three times as many definitions as names.
+Only distinct names are searched, and the best of them looked up: a tree has three times as many definitions as names.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from framedex.index.file.installed import is_own
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows, functions_by_id
 from framedex.model import FoundSymbol, How, Location
 
-_MOST_NAMES = 256  # of one kind that are ranked
-_MOST_SCOPED = 100  # whose definitions are looked through for a scope
-_LEAST_FOR_PARTS = 3  # characters: the index of parts is one of trigrams
+_MOST_NAMES = 256  # limit of ranked names per query
+_MOST_SCOPED = 100  # limit of names whose definitions are filtered by scope
+_LEAST_FOR_PARTS = 3  # characters: the index of name parts stores trigrams
 _SEPARATOR = re.compile(r"::|[.:\s]+")
 _AFTER_ALL = chr(0x10FFFF)
 
 _Found = tuple[str, FoundSymbol]
-"""A short name, and what has it."""
+"""A short name and a symbol with that name."""
 
 
 def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
-    """At most `limit` symbols whose name contains `text`, in any case; `A::b` or `A.b`: a `b` somewhere in an `A`.
+    """Return at most `limit` symbols whose name contains `text` in any case; `A::b` or `A.b` is a `b` inside an `A`.
 
-    First those of exactly that name, then as `Fit` has it; within these the user's own Python first, then what was
-    recorded. A function is found once: not by its decorators' line too, nor by declarations of what is defined. Shorter
-    than three characters, only the names that begin with it.
+    Exact names come first, then the order of `Fit`. Equal matches are ordered by the user's own Python, then by
+    recorded symbols. A function appears once: not again at its decorators' line, nor as a declaration of a known
+    definition. A text under three characters matches only prefixes.
     """
     *scopes, part = [word for word in _SEPARATOR.split(text) if word] or [""]
-    part = part.removeprefix("~")  # destructors are kept under the name of their class
+    part = part.removeprefix("~")  # destructors are stored under the name of their class
     if not part:
         return []
     names = _names(reader, part)[: max(limit, _MOST_SCOPED) if scopes else limit]
@@ -53,7 +53,7 @@ def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A short name that fits, and how well."""
+    """A short name that matches, and the quality of the match."""
 
     text: str
     fit: Fit
@@ -61,7 +61,7 @@ class _Name:
 
 
 def _names(reader: Reader, part: str) -> list[_Name]:
-    """The names with this part, best first."""
+    """Return the names that contain this part, best first."""
     rows = reader.rows(
         "SELECT name, is_recorded FROM names WHERE name >= ?1 COLLATE NOCASE AND name < ?2 COLLATE NOCASE LIMIT ?3",
         part,
@@ -69,7 +69,7 @@ def _names(reader: Reader, part: str) -> list[_Name]:
         _MOST_NAMES,
     )
     if len(part) >= _LEAST_FOR_PARTS:
-        # Whatever else is left out, where a part is too common, what was recorded is not.
+        # Too common a part is cut off by the limit; recorded names get a query of their own so that they are kept.
         rows += reader.rows(
             "SELECT name, is_recorded FROM names INDEXED BY names_recorded WHERE is_recorded"
             " AND instr(lower(name), lower(?)) LIMIT ?",
@@ -94,7 +94,7 @@ def _place(symbol: FoundSymbol) -> tuple[str, int] | None:
 
 
 def _each_once(recorded: list[_Found], defined: list[_Found]) -> list[_Found]:
-    """What was recorded and what is defined: the same function once."""
+    """Merge recorded and defined symbols, keeping each function once."""
     keys = {_key(symbol) for _, symbol in recorded}
     places = {_place(symbol) for _, symbol in recorded}
     names = {symbol.name for _, symbol in (*recorded, *defined) if symbol.kind != "declaration" and symbol.location}
@@ -108,7 +108,7 @@ def _each_once(recorded: list[_Found], defined: list[_Found]) -> list[_Found]:
 
 
 def _key(symbol: FoundSymbol) -> tuple[object, ...]:
-    """What two symbols of one function have in common: its name, its file, and its last line."""
+    """Return the key that two symbols of one function share: its name, file and last line."""
     return symbol.name, symbol.location and symbol.location.path, symbol.end_line
 
 
@@ -123,13 +123,13 @@ def _after_recorded(symbol: FoundSymbol) -> int:
 
 
 def _pattern(scopes: Sequence[str], part: str) -> re.Pattern[str]:
-    """What a qualified name has to match: the scopes in their order, in outer components, before the part."""
+    """Return the pattern of a qualified name: the scopes in order, in outer components, then the part."""
     outer = "".join(rf"{re.escape(scope)}.*?(?:::|\.).*?" for scope in scopes)
     return re.compile(outer + re.escape(part), re.IGNORECASE | re.DOTALL)
 
 
 def _functions(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
-    """The recorded functions of these names; of those in one place the one with most calls."""
+    """Yield the recorded functions with these names; of several at one location, the one with most calls."""
     rows = reader.rows(
         f"SELECT fn.short_name, {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES}"
         f" WHERE fn.short_name {IN_JSON} ORDER BY fn.calls DESC, fn.id",
@@ -146,7 +146,7 @@ def _functions(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
 
 
 def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
-    """The functions of boundaries with these names."""
+    """Yield the boundary functions with these names."""
     rows = reader.rows(
         "SELECT name, (SELECT max(latest_call) FROM call_kinds WHERE boundary = b.id)"
         f" FROM boundaries b WHERE name {IN_JSON}"
@@ -159,7 +159,7 @@ def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
 
 
 def _targets(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
-    """The FFI targets with these names that were run; they are where their handler was written."""
+    """Yield the FFI targets with these names that ran, located at the source of their handler."""
     rows = reader.rows(
         "SELECT runs.target, runs.call, fr.function FROM ("
         "  SELECT t.target, max(k.latest_call) AS call"
@@ -178,7 +178,8 @@ def _targets(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
 def _definitions(
     reader: Reader, names: Sequence[str], outer: str, pattern: re.Pattern[str], limit: int
 ) -> Iterator[_Found]:
-    """The first definitions of these names that contain `outer` and fit the pattern, in the order of the names."""
+    """Yield the first definitions of these names that contain `outer` and match the pattern, in the order of the names.
+    """
     rows = reader.each(
         "SELECT w.value, d.name, d.kind, f.path, d.line, d.end_line FROM json_each(?) w"
         " CROSS JOIN definitions d ON d.short_name = w.value CROSS JOIN files f ON f.id = d.file"

@@ -1,4 +1,4 @@
-"""What the threads of a capture did in the runtime, when they were blocked, and the loops that this was in."""
+"""The runtime activity of a capture's threads, their waits, and the loops around both."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORKS = frozenset({*COMPILES, *LOADS, RUNS, *MOVES_DATA, READY_EVENT})
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The calls of a capture that work, transfer or wait; its events, its waits, and the loops of its threads."""
+    """The calls of a capture that work, transfer or wait, with its events, its waits, and the loops of its threads."""
 
     kinds: Kinds
     calls: Calls
@@ -47,7 +47,7 @@ class Activity:
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, capture: int) -> Activity:
-        """Read the calls of a capture."""
+        """Return the activity of a capture."""
         kinds = Kinds.of(connection, capture)
         calls = Calls.of_kinds(connection, capture, kinds.of_functions({*_WORKS, ON_READY, AWAIT, POINTER}))
         events, threads = Events.of(connection, capture), Threads(connection, capture, kinds)
@@ -58,18 +58,18 @@ class Activity:
         return cls(kinds, calls, events, threads, waits, tuple(loops), code)
 
     def rounds_around(self, nodes: Integers) -> dict[int, list[LoopKey]]:
-        """For each node of a line the keys of the found loops that it is in, innermost first."""
+        """Return for each node of a line the keys of the loops around it, innermost first."""
         found = {rounds.key for rounds in self.loops}
         known = keys_of_nodes(self.code, np.unique(nodes).tolist()) if found else {}
         return {node: [key for key in keys if key in found] for node, keys in known.items()}
 
     def starts(self, key: LoopKey) -> Integers:
-        """When the rounds of a loop begin, on all threads, in order (ns)."""
+        """Return the start times of the rounds of a loop on all threads, in order (ns)."""
         return np.sort(np.concatenate([rounds.start for rounds in self.loops if rounds.key == key]))
 
 
 def _marks(kinds: Kinds, calls: Calls, waits: Blocked) -> Iterator[tuple[int, Marks]]:
-    """What each thread did by Python, in order of start."""
+    """Yield the calls and waits that Python caused on each thread, in order of start."""
     node, thread = kinds.node[calls.kind], kinds.thread[calls.kind]
     is_mark = np.isin(calls.kind, kinds.of_functions(_WORKS)) & (node > 0)
     gaps = waits[np.flatnonzero(waits.in_call == 0)]

@@ -1,5 +1,7 @@
-"""Pieces of device memory, as the mock TPU's allocator tells of them: it has every allocation, release and change of
-owner recorded, so they are exact."""
+"""Pieces of device memory from the mock TPU's allocator.
+
+The allocator records every allocation, release and change of owner, so the pieces are exact.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +19,26 @@ from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 
 _ALLOCATE, _FREE, _HAND_OVER = "DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"
-# In the order in which they come where they come at one time.
+# The order of events at the same time.
 _ORDER = {_FREE: 0, _ALLOCATE: 1, _HAND_OVER: 2}
-_ROW = 512  # bytes: the mock's allocator gives whole ones (native/pjrt/mock/devices/device_memory.h), as a TPU does
+_ROW = 512  # bytes: the allocation unit of the mock (native/pjrt/mock/devices/device_memory.h) and of a TPU
 
 
 def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces | None:
-    """The pieces of memory that the allocator of a capture tells of; None where it has none that does."""
+    """Return the pieces of memory from the recorded allocator of a capture; None if no allocator is recorded."""
     kinds = kinds_of(connection, capture, _ORDER)
     if not kinds:
         return None
     call, parent, kind, sort, time, address, device, size, result = _events(connection, capture, kinds)
     is_same = np.append((np.diff(device) == 0) & (np.diff(address) == 0), False)  # as the next
     begins = sort != _ORDER[_FREE]
-    is_known = np.append(False, (begins & is_same)[:-1])  # whose memory it was
+    is_known = np.append(False, (begins & is_same)[:-1])  # its previous owner is known
     rows = np.flatnonzero(begins)
-    strays = np.flatnonzero((sort != _ORDER[_ALLOCATE]) & ~is_known)  # of what was there before the recording
+    strays = np.flatnonzero((sort != _ORDER[_ALLOCATE]) & ~is_known)  # of memory allocated before the recording
     following = np.minimum(rows + 1, len(call) - 1)
     ends = is_same[rows]
     died = np.where(ends, time[following], FOREVER)
-    # What a call allocates for itself is no buffer of the program.
+    # Memory that a call allocates and releases itself is not a buffer of the program.
     is_passing = ends & (sort[rows] == _ORDER[_ALLOCATE]) & ~begins[following] & (parent[rows] == parent[following])
     let_go = np.minimum(died, _let_go(connection, capture, parent[rows], call[rows], result[rows], is_passing))
     numbers = np.unique(device)
@@ -56,10 +58,10 @@ def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces 
 
 
 def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, str]) -> list[Integers]:
-    """The calls of the allocator in columns, by device and address, those of one in the order of time.
+    """Return the calls of the allocator in columns, by device and address, then in order of time.
 
-    Of each: its id, that of the call it was made in (or its own), its kind, which function it is of (`_ORDER`), when it
-    was, the address, the device, bytes, and the result that memory was handed over to (-1: none).
+    The columns are: id, id of the enclosing call (or its own), kind, function (`_ORDER`), time, address, device, bytes,
+    and the result that memory was handed over to (-1: none).
     """
     query = (
         "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.inside, 0), c.arguments FROM captures p"
@@ -74,8 +76,8 @@ def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, st
     sort = np.zeros(len(call), np.int64)
     for number, name in kinds.items():
         sort[kind == number] = _ORDER[name]
-    # An allocation is there when its call has ended, and one is gone as soon as its release begins: so whatever other
-    # threads do in between, an address is given back before it is handed out again.
+    # An allocation exists from the end of its call, and ends at the start of its release. So an address is released
+    # before it is allocated again, whatever other threads do in between.
     time = start + np.where(sort == _ORDER[_ALLOCATE], duration, 0)
     order = np.lexsort((sort, time, address[of_call], device[of_call]))
     order = order[size[of_call[order]] >= 0]
@@ -87,7 +89,8 @@ def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, st
 
 
 def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """Address, device, bytes and result of a call; -1 where they are not told: a damaged capture may tell anything."""
+    """Return address, device, bytes and result of a call; -1 if missing, because a damaged capture may contain
+    anything."""
     device, size, result = (
         value if isinstance(value := told.get(name), int) and 0 <= value <= LARGEST else -1
         for name in ("device", "bytes", "result")
@@ -95,7 +98,7 @@ def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
     return signed(address_of(told.get("address"))), device, -1 if device < 0 else size, result
 
 
-# What the program has of it
+# The program's ownership of pieces
 
 
 def _let_go(
@@ -106,11 +109,11 @@ def _let_go(
     result: Integers,
     is_passing: npt.NDArray[np.bool_],
 ) -> Integers:
-    """When the buffers were deleted or destroyed that these pieces are in; FOREVER where it is not known which.
+    """Return the times when the buffers of these pieces were deleted or destroyed; FOREVER if the buffer is unknown.
 
-    A call's buffers are numbered in their order, and so is what it allocates for them; what was handed over is told to
-    be in which. Where a call made more of one than of the other, its results in the host's memory for example, it is
-    not known.
+    The buffers of a call are numbered in their order, and so are its allocations. For memory that was handed over, the
+    buffer is recorded. The buffers are unknown if a call made different numbers of the two, for example with results in
+    host memory.
     """
     found = np.full(len(made), FOREVER)
     buffer_call, ended = _buffers(connection, capture)
@@ -137,7 +140,7 @@ def _let_go(
 
 
 def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
-    """Of each buffer the call that made it, and when it was deleted or destroyed; by those calls, in their order."""
+    """Return the creating call of each buffer, and its deletion or destruction time, in the order of those calls."""
     query = (
         f"SELECT o.created_call, coalesce(d.start, ?1) FROM {OBJECTS} LEFT JOIN {ENDS}"
         " WHERE t.capture = ?2 AND t.name = 'buffer' AND o.created_call IS NOT NULL ORDER BY o.created_call, o.id"

@@ -1,9 +1,10 @@
-"""When threads of Python were blocked on the runtime.
+"""The times when Python threads were blocked on the runtime.
 
-Most of it is in no call: jaxlib asks to be told of an event (`PJRT_Event_OnReady`), which returns at once, and
-has the thread wait in itself. So it is found between two calls of the thread: the last that it made while the event had
-not fired, and the next. It was blocked until the event fired, of which the call tells that destroys the event, or until
-the thread's next call where that was earlier: a callback may come late. What is ready at once makes nobody wait.
+Most of this time is not in a call. jaxlib registers a callback for an event (`PJRT_Event_OnReady`), which returns at
+once, and lets the thread wait in jaxlib itself. The wait is therefore found between two calls of the thread: its last
+call before the event fired, and the next. The thread was blocked until the event fired, a time recorded by the call
+that destroys the event. If the thread's next call was earlier, it was blocked until that call, because a callback may
+come late. An event that has already fired blocks no thread.
 """
 
 from __future__ import annotations
@@ -37,31 +38,31 @@ from framedex.model.costs.waits import WaitHow
 Booleans = npt.NDArray[np.bool_]
 
 LEAST_IN_CALL = 1_000_000
-"""Nanoseconds from which on a call that does something itself counts as one that blocked."""
+"""The minimum duration (ns) at which a call that also works counts as a blocking call."""
 
 HOWS = tuple(WaitHow)
 _READY, _COPY, _RUN = (HOWS.index(how) for how in (WaitHow.READY, WaitHow.COPY, WaitHow.RUN))
 
-_STEPS = 32  # calls of a line that are looked at until its event has fired
-_LATE = 2  # by half of the time that somebody was blocked may be noticed late that it was over
-_SLOW = 3  # times as long as the quickest runs of its kind takes a run that waited for its turn
-# What only asks, or has something copied meanwhile, in JAX (jax/_src/array.py) and jaxlib (py_array.cc).
+_STEPS = 32  # the maximum number of calls of a line searched for the firing of its event
+_LATE = 2  # the end of a wait may be noticed late by half of the waiting time
+_SLOW = 3  # a run that waited for its turn takes this many times as long as the quickest runs of its kind
+# Functions that only query an array or start a copy, in JAX (jax/_src/array.py) and jaxlib (py_array.cc).
 _ASKING = (
     "fn.name = 'ArrayImpl.copy_to_host_async' AND fn.language = 'python'"
     " OR fn.name LIKE '%PyArray::IsReady' AND fn.language = 'native'"
 )
-# What has an array's value fetched, and waits for it.
+# Functions that fetch an array's value and wait for it.
 _READING = "fn.name = 'ArrayImpl._value' AND fn.language = 'python'"
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Times in which threads were blocked, in columns, in order of `call`.
+    """Waits of threads, in columns, in order of `call`.
 
-    `call` is the one they were blocked in or after, `how` a place in `HOWS`, `start` and `end` are in ns. `in_call` is
-    how much of it was in the call. Of those that are `is_unsure` nothing tells when what was waited for was there: they
-    end with the thread's next call. Of those that are `is_unended` the recording has no end: they last at least until
-    its last call.
+    `call` is the call in or after which the thread was blocked. `how` is an index into `HOWS`. `start` and `end` are in
+    ns. `in_call` is the part of the wait that was inside the call. If `is_unsure`, no record has the time when the
+    awaited data was ready, and the wait ends with the thread's next call. If `is_unended`, the recording does not have
+    the end of the wait: it lasts at least until the last recorded call.
     """
 
     call: Integers
@@ -75,7 +76,7 @@ class Blocked:
 
     @classmethod
     def joined(cls, parts: list[Blocked]) -> Blocked:
-        """All of them, each gap once: of what was waited for after one call, what was there last."""
+        """Return all waits, one per gap: among the waits after one call, the one that ended last."""
         whole = cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
         order = np.lexsort((whole.end, whole.call))
         is_last = np.append(whole.call[order][1:] != whole.call[order][:-1], True)[: len(order)]
@@ -91,7 +92,8 @@ class Blocked:
 def blocked(
     connection: sqlite3.Connection, capture: int, calls: Calls, kinds: Kinds, events: Events, threads: Threads
 ) -> Blocked:
-    """When threads of a capture were blocked; `calls` are those of the functions that this is about, and of others."""
+    """Return the waits of a capture's threads; `calls` must include all calls of the functions that work, wait or copy.
+    """
     if not len(calls):
         return Blocked(*(np.zeros(0, np.int64),) * 6, *(np.zeros(0, np.bool_),) * 2)
     is_python = kinds.node[calls.kind] > 0
@@ -114,7 +116,7 @@ class _Finder:
     # Blocked in a call
 
     def in_calls(self, is_python: Booleans) -> Blocked:
-        """Calls that wait themselves, or copy: those that wait whatever they took, others from some length on."""
+        """Return the waits in calls: of any length for calls that only wait, from `LEAST_IN_CALL` on for copies."""
         duration = self._durations()
         is_copy = self._of(*COPIES)
         is_await = self._of(AWAIT)
@@ -124,7 +126,7 @@ class _Finder:
         return self._whole(rows, how, duration[rows])
 
     def _awaits_copy(self, rows: Integers, is_await: Booleans) -> Booleans:
-        """Which of these calls wait for the event of a copy."""
+        """Return which of these calls wait for the event of a copy."""
         found = np.zeros(len(rows), np.bool_)
         places = np.flatnonzero(is_await[rows])
         event = self._events_of(self.calls[rows[places]])
@@ -133,7 +135,7 @@ class _Finder:
         return found
 
     def _makers_of(self, events: Integers) -> Integers:
-        """Where the calls are that made these events; -1: not known."""
+        """Return the rows of the calls that made these events; -1: unknown."""
         return self.calls.rows_of(np.append(self.events.made, -1)[events])
 
     def _events_of(self, calls: Calls) -> Integers:
@@ -141,7 +143,7 @@ class _Finder:
         return objects_at(self.events.address, self.events.born, asked, calls.start)
 
     def _durations(self) -> Integers:
-        """Of those that never returned until the last call of all had."""
+        """Return the durations of the calls. A call that never returned lasts until the last recorded call returned."""
         ended = self.threads.ended()
         return (
             np.where(self.calls.end < FOREVER, self.calls.end, np.maximum(ended, self.calls.start)) - self.calls.start
@@ -155,7 +157,8 @@ class _Finder:
         return Blocked(*of_calls, how, start, start + length, length, is_unsure, is_unended)
 
     def in_runs(self, is_python: Booleans) -> Blocked:
-        """Runs that ended in their call, whose call never returned, or that waited for the end of an earlier run."""
+        """Return the waits in runs that ended in their call, never returned, or waited for the end of an earlier run.
+        """
         duration = self._durations()
         is_run = self._of(RUNS)
         runs = np.flatnonzero(is_run & is_python)
@@ -164,7 +167,7 @@ class _Finder:
         is_open = self.calls.end[runs] == FOREVER
         rows = runs[(duration[runs] >= LEAST_IN_CALL) | is_open]
         start, took = self.calls.start[rows], duration[rows]
-        # It goes on as soon as a run has ended, and that may be noticed a little later.
+        # The thread continues when a run has ended, and may notice the end a little later.
         latest = np.searchsorted(ends, start + took + took // _LATE, side="right") - 1
         freed = np.append(ends, 0)[latest]
         quickest = self._quickest(runs, duration, rows)
@@ -177,7 +180,7 @@ class _Finder:
         return self._whole(rows[kept], np.full(int(kept.sum()), _RUN), length[kept])
 
     def _quickest(self, runs: Integers, duration: Integers, rows: Integers) -> Integers:
-        """What the quickest tenth of the runs of the same kind took, for each of these."""
+        """Return for each of these runs the duration of the quickest tenth of the runs of its kind."""
         kind = self.calls.kind[runs]
         order = np.lexsort((duration[runs], kind))
         known, first, count = np.unique(kind[order], return_index=True, return_counts=True)
@@ -185,7 +188,7 @@ class _Finder:
         return tenth[np.searchsorted(known, self.calls.kind[rows])]
 
     def _is_noticed_at_once(self, rows: Integers) -> Booleans:
-        """Whether all events of each call had fired when somebody asked to be told of them: in that very call."""
+        """Return whether all events of each call had fired when the `OnReady` call for them was made."""
         first, behind = self.events.made_by(self.calls.id[rows])
         noticed = self.calls.rows_of(self._asked_in(self.events.noticed_in))
         is_at_once = np.append((noticed >= 0) & self._of(ON_READY)[noticed], True)
@@ -194,7 +197,7 @@ class _Finder:
         return found
 
     def _asked_in(self, calls: Integers) -> Integers:
-        """The calls that these were made in, as ids; 0 where there is none."""
+        """Return the ids of the calls that enclose these calls; 0 if none."""
         known, place = np.unique(calls, return_inverse=True)
         query = "SELECT c.id, coalesce(c.id - c.inside, 0) FROM json_each(?) s JOIN call_rows c ON c.id = s.value"
         identifier, inside = columns(self.connection.execute(query, (str(known.tolist()),)), 2)
@@ -205,7 +208,7 @@ class _Finder:
     # Blocked after a call, until an event fired
 
     def in_events(self, is_python: Booleans) -> Blocked:
-        """What is waited for once somebody has asked to be told of its event."""
+        """Return the waits after calls that registered a callback for an event."""
         rows = np.flatnonzero(self._of(ON_READY) & is_python)
         event = self._events_of(self.calls[rows])
         maker = self._makers_of(event)
@@ -223,10 +226,10 @@ class _Finder:
         )
 
     def _is_asked_by_maker(self, rows: Integers, makers: Integers) -> Booleans:
-        """Whether the thread of each call had made the event itself, and no other since, as jaxlib does.
+        """Return whether the thread of each call made the event itself, as its latest event, as jaxlib does.
 
-        The address does not tell by itself: an implementation may give one event for all that have fired when they are
-        made, and one thread's may come where another's was a moment before.
+        The address alone is not enough. An implementation may use one event for all events that have already fired, and
+        an event may reuse the address of another thread's event.
         """
         thread = self.kinds.thread[self.calls.kind]
         making = np.flatnonzero(self._of(*COPIES, READY_EVENT, RUNS, *moves_data()))
@@ -239,13 +242,13 @@ class _Finder:
         return found
 
     def _pending(self, rows: Integers, event: Integers, maker: Integers) -> _Pending:
-        """Those of these calls that asked for an event which had not fired."""
+        """Return those of these calls whose event had not fired."""
         is_copy = self._of(*COPIES)[maker]
         result = self._last_events_of_results(maker)
         there = np.append(self.events.fired, -1)[result]
         fired = np.where(is_copy, self.events.fired[event], there)
         end = self.calls.end[rows]
-        # Of a copy it is its source that had to be there first.
+        # For a copy, its source has to be ready first.
         is_of_source = ~is_copy | ((there > end) & (there <= fired))
         waited = np.flatnonzero((fired < 0) | (fired > end))
         noticed_in = np.append(self.events.noticed_in, 0)[np.where(is_of_source, result, event)]
@@ -258,7 +261,7 @@ class _Finder:
         )
 
     def _last_events_of_results(self, asking: Integers) -> Integers:
-        """The last event of the run that made the buffer which each of these calls is about; -1: nothing tells."""
+        """Return the last event of the run that made each call's buffer; -1: unknown."""
         asked = self.calls[asking]
         query = (
             "SELECT o.address, o.born, coalesce(o.created_call, 0)"
@@ -272,7 +275,7 @@ class _Finder:
         return np.where(is_run, self.events.last_of(maker), -1)
 
     def _stacks_through(self, condition: str) -> Integers:
-        """The stacks that pass functions for which this holds."""
+        """Return the stacks with functions that meet this condition."""
         query = (
             "WITH RECURSIVE down(node) AS ("
             " SELECT n.id FROM functions fn JOIN frames fr ON fr.function = fn.id JOIN nodes n ON n.frame = fr.id"
@@ -282,15 +285,17 @@ class _Finder:
         return columns(self.connection.execute(query), 1)[0]
 
     def _on_the_line(self, pending: _Pending, *, is_asking: bool) -> Blocked:
-        """Blocked while the thread was on the line that asked: between those calls of it around the event's firing.
+        """Return the waits on the line that registered the callback: the gap between its calls in which the event
+        fired.
 
-        Where the event was noticed only after the thread had left the line, or never, it is the longest gap there; with
-        `is_asking` it is that only where the event was noticed soon after it, as the line did not have to wait.
+        If the event was noticed only after the thread had left the line, or never, the wait is the longest gap on that
+        line. With `is_asking`, that gap counts only if the event was noticed soon after it, because such a line need
+        not wait.
         """
         ended = self.threads.ended()
         line = self.kinds.node[pending.calls.kind]
         is_known = (pending.there >= 0) & (pending.there < FOREVER)
-        found = np.zeros((4, len(pending)), np.int64)  # the call, its kind, from when to when
+        found = np.zeros((4, len(pending)), np.int64)  # the call, its kind, its start and its end
         longest = np.zeros(len(pending), np.int64)
         is_unended = np.zeros(len(pending), np.bool_)
         active, last = np.arange(len(pending)), pending.calls
@@ -324,15 +329,15 @@ class _Finder:
         return Blocked(call, kind, pending.how[kept], start, end, zeros, is_unsure, is_unended[kept])
 
     def _where_read(self, pending: _Pending) -> Blocked:
-        """Blocked where the value was read of what had been asked for on another line.
+        """Return the waits where a value was read whose copy had been started on another line.
 
-        That is the longest gap after a call of the reading, among the last calls of the thread before the firing was
-        noticed: it may have gone on by then.
+        The wait is the longest gap after a call of the reading code, among the thread's last calls before the firing
+        was noticed. The thread may have continued by then.
         """
         known = pending[np.flatnonzero((pending.there >= 0) & (pending.there < FOREVER))]
         thread, line = self.kinds.thread[known.calls.kind], self.kinds.node[known.calls.kind]
         readers = self._stacks_through(_READING)
-        found = np.zeros((4, len(known)), np.int64)  # the call, its kind, from when to when
+        found = np.zeros((4, len(known)), np.int64)  # the call, its kind, its start and its end
         active, until = np.arange(len(known)), known.fired.copy()
         before = known.noticed_in
         for _ in range(_STEPS):
@@ -353,10 +358,10 @@ class _Finder:
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """Calls that asked to be told of an event which had not fired, in columns.
+    """Calls that registered a callback for an event that had not fired, in columns.
 
-    What it was of is `there` at the earliest when its source was, which was noticed in a call, `noticed_in`; by the
-    time of `fired` it was there. `FOREVER`: it never was, -1: nothing tells.
+    `there` is the earliest time when the awaited data can have been ready: the time when its source was ready, noticed
+    in the call `noticed_in`. At `fired`, the data was ready. `FOREVER`: never, -1: unknown.
     """
 
     calls: Calls

@@ -1,4 +1,4 @@
-"""Pieces of device memory where no allocator is recorded: the buffers whose size a call or a program tells."""
+"""Pieces of device memory without a recorded allocator: buffers with a size from a call or a program."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from framedex.index.write.costs.results import Buffers, Results
 from framedex.index.write.tree import Integers
 from framedex.objects.table import address_of
 
-# What tells the size of the buffer that it makes: its own bytes, or those of the buffer that it copies.
+# Functions that record the size of the buffer that they make: its own bytes, or those of the copied buffer.
 _SIZED = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
 _DEFAULT_MEMORY = "PJRT_Device_DefaultMemory"
 
 
 def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
-    """The pieces of memory that the buffers of a capture are in, so far as they have sizes."""
+    """Return the pieces of memory of a capture's buffers with a known size."""
     address, born, died, size, made, kind, argument, is_sized = _buffers(connection, capture)
     results = Results.of(connection, capture, Buffers(address, born, made))
     size = np.where(results.is_result, results.size, np.where(is_sized & (size <= LARGEST), size, -1))
@@ -51,8 +51,11 @@ def pieces_of_buffers(connection: sqlite3.Connection, capture: int) -> Pieces:
 
 
 def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
-    """The buffers in columns, by their births: address, when each was born, when it was deleted or destroyed, bytes
-    (-1: not known), the call that made it, its kind and arguments, and whether it tells the bytes of what it makes."""
+    """Return the buffers in columns, in the order of their creation.
+
+    The columns are: address, creation time, deletion or destruction time, bytes (-1: unknown), creating call, its kind,
+    its arguments, and whether it records the bytes of the new buffer.
+    """
     sized = kinds_of(connection, capture, _SIZED)
     query = (
         "SELECT o.address, o.born, coalesce(d.start, ?1), coalesce(o.size, -1), o.created_call, c.kind,"
@@ -64,7 +67,7 @@ def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
 
 
 def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
-    """The names of a capture's memories (`memory#1`) by their addresses; a device's is that which it has by default."""
+    """Return the names of a capture's memories (`memory#1`) by address; a device has the name of its default memory."""
     rows = connection.execute(
         f"SELECT o.address, t.name || '#' || o.number FROM {OBJECTS}"
         " WHERE t.capture = ? AND t.name IN ('memory', 'device')",
@@ -84,7 +87,7 @@ def _spaces(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
 
 
 def _space(told: dict[str, Any], spaces: dict[int, str]) -> str:
-    """Where the buffer of a call was put; empty where that is not told."""
+    """Return the name of the memory of a call's buffer; empty if unknown."""
     for name in ("memory", "dst_memory", "device", "dst_device"):
         if isinstance(told.get(name), str):
             return spaces.get(address_of(told[name]), "")

@@ -1,4 +1,4 @@
-"""Writing what host callbacks moved: their operands to the host, and their results to the device."""
+"""Write the transfers of host callbacks: their operands to the host, and their results to the device."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BUFFER = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{1,18}
 
 
 def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
-    """Write the transfers of the host callbacks of a capture, in place of what is there of them.
+    """Write the transfers of the host callbacks of a capture, replacing the stored ones.
 
     Without `framedex run`, and on other plug-ins, callbacks are not recorded, and results have no line. So sends of
     programs beyond the operands of the recorded callbacks are transfers of unknown size by the calls that run the
@@ -61,7 +61,7 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
 
 
 def _operands_of(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) -> int:
-    """The number of operands of all recorded callbacks."""
+    """Return the number of operands of all recorded callbacks."""
     known, counts = np.unique(
         calls.arguments[np.isin(calls.kind, kinds.of_functions(HOST_CALLBACKS))], return_counts=True
     )
@@ -74,7 +74,7 @@ def _operands_of(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) -> 
 
 
 def _write_unseen_operands(connection: sqlite3.Connection, capture: int, kinds: Kinds, seen: int) -> None:
-    """Write the sends of programs to callbacks beyond the `seen` operands, by the calls that run the programs."""
+    """Write the sends to callbacks beyond the `seen` operands, as transfers by the calls that run the programs."""
     runs = json_list(kinds.of_functions({RUNS}).tolist())
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
     query = (
@@ -94,7 +94,10 @@ def _write_unseen_operands(connection: sqlite3.Connection, capture: int, kinds: 
 
 
 def _callbacks_before(is_result: np.ndarray[tuple[int], np.dtype[np.bool_]], thread: Integers) -> Integers:
-    """For each call, which are in order of threads, the last callback before it on its thread, else the call itself."""
+    """Return for each call the last callback before it on its thread, else the call itself.
+
+    Calls are in order of threads.
+    """
     place = np.arange(len(is_result))
     last = np.maximum.accumulate(np.where(is_result, -1, place))
     is_same = (last >= 0) & (thread[np.maximum(last, 0)] == thread)
@@ -103,7 +106,7 @@ def _callbacks_before(is_result: np.ndarray[tuple[int], np.dtype[np.bool_]], thr
 
 
 def _sizes(connection: sqlite3.Connection, calls: Calls) -> Integers:
-    """The bytes that each call moved; `_UNKNOWN` if it does not record them."""
+    """Return the bytes that each call moved; `_UNKNOWN` if it does not record them."""
     known, place = np.unique(calls.arguments, return_inverse=True)
     told = arguments_of(connection, known)
     sizes = [_size(told.get(number, {})) for number in known.tolist()]
@@ -118,7 +121,7 @@ def _size(arguments: dict[str, object]) -> int:
 
 
 def _size_of_buffers(text: str) -> int:
-    """The bytes of buffers as a run of a handler records them: `f32[512,512], token[]`."""
+    """Return the bytes of buffers as a handler run records them: `f32[512,512], token[]`."""
     if "..." in text or len(_BUFFER.findall(text)) != text.count("["):
         return _UNKNOWN
     return sum(_size_of_buffer(*found) for found in _BUFFER.findall(text))

@@ -1,4 +1,4 @@
-"""What each round of a loop leaves of the memory that a line has allocated."""
+"""The growth of a line's allocated memory per round of a loop."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from framedex.index.write.tree import Integers
 
 
 class Growth:
-    """The growth of groups of pieces by the rounds of the loops that they are made in.
+    """The growth of groups of pieces by the rounds of the loops around their allocations.
 
-    `nodes` are those of the lines that made the pieces of a capture.
+    `nodes` are the nodes of the lines that made the pieces of a capture.
     """
 
     def __init__(self, activity: Activity, nodes: Integers) -> None:
@@ -24,10 +24,11 @@ class Growth:
         self._starts: dict[LoopKey, Integers] = {}
 
     def of_pieces(self, pieces: Integers, had_from: Integers, had_until: Integers, size: Integers) -> tuple[int, int]:
-        """The bytes that each round of a loop leaves, and its rounds: 0 bytes if nothing grows, 0 rounds if no loop.
+        """Return the bytes that each round of a loop leaves, and its rounds: 0 bytes without growth, 0 rounds without a
+        loop.
 
-        The program has a piece of `size` bytes from one time until another. The loop is the innermost one that makes
-        most of the pieces and leaves some, or else the innermost.
+        The program has a piece of `size` bytes from `had_from` until `had_until`. The loop is the innermost one that
+        makes most of the pieces and leaves some, or else the innermost.
         """
         innermost = 0
         for key in self._loops_of(pieces):
@@ -40,7 +41,7 @@ class Growth:
         return 0, innermost
 
     def _loops_of(self, pieces: Integers) -> list[LoopKey]:
-        """The loops that make most of the pieces, innermost first."""
+        """Return the loops that make most of the pieces, innermost first."""
         nodes, counts = np.unique(self._nodes[pieces], return_counts=True)
         made: Counter[LoopKey] = Counter()
         for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
@@ -51,9 +52,10 @@ class Growth:
 
 
 def _growth(starts: Integers, had_from: Integers, had_until: Integers, size: Integers) -> int:
-    """What a round leaves if the bytes before each round never fall, and still rise in the later half of the rounds.
+    """Return the bytes per round if the bytes before each round never fall, and still rise in the later half of the
+    rounds.
 
-    The first round is left out: it compiles. What a program keeps of a round for the next one is no growth.
+    The first round is left out: it compiles. Memory that a program keeps of a round for the next one is not growth.
     """
     begun, ended = np.argsort(had_from, kind="stable"), np.argsort(had_until, kind="stable")
     gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(had_from[begun], starts[1:])]

@@ -1,10 +1,10 @@
-"""The rounds of a program's loops: of `for` and `while` statements in its own functions, by the calls made in them.
+"""The rounds of a program's loops: of `for` and `while` statements in its own functions, found from the calls in them.
 
 A capture does not record jumps, so rounds are found by the order of a thread's calls. Within one round the statements
-of a loop's body run in the order of their lines: a call from an earlier statement than the call before begins a round.
-A statement that is called from again begins a round only if nothing on its stack can repeat it within a round, such as
-a comprehension or `jax.tree.map`. Where such calls hide the rounds, the loop is left out. So is a loop whose source is
-not here as it was recorded.
+of a loop's body run in the order of their lines. So a call from an earlier statement than the previous call begins a
+round. A repeated call from the same statement begins a round only if nothing on its stack can repeat it within a round,
+such as a comprehension or `jax.tree.map`. If such calls hide the rounds, the loop is left out. A loop is also left out
+if its source here differs from the recorded one.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from framedex.sources.python_loops import Block, SourceLoop
 LEAST_ROUNDS = 4
 """Loops with fewer rounds are not stored."""
 
-_MOST_AMBIGUOUS = 2  # rounds with calls that may begin rounds, as when a function is compiled
-_REGULAR = 0.9  # of the rounds
-_MOST_LOOPS = 500  # loops of a capture that are looked at, those with the most calls
+_MOST_AMBIGUOUS = 2  # the maximum number of rounds with calls that may begin rounds, as during a compilation
+_REGULAR = 0.9  # the minimum fraction of the rounds with equal counts
+_MOST_LOOPS = 500  # the maximum number of loops examined per thread: those with the most calls
 _SENT = re.compile(r'"(?:type|dims|device|memory|bytes|transfer_size)": (?:"[^"]*"|\[[^\]]*\]|[^,}]*)')
 _SENDS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.HOST_TO_DEVICE)
 _FETCHES = frozenset(name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST)
@@ -43,10 +43,10 @@ LoopKey = tuple[tuple[int, ...], int, int]  # the frames outside the loop's func
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rounds of a loop on a thread, in order: the call that each begins with; from when to when it lasts (ns).
+    """The rounds of a loop on a thread, in order: the first call of each, its start and its end (ns).
 
-    `node` is the loop's frame in the tree, at the first statement that most rounds pass, if possible at one that is no
-    loop itself. `key` is the same on each thread.
+    `node` is the loop's frame in the tree, at the first statement that most rounds pass, if possible at one that is not
+    itself a loop. `key` is the same on each thread.
     """
 
     key: LoopKey
@@ -61,13 +61,13 @@ class Rounds:
 
     @property
     def duration(self) -> int:
-        """The time of all rounds together, ns."""
+        """Return the total duration of all rounds, ns."""
         return int((self.end - self.start).sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a thread did, in order of start: the kinds of calls, from when to when (ns), and their arguments.
+    """The calls and waits of a thread, in order of start: their kinds, their start and end (ns), and their arguments.
 
     Marks with `is_gap` are waits after a call. They begin no round.
     """
@@ -87,7 +87,7 @@ class Marks:
 
 
 class _Step(enum.Enum):
-    """What a call says after another of the same loop."""
+    """The relation of a call to the previous call of the same loop."""
 
     SAME = "the same round"
     NEXT = "the next round"
@@ -118,7 +118,7 @@ class LoopFinder:
         self._is_send = {*kinds.of_functions(_SENDS).tolist()}
 
     def loops(self, thread: int, marks: Marks) -> Iterator[Rounds]:
-        """The loops of a thread with at least `LEAST_ROUNDS` rounds."""
+        """Yield the loops of a thread with at least `LEAST_ROUNDS` rounds."""
         counts = np.bincount(marks.kind)
         kinds = np.flatnonzero(counts)
         stacks = self._kinds.stack[kinds]
@@ -172,7 +172,7 @@ class LoopFinder:
     def _beginnings(
         self, candidate: _Candidate, kind: Integers, has_left: _Booleans, arguments: Integers
     ) -> tuple[_Booleans, _Booleans]:
-        """Which calls begin a round by the call before, and which may begin one or not."""
+        """Return which calls begin a round, judged by the previous call, and which calls are ambiguous."""
         pair = kind[:-1] * (int(np.max(kind)) + 1) + kind[1:]
         _, first, place = np.unique(pair, return_index=True, return_inverse=True)
         steps = [
@@ -188,7 +188,7 @@ class LoopFinder:
         return begins, is_ambiguous & ~has_left
 
     def _is_sent_again(self, is_sent: _Booleans, arguments: Integers) -> _Booleans:
-        """Which of these transfers send what the first of them in a row sent: same type, shape and device."""
+        """Return which of these transfers repeat the first one of their row: same type, shape and device."""
         found = np.zeros(len(is_sent), np.bool_)
         if not is_sent.any():
             return found
@@ -209,13 +209,13 @@ class LoopFinder:
         return found
 
     def _is_anchored(self, candidate: _Candidate, kind: Integers, rounds: int) -> bool:
-        """Whether some call is made exactly once in each round, so that it separates them."""
+        """Return whether some call is made exactly once in each round, so that it separates them."""
         counts = Counter(kind.tolist())
         usual = range(int(0.9 * rounds) - 1, rounds + 1)
         return any(self._is_once(self._paths[each], candidate) for each, count in counts.items() if count in usual)
 
     def _is_once(self, path: PythonPath, candidate: _Candidate) -> bool:
-        """Whether the statements on a path run exactly once in a round, as far as they are the program's."""
+        """Return whether the program's statements on a path run exactly once in a round."""
         place, body = candidate.place, candidate.loop.body
         parts = [body.part(body.place(path.frames[place].line))]
         for own, _ in path.own:
@@ -225,7 +225,7 @@ class LoopFinder:
         return is_certain and _may_repeat(path, place + 1, len(path.frames)) is _Step.NEXT
 
     def _step(self, candidate: _Candidate, before: int, after: int) -> _Step:
-        """What a call of one kind says after one of another, both in the loop."""
+        """Return the relation of a call of kind `after` to a previous call of kind `before`, both in the loop."""
         paths, place, body = (self._paths[before], self._paths[after]), candidate.place, candidate.loop.body
         step = _order(paths[0].frames[place], paths[1].frames[place], body)
         if step is not None:
@@ -241,7 +241,7 @@ class LoopFinder:
             if first.function == second.function:
                 inner = _order(first, second, second.block) if second.block else _Step.AMBIGUOUS
                 return _Step.AMBIGUOUS if inner is _Step.NEXT and repeated is _Step.SENT else inner or _Step.SAME
-            return _Step.AMBIGUOUS if before in self._is_run else _Step.SAME  # one instruction called both
+            return _Step.AMBIGUOUS if before in self._is_run else _Step.SAME  # one instruction made both calls
         if before in self._is_run:
             return repeated if repeated is _Step.NEXT else _Step.AMBIGUOUS
         if before != after:
@@ -251,7 +251,7 @@ class LoopFinder:
         return _Step.NEXT if before in self._is_compile and repeated is _Step.NEXT else _Step.AMBIGUOUS
 
     def _node(self, candidate: _Candidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
-        """The node of the loop's frame at the first statement that is in the most rounds."""
+        """Return the node of the loop's frame at the first statement that is in the most rounds."""
         rounds_of: Counter[int] = Counter(each for each, _ in {*zip(unit.tolist(), of_round.tolist(), strict=True)})
         is_loop = {each: bool((part := candidate.loop.body.part(each)) and part.is_loop) for each in rounds_of}
         chosen = max(rounds_of, key=lambda each: (each > 0, rounds_of[each], not is_loop[each], -each))
@@ -260,7 +260,7 @@ class LoopFinder:
 
 
 def keys_of_nodes(code: ProgramCode, nodes: Iterable[int]) -> dict[int, list[LoopKey]]:
-    """For each node with Python the keys of the loops that it is in, innermost first."""
+    """Return for each node with Python the keys of the loops around it, innermost first."""
     paths = code.paths_of_nodes(nodes)
     return {node: [_key(path, place, loop) for place, loop in path.loops()] for node, path in paths.items()}
 
@@ -270,7 +270,7 @@ def _key(path: PythonPath, place: int, loop: SourceLoop) -> LoopKey:
 
 
 def _order(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
-    """What the positions of two calls in one block say; None if one instruction made both."""
+    """Return the relation of two calls by their positions in one block; None if one instruction made both."""
     first, second = block.place(before.line), block.place(after.line)
     if first != second:
         is_back = second < first and (after.offset < before.offset or second == 0)
@@ -284,7 +284,7 @@ def _order(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
 
 
 def _may_repeat(path: PythonPath, first: int, end: int) -> _Step:
-    """Whether frames can repeat a call: NEXT if not, SENT in a loop of a library, else AMBIGUOUS."""
+    """Return whether frames can repeat a call: NEXT if not, SENT in a loop of a library, else AMBIGUOUS."""
     found = _Step.NEXT
     own = {place for place, _ in path.own}
     for place in range(first, end):
@@ -300,14 +300,14 @@ def _may_repeat(path: PythonPath, first: int, end: int) -> _Step:
 
 
 def _is_regular(is_repeated: _Booleans, begins: _Booleans) -> bool:
-    """Whether rounds that begin so have equal numbers of repeated calls, as of the leaves of a tree."""
+    """Return whether most of these rounds have equal numbers of repeated calls, as for the leaves of a tree."""
     counts = np.bincount(np.cumsum(begins) - 1, is_repeated)
     _, rounds = np.unique(counts, return_counts=True)
     return len(counts) >= LEAST_ROUNDS and int(np.max(rounds)) >= _REGULAR * len(counts)
 
 
 def _has_body(unit: Integers, of_round: Integers, count: int, has_left: _Booleans, loop: SourceLoop) -> _Booleans:
-    """Which rounds are rounds: not the last look at the header, after which the loop ends."""
+    """Return which rounds execute the body, rather than the final evaluation of the loop's header."""
     has_body = np.bincount(of_round, unit > 0, count) > 0
     is_last = np.append(np.bincount(of_round, has_left, count)[1:] > 0, True)
     if has_body.any() or loop.is_while:
@@ -317,7 +317,7 @@ def _has_body(unit: Integers, of_round: Integers, count: int, has_left: _Boolean
 
 
 def _times(marks: Marks, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
-    """From when to when rounds last that begin with these marks: to the next, or to the last mark in the loop."""
+    """Return start and end of the rounds that begin with these marks. A round ends at the next, or at its last mark."""
     start = marks.start[first]
     behind = np.append(np.searchsorted(inside, first[1:]), len(inside))
     end = np.maximum.reduceat(marks.end[inside], np.searchsorted(inside, first))

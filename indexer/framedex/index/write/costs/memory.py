@@ -1,4 +1,4 @@
-"""Writing what was alive on the devices of a capture, made of all its calls when the last of them is there."""
+"""Write the live memory of a capture's devices, computed once all its calls are written."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from framedex.index.write.costs.pieces import FOREVER, Pieces, arguments_of, col
 from framedex.index.write.tree import Integers
 
 POINTS = 2_000
-"""Of a device's memory over time."""
+"""The maximum number of stored points of a device's memory over time."""
 
 MOST_FAILURES = 100
-"""Calls without memory that are kept of a capture: the first."""
+"""The maximum number of stored out-of-memory failures of a capture: the first ones."""
 
 MOST_HELD = 20
-"""Lines that are kept of what was alive at such a call."""
+"""The maximum number of stored lines with live memory at such a failure."""
 
 _TABLES = ("memory_devices", "memory_points", "memory_lines", "memory_failures")
 _EXHAUSTED = 8  # RESOURCE_EXHAUSTED (absl/status/status.h)
-# What hands on the failure of a call before it.
+# Functions that pass on the failure of an earlier call.
 _HAND_ON = ("PJRT_Event_", "PJRT_Error_", "PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_ReadyEvent")
 
 
 def write_memory(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
-    """Write what was alive on the devices of a capture, in place of what is there of it."""
+    """Write the live memory of a capture's devices, replacing the stored rows."""
     forget_memory(connection, capture)
     pieces = pieces_of_allocator(connection, capture) or pieces_of_buffers(connection, capture)
     if not pieces.devices:
@@ -51,7 +51,7 @@ def write_memory(connection: sqlite3.Connection, capture: int, activity: Activit
 
 
 def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove what was alive on the devices of a capture."""
+    """Remove the live memory of a capture's devices."""
     connection.execute(
         "DELETE FROM memory_held WHERE call IN (SELECT call FROM memory_failures WHERE capture = ?)", (capture,)
     )
@@ -63,9 +63,9 @@ def forget_memory(connection: sqlite3.Connection, capture: int) -> None:
 class _Memory:
     """One device's pieces, and its births and deaths in the order of time.
 
-    `rows` are those of its pieces. Of each of them `born` and `died` are places among the events; `had_from` and
-    `had_until` are the times between which the program had it, and `size` and `made` are as in `Pieces`. `time` is that
-    of each event, `alive` the bytes after it.
+    `rows` are the rows of its pieces. For each piece, `born` and `died` are indices of events. `had_from` and
+    `had_until` are the times between which the program had it. `size` and `made` are as in `Pieces`. For each event,
+    `time` is its time and `alive` the number of live bytes after it.
     """
 
     rows: Integers
@@ -98,15 +98,15 @@ class _Memory:
 
     @property
     def peak(self) -> int:
-        """The event after which most was alive."""
+        """Return the event after which the most bytes were alive; -1 without events."""
         return int(np.argmax(self.alive)) if len(self.alive) else -1
 
     def alive_after(self, event: int) -> Integers:
-        """The pieces that are alive after an event, as places in `rows`."""
+        """Return the pieces that are alive after an event, as indices into `rows`."""
         return np.flatnonzero((self.born <= event) & (self.died > event))
 
     def last_before(self, time: int) -> int:
-        """The last event that is not later."""
+        """Return the last event at or before a time."""
         return int(np.searchsorted(self.time, time, side="right")) - 1
 
 
@@ -135,7 +135,7 @@ def _write_device(connection: sqlite3.Connection, capture: int, device: str, mem
 
 
 def _shown(alive: Integers) -> Integers:
-    """The events that are kept as points: all, or the highest of equal numbers of them, and the last."""
+    """Return the events to store as points: all, or the highest of equal-sized groups and the last one."""
     if len(alive) <= POINTS:
         return np.arange(len(alive))
     return np.unique(np.append(highest_of_parts(alive, POINTS - 1), len(alive) - 1))
@@ -167,7 +167,7 @@ def _write_lines(
 
 
 def _grouped(groups: Integers) -> Iterator[tuple[int, Integers]]:
-    """Each group with the places of its members, in their order."""
+    """Yield each group with the indices of its members, in their order."""
     order = np.argsort(groups, kind="stable")
     begins = np.flatnonzero(np.append(True, groups[order][1:] != groups[order][:-1])) if len(order) else order
     for members in np.split(order, begins[1:]) if len(order) else ():
@@ -175,11 +175,11 @@ def _grouped(groups: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 def _most(born: Integers, died: Integers, size: Integers) -> int:
-    """The most bytes that pieces came to at any time."""
+    """Return the peak of the pieces' total bytes."""
     return int(np.max(np.cumsum(np.concatenate([size, -size])[np.argsort(np.concatenate([born, died]))]), initial=0))
 
 
-# Calls that failed for want of memory
+# Out-of-memory failures
 
 
 def _write_failures(
@@ -202,7 +202,7 @@ def _write_failures(
     (kinds,) = columns(connection.execute(query, (json_list(failing.tolist()),)), 1)
     lines = LineOf.of_calls(connection, outer, kinds[place])
     told = arguments_of(connection, argument[is_of_allocator == 1])
-    failed: dict[int, int] = {}  # the row that tells most of each outermost call: its first failed allocation
+    failed: dict[int, int] = {}  # the most informative row of each outermost call: its first failed allocation
     for row in np.lexsort((call, is_of_allocator == 0)).tolist():
         failed.setdefault(int(outer[row]), row)
     for failure in sorted(failed)[:MOST_FAILURES]:
@@ -227,7 +227,7 @@ def _write_failures(
 
 
 def _outermost(connection: sqlite3.Connection, calls: Integers) -> Integers:
-    """The outermost call that each of these was made in, or is."""
+    """Return the outermost call that encloses each of these calls, or the call itself."""
     found = calls.copy()
     while True:
         known, place = np.unique(found, return_inverse=True)

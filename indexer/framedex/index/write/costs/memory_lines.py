@@ -1,4 +1,4 @@
-"""Which lines of the program pieces of memory are of: the line that led to a call, and the way of lines to it."""
+"""The program lines of pieces of memory: the line that led to a call, and the sequence of lines to it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from framedex.index.write.tree import Integers
 
 @dataclass(frozen=True, slots=True)
 class LineOf:
-    """The groups that calls are in: by `line` and by the `way` of lines to it. `node` leads from a group to a stack.
+    """The groups of calls: by `line` and by the `way` of lines to it. `node` maps a group to a node of its stack.
 
-    `nodes` are those of the calls' lines, 0 where it is not known or there are several.
+    `nodes` are the nodes of the calls' lines, 0 if unknown or ambiguous.
     """
 
     line: Integers
@@ -26,11 +26,11 @@ class LineOf:
 
     @classmethod
     def of_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineOf:
-        """The groups of these calls, which are of these kinds; 0, which is no call, has no line."""
+        """Return the groups of these calls of these kinds. The call 0 has no line."""
         nodes = _nodes(connection, calls, kinds)
         known, place = np.unique(nodes, return_inverse=True)
         ways = Ways(connection, known.tolist())
-        node = [0]  # group 0: no line is known
+        node = [0]  # group 0: the line is unknown
         number: dict[tuple[object, ...], int] = {}
         of_node = {0: (0, 0)}
         for each in sorted({*known.tolist()} - {0}):
@@ -47,7 +47,7 @@ class LineOf:
 
 
 def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> Integers:
-    """The node of each call's line, by its stack or else by what had it made; 0: not known, or several."""
+    """Return the node of each call's line, by its stack or else by its causal link; 0: unknown or ambiguous."""
     known, place = np.unique(kinds, return_inverse=True)
     query = (
         "SELECT k.id, n.user_node FROM call_kinds k JOIN stacks s ON s.id = k.stack"
@@ -67,10 +67,11 @@ def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> 
 
 
 class Ways:
-    """The ways of lines to nodes of lines of the program: (function, line, the way to that), and () outside all."""
+    """The sequences of lines that lead to nodes: (function, line, the sequence to that line), and () outside all lines.
+    """
 
     def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
-        self._steps: dict[int, tuple[int, int, int]] = {}  # of a node its function and line, and the node outward
+        self._steps: dict[int, tuple[int, int, int]] = {}  # by node: its function, its line, and the next node outward
         coming = {*nodes} - {0}
         query = (
             "SELECT n.id, fr.function, fr.recorded_line, coalesce(p.user_node, 0) FROM nodes n"
@@ -83,7 +84,7 @@ class Ways:
             coming = {step[2] for step in new.values()} - {0} - self._steps.keys()
 
     def way(self, node: int) -> tuple[int, ...]:
-        """Function and line of each line, the innermost first."""
+        """Return function and line of each line, the innermost first."""
         found: list[int] = []
         while node in self._steps:
             function, line, node = self._steps[node]
