@@ -1,4 +1,4 @@
-"""framedex: what really happens under a line of Python that uses JAX."""
+"""framedex: shows what happens below a line of Python that uses JAX."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`python -m framedex`: the command line, where its script is not on the PATH."""
+"""`python -m framedex`: the command line, for a `framedex` script that is not on the PATH."""
 
 from framedex.commands.main import cli
 

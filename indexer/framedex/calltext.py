@@ -1,7 +1,9 @@
-"""A call as people read it: `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`, or
-`rms_norm(f32[4,8], eps=f32(1e-05)) -> f32[4,8]` where it is the run of an FFI handler; and the same of arguments alone.
+"""Readable text of calls and of their arguments.
 
-Addresses are left out: what is an object of the runtime has a name, and what is not says nothing to a reader.
+A boundary call is `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`. A run of an FFI
+handler is `rms_norm(f32[4,8], eps=f32(1e-05)) -> f32[4,8]`.
+
+Addresses are omitted: objects of the runtime have names, and any other address is meaningless to a reader.
 """
 
 from __future__ import annotations
@@ -21,19 +23,19 @@ if TYPE_CHECKING:
 
 _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list
-_FEW = 3  # values of arguments in a few words
-_FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
+_FEW = 3  # values of brief arguments
+_FFI = "ffi"  # the boundary whose values are already texts: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
-_KEPT = ".kept"  # ends the names of values that name files of the capture
+_KEPT = ".kept"  # the suffix of values that name files of the capture
 
 
 def call_text(call: CallRow) -> str:
-    """Function, arguments, and what it returned, on one line without control characters."""
+    """The function, its arguments and its result, on one line without control characters."""
     return f"{printable(call.function)}({arguments_text(call)}){outcome_text(call)}"
 
 
 def arguments_text(call: CallRow) -> str:
-    """What the function was given."""
+    """The arguments of a call."""
     if call.boundary == _FFI:
         return ", ".join(printable(text) for name in ("arguments", "attributes") if (text := _given(call, name)))
     known = function_named(call.function)
@@ -41,7 +43,7 @@ def arguments_text(call: CallRow) -> str:
 
 
 def arguments_in_brief(arguments: dict[str, Any]) -> str:
-    """Arguments of whatever function in a few words: shape and bytes of an array, else the first few plain values."""
+    """The arguments of any function, abbreviated: shape and bytes of an array, else the first few plain values."""
     if (shape := _shape(arguments)) is not None:
         return shape
     given, results = arguments.get("arguments"), arguments.get("results")
@@ -52,7 +54,7 @@ def arguments_in_brief(arguments: dict[str, Any]) -> str:
 
 
 def arguments_as_recorded(arguments: dict[str, Any]) -> str:
-    """Every argument that says something by itself, as `name=JSON`."""
+    """Every argument with a meaningful value, as `name=JSON`."""
     return printable(
         ", ".join(
             f"{name}={json.dumps(value, ensure_ascii=False)}"
@@ -63,12 +65,12 @@ def arguments_as_recorded(arguments: dict[str, Any]) -> str:
 
 
 def objects_text(call: CallRow) -> str:
-    """The objects among the values of a call, each with the name of its argument."""
+    """The objects among the values of a call, each with its argument name."""
     return ", ".join(f"{printable(name)}={_object(named)}" for name, named in call.objects.items())
 
 
 def values_by_name(call: CallRow) -> list[tuple[str, str]]:
-    """Every value of a call that was given or returned, by its name in the order of the struct."""
+    """Every value that a call received or returned, by name, in the order of the struct."""
     return [
         (
             printable(name),
@@ -80,7 +82,7 @@ def values_by_name(call: CallRow) -> list[tuple[str, str]]:
 
 
 def outcome_text(call: CallRow) -> str:
-    """An arrow and what the call returned, or its error; empty where it returned nothing, or never."""
+    """An arrow and the result of a call, or its error; empty if the call has no result or never returned."""
     if call.error > 0:
         return f" -> {error_headline(call)}"
     if call.boundary == _FFI:
@@ -89,18 +91,18 @@ def outcome_text(call: CallRow) -> str:
         return f" -> {printable(given)}{when}" if given else ""
     known = function_named(call.function)
     results = list(_values(call, known, [name for name in call.arguments if name in known.outputs]))
-    if len(results) == 1:  # the only one needs no name
+    if len(results) == 1:  # a single result needs no name
         results = [results[0].partition("=")[2] or results[0]]
     return f" -> {', '.join(results)}" if results else ""
 
 
 def error_lines(call: CallRow) -> list[str]:
-    """The error a call came back with and its message, line by line."""
+    """The error of a call with its message, line by line."""
     return [printable(line) for line in _error(call).split("\n")]
 
 
 def error_headline(call: CallRow) -> str:
-    """The error of a call in a line, as `errortext.headline` has it."""
+    """The error of a call on one line; see `errortext.headline`."""
     return printable(headline(_error(call)))
 
 
@@ -114,7 +116,7 @@ def _given(call: CallRow, name: str) -> str:
 
 
 def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:
-    """Texts of the named values that say something: an object as its name, an array as its type, shape and size."""
+    """The texts of the named values that are meaningful: an object by name, an array as type, shape and size."""
     types = {field.name: field.type for field in known.objects}
     first = next(iter(types), None)
     shape = _shape(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
@@ -140,7 +142,7 @@ def _shape(arguments: dict[str, Any]) -> str | None:
 
 
 def array_type(arguments: dict[str, Any]) -> str | None:
-    """The type and dimensions of the array that the arguments describe, such as `F32[8,16]`; None where they do not."""
+    """The type and dimensions of the array that the arguments describe, such as `F32[8,16]`; None if there is none."""
     kind, dims = arguments.get("type"), arguments.get("dims")
     if not isinstance(kind, str) or not isinstance(dims, list):
         return None
@@ -152,13 +154,13 @@ def _says_something(arguments: dict[str, Any], name: str) -> bool:
 
 
 def _is_left_out(arguments: dict[str, Any], name: str) -> bool:
-    """Whether a value is told elsewhere or was not given: of options those that were given say something."""
+    """Whether a value is shown elsewhere or not set. An option in a nested struct is shown only if it is set."""
     is_told_elsewhere = name in _NO_VALUES or name.endswith(_KEPT)
     return is_told_elsewhere or _is_unset(arguments, name) or ("." in name and not arguments[name])
 
 
 def _tells(value: Any) -> bool:
-    """Whether a value says something by itself: addresses and absent values do not."""
+    """Whether a value is meaningful by itself: addresses and empty values are not."""
     values = value if isinstance(value, list) else [value]
     return not all(element in (None, "") or _is_address(element) for element in values)
 
@@ -168,7 +170,7 @@ def _is_address(value: Any) -> bool:
 
 
 def _is_unset(arguments: dict[str, Any], name: str) -> bool:
-    """Whether a value is the flag of another one, or its own flag says that it was not set."""
+    """Whether a value is the `_is_set` flag of another value, or its own flag is false."""
     return (name.removesuffix("_is_set") in arguments and name.endswith("_is_set")) or (
         arguments.get(f"{name}_is_set") is False
     )

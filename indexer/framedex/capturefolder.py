@@ -1,6 +1,6 @@
-"""A capture's folder beside what it records: whether it is here, how much of the disk it takes, whether it is kept.
+"""A capture's folder: whether it exists, its disk usage, and whether it is marked as kept.
 
-Apart from the package that reads captures, as those who list them need nothing of what is in them.
+This module is separate from `captures`, because code that lists captures does not need the capture readers.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _KEPT = "kept"
-"""The file that marks a capture, whatever is in it: what removes captures by their age or number leaves that one."""
+"""The file that marks a capture as kept, with any content. Removal of captures by age or number skips a kept capture.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureFolder:
-    """The folder of a capture as it is now; `size` in bytes of the disk."""
+    """The state of a capture's folder; `size` is its disk usage in bytes."""
 
     is_here: bool
     size: int = 0
@@ -24,7 +25,7 @@ class CaptureFolder:
 
 
 def folder_now(path: str) -> CaptureFolder:
-    """The state of the folder at a path; one that is a link, or cannot be looked into, is not here."""
+    """The state of the folder at a path; a symbolic link or unreadable folder counts as missing."""
     try:
         if os.path.islink(path):  # noqa: PTH114 - a path of an index may have any bytes
             return CaptureFolder(is_here=False)
@@ -36,7 +37,7 @@ def folder_now(path: str) -> CaptureFolder:
 
 
 def mark_kept(path: Path, *, is_kept: bool) -> None:
-    """Mark the capture in a folder as one to be kept, or take that back. Raises OSError."""
+    """Mark the capture in a folder as kept, or remove the mark. Raises OSError."""
     mark = path / _KEPT
     if is_kept:
         mark.touch()
@@ -45,7 +46,7 @@ def mark_kept(path: Path, *, is_kept: bool) -> None:
 
 
 def _size(entry: os.DirEntry[str], folders_below: int = 1) -> int:
-    """What an entry of a capture's folder takes, in bytes; of a folder (the programs that are kept) with its files."""
+    """The disk usage in bytes of an entry in a capture's folder. A subfolder (stored programs) includes its files."""
     size = 0
     with suppress(OSError):
         size += entry.stat(follow_symlinks=False).st_blocks * 512

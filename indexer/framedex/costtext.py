@@ -1,6 +1,6 @@
-"""What lines of the program cost, in the words of verbs and editors: what they compile, move, hold and wait for.
+"""Costs of program lines as text for verbs and editors: compilations, transfers, memory and waits.
 
-A text is of all rows of one line, or of one of them; names in it are as the program has them (`printable` comes later).
+Each text covers one row or all rows of a line. Names in it are raw: callers apply `printable`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REASONS = {Cause.SAME: "an identical program", Cause.CODE: "other code"}
 
 @dataclass(frozen=True, slots=True)
 class HeldOn:
-    """What a line holds on a device, or its calls that failed for want of memory there: one of the two."""
+    """The memory that a line holds on a device, or the line's calls that failed there for lack of memory."""
 
     device: DeviceMemory
     held: Held | None = None
@@ -54,7 +54,7 @@ class HeldOn:
 
     @property
     def outward(self) -> tuple[PythonLine, ...]:
-        """The lines that led to it, where they are told."""
+        """The lines that led to it, if known."""
         return self.held.outward if self.held else ()
 
     @property
@@ -64,7 +64,7 @@ class HeldOn:
 
 
 def held_on(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
-    """What each line holds on each device, and where calls failed for want of memory."""
+    """The memory that each line holds on each device, and the out-of-memory failures of each line."""
     for device in devices:
         yield from (HeldOn(device, held) for held in device.lines)
         failed: dict[PythonLine | None, list[OutOfMemory]] = {}
@@ -74,12 +74,12 @@ def held_on(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
 
 
 def compiles_kind(row: Compiles) -> str:
-    """What tells a row from others of its line: the function."""
+    """The function, which distinguishes the rows of a line."""
     return row.function or "function not known"
 
 
 def compiles_text(rows: Sequence[Compiles]) -> str:
-    """`compiled 19 times, 1.4 s: shape of x, float32[1..19]`."""
+    """Summary of compilations: `compiled 19 times, 1.4 s: shape of x, float32[1..19]`."""
     compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
     functions = {row.function for row in rows if row.function}
     of = f", {words.count(len(functions), 'function')}" if len(functions) > 1 else ""
@@ -95,7 +95,7 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
 
 
 def compiles_details(rows: Sequence[Compiles]) -> list[str]:
-    """Why each function was compiled again, and what is not known of it."""
+    """The failures of each function, the reasons for its recompilations, and missing data."""
     found = []
     for row in rows:
         of = f"{row.function}: " if row.function else ""
@@ -106,9 +106,9 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
 
 
 def parameter_name(what: str) -> str:
-    """What differs, with a parameter by the name that the program gives it: `x`, `params[0]["w"]`.
+    """The name of a differing item; a parameter has its name in the program: `x`, `params[0]["w"]`.
 
-    One without a name is counted from 1, among the arrays that are passed: `array argument 2`.
+    A parameter without a name is counted from 1 among the array arguments: `array argument 2`.
     """
     found = _PARAMETER.fullmatch(what)
     if found is None:
@@ -119,7 +119,7 @@ def parameter_name(what: str) -> str:
 
 
 def named_reason_text(change: Change) -> str:
-    """What changed, in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
+    """A change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
     types = _folded_types(change.values) if _PARAMETER.fullmatch(change.what) else None
     return f"{reason_text(change)}{f', {types.text}' if types else ''}"
 
@@ -140,14 +140,14 @@ def _advice(change: Change) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _FoldedTypes:
-    """Several types of a parameter as one, and the dimensions that vary, from 0."""
+    """Several types of a parameter merged into one, and the indexes of the varying dimensions."""
 
     text: str
     varying: tuple[int, ...]
 
 
 def _folded_types(values: Sequence[str]) -> _FoldedTypes | None:
-    """`float32[4,8]` and `float32[7,8]` as `float32[4..7, 8]`; None unless dtype and rank are the same."""
+    """Merge `float32[4,8]` and `float32[7,8]` into `float32[4..7, 8]`; None unless dtype and rank are equal."""
     parsed = [found for value in values if (found := _TYPE.fullmatch(value)) is not None]
     shapes = [found["shape"].split(",") for found in parsed]
     if len(parsed) != len(values) or len({found["dtype"] for found in parsed}) != 1 or len({*map(len, shapes)}) != 1:
@@ -159,7 +159,7 @@ def _folded_types(values: Sequence[str]) -> _FoldedTypes | None:
 
 
 def failures_text(row: Compiles) -> str:
-    """`2 of 19 failed`."""
+    """The number of failed compilations: `2 of 19 failed`."""
     made = row.compiles + row.loads
     if made == row.failed:
         return "failed" if made == 1 else f"all {made:,} failed"
@@ -167,7 +167,7 @@ def failures_text(row: Compiles) -> str:
 
 
 def compiles_total(rows: Sequence[Compiles]) -> str:
-    """`22 compiles, 417 ms; 3 loads from a cache, 8 ms`."""
+    """Totals of compilations: `22 compiles, 417 ms; 3 loads from a cache, 8 ms`."""
     compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
     parts = [f"{words.count(compiled, 'compile')}, {words.duration(sum(row.total_duration for row in rows))}"]
     if loads:
@@ -191,7 +191,7 @@ def change_text(change: Change) -> str:
 
 
 def reason_text(change: Change) -> str:
-    """What changed, in a few words: `shape of x`."""
+    """A change in a few words: `shape of x`."""
     name = parameter_name(change.what)
     if change.cause in _NAMED_BEFORE:
         return _NAMED_BEFORE[change.cause] + name
@@ -203,7 +203,7 @@ def reason_text(change: Change) -> str:
 
 
 def program_text(function: str, change: Change) -> str:
-    """What is other in a function that both compiled: `step: shape of x float32[8] -> float32[16]`."""
+    """A difference between two compilations of a function: `step: shape of x float32[8] -> float32[16]`."""
     if len(change.values) != 2:
         return f"{function}: {change_text(change) if change.values else reason_text(change)}"
     what = f", {parameter_name(change.what)}" if change.cause is Cause.CODE else ""
@@ -211,13 +211,16 @@ def program_text(function: str, change: Change) -> str:
 
 
 def transfers_kind(row: Transfers) -> str:
-    """What tells a row from others of its line: the direction, how, and whether it was asked for."""
+    """Direction, implicit or explicit, and mechanism, which distinguish the rows of a line."""
     how = row.how or "not known how"
     return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {how}"
 
 
 def transfers_text(rows: Sequence[Transfers]) -> str:
-    """`implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call`; what is asked for comes last."""
+    """Summary of transfers: `implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call`.
+
+    Explicit transfers come last.
+    """
     parts = []
     for is_implicit, name in ((True, "implicit transfer"), (False, "transfer")):
         found = [row for row in rows if row.is_implicit is is_implicit]
@@ -230,7 +233,7 @@ def transfers_text(rows: Sequence[Transfers]) -> str:
 
 
 def transfers_details(rows: Sequence[Transfers]) -> list[str]:
-    """What was moved how, and how long that took."""
+    """Size, number and duration of each kind of transfer."""
     return [
         f"{transfers_kind(row)}: {_sizes([row])}, {_times(row.count)}, {words.duration(row.total_duration)}"
         for row in rows
@@ -238,19 +241,19 @@ def transfers_details(rows: Sequence[Transfers]) -> list[str]:
 
 
 def transfers_total(rows: Sequence[Transfers]) -> str:
-    """`400 transfers, 12 of them implicit, 9.38 KiB`."""
+    """Totals of transfers: `400 transfers, 12 of them implicit, 9.38 KiB`."""
     implicit = sum(row.count for row in rows if row.is_implicit)
     count = words.count(sum(row.count for row in rows), "transfer")
     return f"{count}, {implicit:,} of them implicit, {_sizes(rows)}"
 
 
 def memory_kind(row: HeldOn) -> str:
-    """What tells a row from others of its line: the device, and whether it is about failures."""
+    """The capture, the device, and whether the row is about failures, which distinguish the rows of a line."""
     return f"capture {row.device.capture}, {device_name(row.device)}{'' if row.held else ', failures'}"
 
 
 def memory_text(rows: Sequence[HeldOn]) -> str:
-    """`holds 1.2 GiB at the peak, leaks 4 KiB a step`: of several devices what is most."""
+    """Summary of memory: `holds 1.2 GiB at the peak, leaks 4 KiB a step`. Of several devices, the maximum."""
     held = [row.held for row in rows if row.held]
     parts = []
     if held:
@@ -269,7 +272,7 @@ def memory_text(rows: Sequence[HeldOn]) -> str:
 
 
 def memory_details(rows: Sequence[HeldOn]) -> list[str]:
-    """Of each device how many buffers that are, what grows, and what failed."""
+    """For each device: the number of buffers, the growth and the failed calls."""
     found = []
     for row in rows:
         name = device_name(row.device)
@@ -290,7 +293,7 @@ def memory_details(rows: Sequence[HeldOn]) -> list[str]:
 
 
 def memory_total(rows: Sequence[HeldOn]) -> str:
-    """`peak 113 KiB`, of several devices the highest."""
+    """The peak memory: `peak 113 KiB`. Of several devices, the highest peak."""
     devices = {(row.device.capture, row.device.device): row.device for row in rows}
     if not devices:
         return "peak 0 B"
@@ -302,23 +305,23 @@ def memory_total(rows: Sequence[HeldOn]) -> str:
 
 
 def device_name(device: DeviceMemory) -> str:
-    """A device as people call it: the mock's have numbers, of other plug-ins the memory is known."""
+    """The readable name of a device. Devices of the mock have numbers; other plug-ins have names."""
     return f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
 
 
 def waits_kind(row: Waits) -> str:
-    """What tells a row from others of its line: what was waited for, and the thread."""
+    """The reason for the wait and the thread, which distinguish the rows of a line."""
     return f"{row.how.value}, thread {row.thread}"
 
 
 def waits_text(rows: Sequence[Waits]) -> str:
-    """`waited 1.2 s, 400 times: copy to the host`."""
+    """Summary of waits: `waited 1.2 s, 400 times: copy to the host`."""
     count = _times(sum(row.count for row in rows))
     return f"waited {_total(rows)}, {count}: {_named(row.how.value for row in rows)}"
 
 
 def waits_details(rows: Sequence[Waits]) -> list[str]:
-    """What each thread waited for, the longest of it, and how sure that is."""
+    """The waits of each thread: reason, number, total and longest duration, and uncertain or unfinished waits."""
     return [
         f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
         f" the longest {words.duration(row.longest_duration)}"
@@ -329,12 +332,12 @@ def waits_details(rows: Sequence[Waits]) -> list[str]:
 
 
 def waits_total(rows: Sequence[Waits]) -> str:
-    """`400 waits, 1.2 s`."""
+    """Totals of waits: `400 waits, 1.2 s`."""
     return f"{words.count(sum(row.count for row in rows), 'wait')}, {_total(rows)}"
 
 
 def _short(values: Sequence[str]) -> list[str]:
-    """Types in turn without a dtype that the one before has."""
+    """The types in order, each without its dtype if it repeats the previous one."""
     found, before = [], ""
     for value in values:
         dtype, bracket, shape = value.partition("[")
@@ -348,7 +351,7 @@ def _times(count: int) -> str:
 
 
 def _named(names: Iterable[str]) -> str:
-    """The first of some names, and how many more there are; each once."""
+    """The first distinct names, and the number of the others."""
     several = [name for name in dict.fromkeys(names) if name]
     hidden = len(several) - _MOST_NAMED
     if hidden > 0:

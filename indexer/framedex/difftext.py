@@ -1,4 +1,4 @@
-"""Differences in the words of every verb and editor."""
+"""Differences between runs as text for verbs and editors."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _VERDICTS = {
     Verdict.BETTER: "got better",
     Verdict.OTHER: "changed without a cost",
 }
-_ENDS = 2  # frames that are shown at each end of a run
+_ENDS = 2  # frames shown at each end of a run
 
 
 def quantity_text(quantity: Quantity) -> str:
-    """`calls PJRT_Client_Compile 2 -> 3`."""
+    """A quantity that changed: `calls PJRT_Client_Compile 2 -> 3`."""
     return " ".join(filter(None, (quantity.name, quantity.of, change_of(quantity))))
 
 
 def change_of(quantity: Quantity) -> str:
-    """`2 -> 3`, `1.2 ms -> none`."""
+    """The old and the new value: `2 -> 3`, `1.2 ms -> none`."""
     return f"{amount(quantity, quantity.before)} -> {amount(quantity, quantity.after)}"
 
 
 def amount(quantity: Quantity, number: int | None) -> str:
-    """One of the two numbers with its unit."""
+    """One of the two numbers with its unit; `none` for None."""
     if number is None:
         return _NONE
     if quantity.about is About.TIMES:
@@ -47,7 +47,7 @@ def amount(quantity: Quantity, number: int | None) -> str:
 
 
 def versions_text(differences: Differences) -> list[str]:
-    """The versions of what ran: `jaxlib 0.10.2 -> 0.12.0.1` where they differ."""
+    """The versions that differ between the two sides: `jaxlib 0.10.2 -> 0.12.0.1`."""
     before, after = dict(differences.before.versions), dict(differences.after.versions)
     return [
         f"{name} {before.get(name, _NONE)} -> {after.get(name, _NONE)}"
@@ -57,12 +57,12 @@ def versions_text(differences: Differences) -> list[str]:
 
 
 def side_heading(side: Side) -> str:
-    """Which captures a side is of; nobody is to be told of the others."""
+    """The heading of a side: its captures, without a remark about other captures."""
     return answer_heading(replace(side.answer, counted=Counted.CHOSEN))
 
 
 def run_text(run: Run) -> str:
-    """The first and the last frames of a run, and how many calls passed the last."""
+    """The first and the last frames of a run, and the number of calls through the last frame."""
     names = [each.function for each in run.frames]
     hidden = len(names) - 2 * _ENDS
     if hidden > 1:
@@ -74,7 +74,7 @@ def run_text(run: Run) -> str:
 
 
 def reasons(line: OfLine) -> list[str]:
-    """What differs in a line: why programs differ, then compilations, times, bytes and calls."""
+    """The differences of a line: reasons for different programs, then compilations, times, bytes and calls."""
     figures = sorted(line.quantities, key=lambda each: _REASONS.index(each.about))
     shown = [quantity_text(each) for each in figures if each.name != IN_THE_RUNTIME]
     if line.roads and not shown:
@@ -83,7 +83,7 @@ def reasons(line: OfLine) -> list[str]:
 
 
 def verdicts_text(verdicts: Sequence[Verdict], unchanged: int) -> str:
-    """How many lines got worse, better, or differ without a cost, as a sentence."""
+    """The numbers of worse, better, differing and unchanged lines, as a sentence."""
     counts = Counter(verdicts)
     parts = [f"{words.count(counts[verdict], 'line')} {_VERDICTS[verdict]}" for verdict in Verdict if counts[verdict]]
     same = f"{words.count(unchanged, 'line')} unchanged"
@@ -91,7 +91,7 @@ def verdicts_text(verdicts: Sequence[Verdict], unchanged: int) -> str:
 
 
 def summary_text(differences: Differences) -> str:
-    """How much differs, as a sentence."""
+    """The numbers of differing items and of unchanged lines, as a sentence."""
     if differences.is_empty:
         return "Nothing differs."
     found = (

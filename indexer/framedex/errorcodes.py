@@ -1,4 +1,4 @@
-"""The names of the error codes that calls come back with."""
+"""The names of the error codes that calls return."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ErrorCode(IntEnum):
 
 
 def error_name(code: int) -> str:
-    """The name of a code (`RESOURCE_EXHAUSTED`), or its number where it is none of PJRT's."""
+    """The name of a code (`RESOURCE_EXHAUSTED`), or its number if PJRT does not define it."""
     try:
         return ErrorCode(code).name
     except ValueError:

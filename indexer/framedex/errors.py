@@ -1,10 +1,10 @@
-"""Errors that reach a user. Each says what is wrong and what to do about it; one function prints them."""
+"""Errors that reach a user. Each has a message and a remedy; one function prints them."""
 
 from __future__ import annotations
 
 
 class FramedexError(Exception):
-    """Something a user can act on: `message` says what is wrong, `remedy` what to do, in plain sentences."""
+    """An error that a user can act on: `message` names the problem and `remedy` the solution, in plain sentences."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

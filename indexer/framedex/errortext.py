@@ -1,4 +1,4 @@
-"""Error messages as people read them: in a line, and without the outer frames of a long traceback."""
+"""Readable error messages: on one line, and without the outer frames of a long traceback."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from framedex.errorcodes import error_name
 
 MOST_LINES = 12
-"""Lines of a message that are shown where it is one of many."""
+"""Lines to show of a message that is one of many."""
 
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+)", line (?P<line>\d+)(?:, in (?P<function>.+))?')
 
 
 def full_message(code: int, message: str) -> str:
-    """The message behind the name of its code, which messages of PJRT plug-ins often begin with."""
+    """The message after the name of its code, which PJRT plug-ins often include already."""
     name = error_name(code)
     if not message:
         return name
@@ -23,7 +23,7 @@ def full_message(code: int, message: str) -> str:
 
 
 def headline(message: str) -> str:
-    """The first line of a message; of a Python traceback the exception and its line of Python instead."""
+    """The first line of a message; for a Python traceback, the exception and its source line."""
     text, place = split_headline(message)
     return f"{text} ({place})" if place else text
 
@@ -31,7 +31,7 @@ def headline(message: str) -> str:
 def split_headline(message: str) -> tuple[str, str]:
     """The two parts of `headline`: the error, and the innermost line of a traceback as `train.py:5 in loss`.
 
-    The second one is empty without a traceback.
+    The second part is empty without a traceback.
     """
     first, *others = message.split("\n")
     frames = [(number, found) for number, line in enumerate(others) if (found := _FRAME.fullmatch(line))]
@@ -44,7 +44,7 @@ def split_headline(message: str) -> tuple[str, str]:
 
 
 def innermost_lines(message: str, most: int = MOST_LINES) -> Sequence[str]:
-    """The lines of a message, at most `most`: the first, and the last ones, which name the exception and its line."""
+    """At most `most` lines of a message: the first, and the last ones, which name the exception and its source line."""
     lines = message.rstrip("\n").split("\n")
     if len(lines) <= most:
         return lines

@@ -1,11 +1,10 @@
-"""git in a folder that may be anybody's: its configuration must not make git run anything.
+"""Safe use of git in an untrusted folder: the folder's configuration must not make git run a program.
 
-Hooks, file system monitors, and helpers that fetch missing objects are switched off; nothing is locked or written, and
-nobody is asked for a password. Filters cannot be switched off together, so whoever has git look into files overrules
-them by name. Commands that git has for people obey more of the configuration than can be listed: `git log` verifies
-signatures with a program of the folder's choice. So commands that git has for programs are used, where there are some.
-
-Only `started` may talk to others, by the protocols that it is given, and only for a repository of our own.
+Hooks, file system monitors and helpers that fetch missing objects are disabled. git takes no locks, writes nothing and
+never asks for a password. Filters cannot be disabled all at once, so a caller that lets git read files overrides them
+by name. Porcelain commands obey more configuration than can be listed: `git log` verifies signatures with a program of
+the folder's choice. So plumbing commands are used where they exist. Only `started` may use the network, with the given
+protocols, and only for a repository of our own.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ _OF_CONNECTIONS = (
 
 
 class Git:
-    """git in a folder. Never raises: where git is missing, slow or refuses, there is no answer.
+    """git in a folder. Methods never raise: they return None if git is missing, slow or fails.
 
-    `overruled` is configuration that goes before the folder's own. `error` is what the last command that failed said,
-    in a line.
+    `overruled` is configuration that overrides the folder's own. `error` is the output of the last failed command, on
+    one line.
     """
 
     def __init__(self, folder: Path, patience: float = _PATIENCE, objects: Sequence[Path] = ()) -> None:
-        """A command may take `patience` seconds. It finds objects in these other folders of objects too."""
+        """Run git in `folder`, at most `patience` seconds per command, with `objects` as additional object folders."""
         self._folder = folder
         self._patience = patience
         self._objects = objects
@@ -43,7 +42,7 @@ class Git:
         self.error = ""
 
     def content(self, *arguments: str, given: bytes = b"") -> bytes | None:
-        """What a command prints that is given this to read; None where it fails, takes too long, or there is no git."""
+        """The output of a command with `given` as input; None if it fails or times out, or git is missing."""
         git = program_on_path("git")
         if git is None:
             self.error = "there is no git on the PATH"
@@ -61,14 +60,14 @@ class Git:
         except subprocess.TimeoutExpired:
             self.error = f"it took more than {self._patience:.0f} s"
             return None
-        except (OSError, ValueError) as error:  # a zero byte in a name
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in a name
             self.error = str(error)
             return None
         self.error = " ".join(os.fsdecode(done.stderr).split())
         return done.stdout if done.returncode == 0 else None
 
     def text(self, *arguments: str) -> str | None:
-        """What a command prints, as text; bytes that are no UTF-8 are as Python has them in names of files."""
+        """The output of a command as text; bytes that are not UTF-8 are decoded with surrogate escapes."""
         content = self.content(*arguments)
         return None if content is None else os.fsdecode(content)
 
@@ -83,12 +82,13 @@ def started(
     objects: Sequence[Path] = (),
     held: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:  # noqa: TID251
-    """Start a long command for a repository of our own; what it says is in the pipe `stderr`.
+    """Start a long command for a repository of our own, with its messages in the pipe `stderr`.
 
-    It may talk by `protocols` (`http:https`), finds objects in these other folders of objects too, and keeps the
-    descriptors `held` open. It has no terminal on which anything could ask, and is a group of processes, so that all of
-    it can be ended.
-    Raises FileNotFoundError where there is no git, and other kinds of OSError.
+    The command may use `protocols` (`http:https`) and the additional object folders `objects`. It keeps the descriptors
+    `held` open. It has no terminal, so it cannot ask for input. It is a process group of its own, so that all its
+    processes can be killed.
+
+    Raises FileNotFoundError if git is missing, and other kinds of OSError.
     """
     git = program_on_path("git")
     if git is None:
@@ -110,9 +110,9 @@ def _command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Pat
 
 
 def git_environment(overruled: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
-    """This process's environment, without what would have git use another repository, ask, lock, fetch or translate.
+    """This process's environment, without variables that make git change repository, prompt, lock, fetch or translate.
 
-    Overruled configuration goes in here: on the command line, a name ends at its first `=`.
+    `overruled` is passed as environment variables: on the command line, a name ends at its first `=`.
     """
     users_own = (*_USERS_OWN, *_OF_CONNECTIONS) if protocols else _USERS_OWN
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in users_own}
@@ -123,7 +123,7 @@ def git_environment(overruled: Mapping[str, str], protocols: str = "", objects: 
         "GIT_NO_LAZY_FETCH": "1",
         "LC_ALL": "C",
     }
-    # No other protocol, whatever the folder's `protocol.NAME.allow` says: git before 2.44 fetches otherwise.
+    # Restrict protocols regardless of the folder's `protocol.NAME.allow`: git before 2.44 fetches missing objects.
     own |= {"GIT_ALLOW_PROTOCOL": protocols, "PATH": absolute_search_path()}
     if objects:
         own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(map(_quoted, objects))
@@ -133,7 +133,7 @@ def git_environment(overruled: Mapping[str, str], protocols: str = "", objects: 
 
 
 def _quoted(folder: Path) -> str:
-    """A folder in a list of folders as git reads it."""
+    """A folder, quoted for git's list of folders."""
     text = str(folder)
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"' if os.pathsep in text or escaped != text else text

@@ -1,7 +1,7 @@
-"""Where an index may be written that nobody has named on a command line: inside its project, or among the user's data.
+"""Allowed paths for an index that no command line named: inside its project, or in the user's data folders.
 
-A project's settings and links may be a stranger's work. A folder that is opened in an editor is indexed without being
-asked for, so a link in it could have a database written over any file of the user's.
+A project's settings and links may be untrusted. An editor indexes an opened folder automatically, so a link in it could
+make the database overwrite any file of the user.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _USERS_OWN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 def may_be_index(path: Path, project: Path) -> bool:
-    """Whether a project may have its index at a path: inside, links followed, or in a `.db` among the user's data."""
+    """Whether a project may have its index at a path: inside (links resolved) or a `.db` in the user's data folders."""
     folders = filter(None, map(user_folder, _USERS_OWN))
     return leads_inside(path, project) or (
         os.path.realpath(path).endswith(".db") and any(leads_inside(path, Path(folder)) for folder in folders)
@@ -25,12 +25,12 @@ def may_be_index(path: Path, project: Path) -> bool:
 
 
 def leads_inside(path: Path, folder: Path) -> bool:
-    """Whether a path is inside a folder, links of both followed."""
+    """Whether a path is inside a folder, with links in both resolved."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def check_index_place(path: Path) -> None:
-    """Raise FramedexError unless the index of a project, `PROJECT/.framedex/index.db`, is where that may have it."""
+    """Raise FramedexError unless a project's index, `PROJECT/.framedex/index.db`, is at an allowed path."""
     project = path.parent.parent
     if not may_be_index(path, project):
         raise FramedexError(

@@ -1,4 +1,4 @@
-"""Records parts of a process that JAX runs in: each block of code into captures of its own."""
+"""Record parts of the current process: each block of code into captures of its own."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from framedex.captures import captures_below
 from framedex.errors import FramedexError
 from framedex.nativepart import framedex_native
 
-_STARTED_BY_FRAMEDEX = "FRAMEDEX_METADATA"  # what `framedex run` tells of itself
+_STARTED_BY_FRAMEDEX = "FRAMEDEX_METADATA"  # set by `framedex run`
 
 
 def can_record_here() -> bool:
-    """Whether JAX enters its runtime through framedex in this process: started so, JAX stays with it.
+    """Whether JAX loads its runtime through framedex in this process; JAX then keeps it until exit.
 
-    Raises NoNativePartError where nothing can be recorded at all.
+    Raises NoNativePartError if recording is unsupported here.
     """
     native = framedex_native.library_path()
     library = os.environ.get("TPU_LIBRARY_PATH", "")
@@ -25,14 +25,14 @@ def can_record_here() -> bool:
 
 
 class Recorder:
-    """Cuts what this process does into captures: a block has those between its beginning and its end.
+    """Divides the work of this process into captures; a block has the captures between its start and its end.
 
-    Blocks may stand in one another. Where all of the process is recorded, its blocks' captures lie beside the others,
-    and recording goes on behind them.
+    Blocks may be nested. If the whole process is recorded, the captures of blocks are stored next to the others, and
+    recording continues after each block.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Captures go below `folder`, where nothing else is recorded."""
+        """Store captures below `folder`, which no other recording uses."""
         self._folder = folder
         self._captures: list[Path] = []
         self._depth = 0
@@ -40,9 +40,10 @@ class Recorder:
 
     @contextmanager
     def block(self, settings: Mapping[str, str] | None = None) -> Iterator[list[Path]]:
-        """Record what runs inside; once it has ended, the list has its captures. Raises FramedexError if it cannot.
+        """Record the code in the block. The returned list has its captures once the block has ended.
 
-        `settings` are variables of the recorder, for this block in place of those of the environment.
+        Raises FramedexError if recording fails. `settings` are variables of the recorder that override the environment
+        in this block.
         """
         around = None if self._depth else _folder_of_all()
         framedex_native.stop()
@@ -62,13 +63,13 @@ class Recorder:
         except BaseException:
             try:
                 self._go_on(around)
-            except FramedexError as error:  # what came first is to be told; the block around is not whole
+            except FramedexError as error:  # report the block's own exception; the outer block is incomplete
                 self._lost = error
             raise
         self._go_on(around)
 
     def _go_on(self, around: Path | None) -> None:
-        """Record what is around the block again. Raises FramedexError if it cannot, or could not before."""
+        """Resume recording the outer block. Raises FramedexError if that fails, or failed before."""
         if self._lost is not None:
             raise self._lost
         if self._depth:
@@ -79,7 +80,7 @@ class Recorder:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Have these variables within the block: the recorder looks at them when it starts."""
+    """Set environment variables within the block: the recorder reads them when it starts."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -93,7 +94,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def _start(folder: Path) -> Path:
-    """Begin a capture in a folder."""
+    """Start a capture in a folder. Raises FramedexError if recording is impossible."""
     try:
         return framedex_native.start(folder)
     except RuntimeError as error:
@@ -101,7 +102,7 @@ def _start(folder: Path) -> Path:
 
 
 def _folder_of_all() -> Path | None:
-    """Where all of this process is recorded to, now or from the moment when JAX opens its runtime; None: it is not."""
+    """The folder that records all of this process, now or once JAX opens its runtime; None if not recorded."""
     running = framedex_native.current_capture()
     if running is not None:
         return running.parent

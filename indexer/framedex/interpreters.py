@@ -1,14 +1,14 @@
-"""Makes the command of every Python interpreter that framedex itself starts: none runs code of the working folder.
+"""Commands of the Python interpreters that framedex starts; none runs code from the working folder.
 
-`python -m` and `python -c` import from the working folder, so a `json.py` in whatever folder an editor has opened would
-be executed; so would what an empty or relative entry of PYTHONPATH leads to. Both kinds of interpreters made here are
-isolated (`-I`: no working folder, no PYTHON* variables, no user site) and are given back by name what they need:
+`python -m` and `python -c` import from the working folder, so a `json.py` in any folder opened in an editor would be
+executed. An empty or relative entry of PYTHONPATH has the same effect. Both kinds of interpreters made here are
+isolated (`-I`: no working folder, no PYTHON* variables, no user site) and get back by name only what they need:
 
-- one of our own finds what this process has found, less the working folder and folders that an editor has opened;
-- one that is asked about itself finds the packages that a program of it would, after the standard library, and imports
-  none of them.
+- our own interpreter gets this process's import path, without the working folder and folders opened in an editor;
+- an interpreter that is queried finds the packages that its programs would find, after the standard library, and
+  imports none of them.
 
-The user's own program (`commands/launching/launch.py`) is none of these: it runs as the user would run it.
+The user's own program (`commands/launching/launch.py`) is different: it runs as the user would run it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from framedex.onpath import absolute_folders, absolute_search_path
 from framedex.plaintext import printable
 
 _ISOLATED = "-I"
-_MOST_SAID = 200  # characters of what an interpreter says that fails: some programs repeat all that they were given
+_MOST_SAID = 200  # characters of a failing interpreter's message: some programs repeat all their arguments
 
-# `site` reads the .pth files of the user's packages, as this process's did: an editable installation is one of them.
+# `site` reads the .pth files of the user's packages, as in this process: an editable installation is one of them.
 _OWN = """\
 import sys
 path, doubtful, user_site = {path}, {doubtful}, {user_site}
@@ -41,8 +41,8 @@ if user_site:
 sys.path[:] = [each for each in path if each in sys.path or each not in doubtful]
 """
 
-# Python 3.9 too has to understand this: it is told that it is too old by its answer. The folders of PYTHONPATH and of
-# the user come before the installed packages, as in a program, and after the standard library.
+# Python 3.9 must be able to parse this: its answer shows that it is too old. The folders of PYTHONPATH and of the user
+# come before the installed packages, as in a program, and after the standard library.
 _PROBE = """\
 import importlib.metadata, importlib.util, json, os, pkgutil, site, sys
 added = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(each)]
@@ -58,15 +58,15 @@ sys.path[packages.index(True) : packages.index(True)] = added
 
 
 def own_module(module: str, opened: Iterable[Path]) -> list[str]:
-    """The command that runs a module of ours in an interpreter of its own, as `python -m MODULE` does.
+    """The command that runs a framedex module in its own interpreter, like `python -m MODULE`.
 
-    Nothing is imported from the folders that an editor has `opened`, but framedex itself where it lies in one.
+    Nothing is imported from the folders `opened` in an editor, except framedex itself if it is installed in one.
     """
     return own_code(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
 
 
 def own_code(code: str, opened: Iterable[Path]) -> list[str]:
-    """The command that runs code of ours in an interpreter of its own; its arguments are to be appended."""
+    """The command that runs framedex code in its own interpreter; callers append its arguments."""
     path = absolute_folders(os.pathsep.join(sys.path))
     doubtful = _doubtful(opened)
     values = {"path": path, "doubtful": [each for each in path if os.path.realpath(each) in doubtful]}
@@ -75,19 +75,19 @@ def own_code(code: str, opened: Iterable[Path]) -> list[str]:
 
 
 def bare_code(code: str) -> list[str]:
-    """The command that runs code which needs the standard library alone; its arguments are to be appended."""
+    """The command that runs code that needs only the standard library; callers append its arguments."""
     return [sys.executable, _ISOLATED, "-S", "-c", code]  # noqa: TID251
 
 
 def ask(python: str, program: str, patience: float | None = None) -> Any:
-    """Have an interpreter run a program that tells about it and its packages; the JSON that the program prints.
+    """Run a program in an interpreter that reports on it and its packages; return the JSON that the program prints.
 
-    The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError where there is no
-    such interpreter, CalledProcessError where it fails, ValueError where it prints something else, and TimeoutExpired
-    where it takes more than `patience` seconds.
+    The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError if there is no
+    such interpreter, CalledProcessError if it fails, ValueError if its output is not JSON, and TimeoutExpired after
+    `patience` seconds.
     """
     command = [python, _ISOLATED, "-c", _PROBE + program]
-    # It may be a script that looks for the interpreter (pyenv's are), so its PATH leads nowhere else than ours.
+    # `python` may be a script that searches for the interpreter, like pyenv's, so its PATH is restricted like ours.
     environment = {**os.environ, "PATH": absolute_search_path()}
     done = subprocess.run(  # noqa: TID251
         command,
@@ -102,7 +102,7 @@ def ask(python: str, program: str, patience: float | None = None) -> Any:
 
 
 def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
-    """What an interpreter that `ask` could not ask said itself, or the system of it: the end of a sentence."""
+    """The reason why `ask` failed, from the interpreter or the system, as the end of a sentence."""
     if isinstance(error, subprocess.CalledProcessError):
         said = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
         if said:
@@ -118,28 +118,28 @@ def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
 
 
 def unusable(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:
-    """The error that an interpreter which was named could not be asked."""
+    """The error for a named interpreter that cannot be run."""
     return FramedexError(f"{printable(python)} cannot be run as Python: {why_not(error)}.", "Name another Python.")
 
 
 def _doubtful(opened: Iterable[Path]) -> set[str]:
-    """The folders, by their real paths, that this process imports from only because of where it was started."""
+    """The real paths of folders that this process imports from only because of its working folder."""
     found = [os.fspath(folder) for folder in opened]
-    with suppress(FileNotFoundError):  # a working folder that was deleted has nothing to import
+    with suppress(FileNotFoundError):  # a deleted working folder has no modules
         here = os.getcwd()  # noqa: PTH109 - joined with texts
-        # Python has made these entries absolute, so that they cannot be told by their looks.
+        # Python has made these entries absolute, so their form no longer shows them.
         relative = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if not os.path.isabs(each)]  # noqa: PTH117
         found += [os.path.join(here, each) for each in ("", *relative)]  # noqa: PTH118
     return set(map(os.path.realpath, found)) - set(map(os.path.realpath, _homes()))
 
 
 def _homes() -> list[str]:
-    """The folders that framedex's own packages were imported from."""
+    """The folders that contain framedex's own packages."""
     packages = [sys.modules.get(name) for name in ("framedex", "framedex_server", "framedex_native")]
     return [str(Path(folder).parent) for package in packages if package for folder in package.__path__]
 
 
 def _user_site() -> str | None:
-    import site  # loaded with every interpreter but those with -S
+    import site  # every interpreter has loaded it, except with -S
 
     return site.getusersitepackages() if site.ENABLE_USER_SITE else None

@@ -1,4 +1,4 @@
-"""Packages whose parts are imported when they are first asked for: a verb that needs one pays for no other."""
+"""Packages that import their modules on first use, so that a verb imports only the modules it needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """The `__getattr__` of a package that hands out names of its modules (PEP 562): `modules` has those of each."""
+    """The `__getattr__` (PEP 562) of a package that exports names of its modules; `modules` has the names by module."""
     home = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> object:

@@ -1,4 +1,4 @@
-"""What a recording lacks, in the words that people read, with what to do about it."""
+"""Texts about missing parts of a recording, with remedies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from framedex.model import Stops, Trace
 
 UNNAMED = "its frames stay as module and offset."
-"""What the sentence ends with that says of a binary that it gives no names."""
+"""The end of every sentence about a binary that gives no names."""
 
 _TRUNCATED = "The stack is deeper than the recorder follows: its outermost frames are missing."
 
@@ -26,7 +26,7 @@ _NOT_MERGED = {
     MergeOutcome.UNKNOWN: "The stack was not merged, for a reason that this version does not know.",
 }
 
-# What each reason means, and its remedy.
+# The meaning of each reason, and its remedy.
 _STOPPED_BY = {
     StopReason.DISK_FULL: ("the disk was full", "Free some space, or record onto another disk (-o DIR)"),
     StopReason.LIMIT: (
@@ -41,19 +41,19 @@ _STOPPED_BY = {
 
 
 def why_unmerged(trace: Trace) -> str | None:
-    """Why the native and the Python frames of a stack stand apart; None where they do not."""
+    """The reason why a stack's native and Python frames are separate; None if they are merged."""
     if trace.outcome is MergeOutcome.MERGED:
         return None
     return " ".join(filter(None, [_TRUNCATED if trace.is_truncated else "", _NOT_MERGED[trace.outcome]]))
 
 
 def why_cut_off(trace: Trace) -> str | None:
-    """Why a merged stack does not begin where its thread did; None where it does."""
+    """The reason why a merged stack lacks its outermost frames; None if it is complete."""
     return _TRUNCATED if trace.is_truncated and trace.outcome is MergeOutcome.MERGED else None
 
 
 def stopped_early(stops: Stops) -> str:
-    """Why a capture ends before its program did, which calls it lacks, and what to do about it."""
+    """The reason why a capture ends before its program did, the calls it lacks, and the remedy."""
     why = " and ".join(_STOPPED_BY[reason][0] for reason in stops.reasons) or "no file could be made"
     missing = []
     if stops.threads:
@@ -67,25 +67,25 @@ def stopped_early(stops: Stops) -> str:
 
 
 def is_of_samples(metadata_text: str) -> bool:
-    """Whether a capture is what another recorder wrote, by its metadata."""
+    """Whether a capture has the samples of another recorder, from its metadata."""
     foreign = Metadata.parse(metadata_text).foreign
     return foreign is not None and foreign.is_of_samples
 
 
 def is_shared(metadata_text: str) -> bool:
-    """Whether a capture is what somebody shared, by its metadata."""
+    """Whether a capture is a shared one, from its metadata."""
     foreign = Metadata.parse(metadata_text).foreign
     return foreign is not None and foreign.format == SHARED
 
 
 def all_problems(stops: Stops, problems: Iterable[str]) -> tuple[str, ...]:
-    """What a capture lacks at its end, before everything else that is wrong with it."""
+    """All problems of a capture; an early stop comes first."""
     return (*([stopped_early(stops)] if stops else []), *problems)
 
 
 def doubts(problems: Iterable[str]) -> list[str]:
-    """Those of a capture's problems by which what it tells may be wrong or lack something.
+    """The problems of a capture that make its data possibly wrong or incomplete.
 
-    That a binary is not here takes names from frames, and nothing from calls.
+    A missing binary costs frames their names, but no calls.
     """
     return [each for each in problems if not each.endswith(UNNAMED)]

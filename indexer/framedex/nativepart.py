@@ -1,7 +1,7 @@
-"""The compiled half of framedex, for the rooms that cannot do without, and what is said where there is none.
+"""The compiled part of framedex, imported on demand, and the errors if it is missing.
 
-It is built for one kind of system. Elsewhere what only reads an index works, so nothing is wrong before one of these
-modules is needed: then an error that a user can act on is raised, and no ImportError.
+It is built for one kind of system. On other systems, reading an index still works. So an error is raised only when one
+of these modules is needed: one that a user can act on, instead of ImportError.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from framedex_native.ffi import protobuf as protobuf
 
 PYTHONS = ((3, 11), (3, 14))
-"""The oldest and the newest Python for which there is a native part."""
+"""The oldest and the newest Python with a native part."""
 
 _MODULES = {"framedex_native": "framedex_native", "protobuf": "framedex_native.ffi.protobuf"} | {
     name: f"framedex_native.{name}"
     for name in ("_call_stream", "_extractor", "_native", "_scanner", "behaviour", "ffi")
 }
-_IMPORTING = threading.RLock()  # of two threads whose import fails, one may be given the module half made
+_IMPORTING = threading.RLock()  # if imports fail in two threads, one of them could get a half-initialised module
 INSTALL_AGAIN = "Install framedex again: pip install --force-reinstall framedex."
 
 
 class NoNativePartError(FramedexError):
-    """What was asked for needs the native part, which this installation does not have."""
+    """The requested operation needs the native part, which this installation lacks."""
 
 
 def __getattr__(name: str) -> Any:
-    """A module of the native part, imported when it is first named. Raises NoNativePartError where there is none."""
+    """A module of the native part, imported on first use. Raises NoNativePartError if it is missing."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -51,8 +51,8 @@ def __getattr__(name: str) -> Any:
 
 
 def unsupported_system() -> str | None:
-    """What is true of this system that there is no native part for, such as `macOS`; None where there is one."""
-    import platform  # only who has no native part asks
+    """The reason why this system has no native part, such as `macOS`; None if it is supported."""
+    import platform  # only needed without a native part
 
     oldest, newest = PYTHONS
     if not oldest <= sys.version_info[:2] <= newest:
@@ -90,7 +90,7 @@ def _explained(error: ImportError) -> NoNativePartError:
 
 
 def _is_missing(error: BaseException | None) -> bool:
-    """Whether there is no file of that module, in contrast to one that cannot be loaded."""
+    """Whether the module has no file, in contrast to a file that cannot be loaded."""
     if error is None:
         return False
     return isinstance(error, ModuleNotFoundError) or "cannot import name" in str(error) or _is_missing(error.__cause__)

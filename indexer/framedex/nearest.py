@@ -1,14 +1,14 @@
-"""What somebody meant who wrote a name that is none."""
+"""Suggestions for a misspelled name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_LIKENESS = 0.5  # of difflib: two of three letters, in their order
+_LIKENESS = 0.5  # difflib ratio: two of three letters, in their order
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = _LIKENESS) -> str | None:
-    """The known name that is most like this one, without regard to case; None where none is so like it (of difflib)."""
+    """The known name most similar to this one, ignoring case; None if no difflib ratio reaches `likeness`."""
     import difflib  # wrong names are rare
 
     spelled = {each.lower(): each for each in known}

@@ -1,7 +1,7 @@
-"""Text that is safe to print: names and paths from captures may hold anything, also what a terminal would obey.
+"""Text that is safe to print. Names and paths from captures may contain anything, such as terminal escapes.
 
 `printable` shows control characters, escapes, line breaks, bidirectional marks and lone surrogates as `\\xNN`,
-`\\uNNNN` or `\\UNNNNNNNN`; `restore` is its inverse, so a path read back from a trace document still opens.
+`\\uNNNN` or `\\UNNNNNNNN`. `restore` is its inverse, so a path read back from a trace document still opens.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 
 
 def printable(text: str) -> str:
-    """The text with everything that is not a visible character or a plain space escaped, on one line."""
+    """The text on one line, with all characters escaped except visible ones and plain spaces."""
     if text.isascii() and text.isprintable() and "\\" not in text:
         return text
     return "".join(_visible(character, text[index + 1 : index + 2]) for index, character in enumerate(text))
 
 
 def visible(text: str) -> str:
-    """The text for reading alone: as `printable`, but what looks like an escape stays as it is."""
+    """The text for display only: like `printable`, but existing escape sequences stay unchanged."""
     return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
 
 
 def restore(text: str) -> str:
-    """The text that `printable` was given."""
+    """The original text that `printable` escaped."""
     return _ESCAPE.sub(_character, text)
 
 
 def shell_word(text: str) -> str:
-    """A word of a command as shells read it, and as it can stand in backquotes; `$'...'` where not all is visible."""
+    """A text quoted as a shell word, safe inside backquotes; `$'...'` if it has invisible characters."""
     if printable(text) == text and "`" not in text:
         return shlex.quote(text)
     return "$'" + "".join(_in_shell(byte) for byte in os.fsencode(text)) + "'"
@@ -47,11 +47,11 @@ def _in_shell(byte: int) -> str:
 
 def _character(escape: re.Match[str]) -> str:
     point = int(escape[1] or escape[2] or escape[3], 16)
-    return chr(point) if point <= sys.maxunicode else escape[0]  # which `printable` never writes
+    return chr(point) if point <= sys.maxunicode else escape[0]  # `printable` never writes this
 
 
 def _visible(character: str, following: str = "") -> str:
-    # A backslash that could be read as the start of an escape is escaped itself: that makes `printable` reversible.
+    # Escape a backslash that could be read as the start of an escape: this makes `printable` reversible.
     starts_escape = character == "\\" and following in {"x", "u", "U"}
     if not starts_escape and unicodedata.category(character) not in _HIDDEN:
         return character

@@ -1,16 +1,16 @@
-"""What systems other than Linux may lack, as far as those who only read an index have to do with it."""
+"""Replacements for features that systems other than Linux lack, as needed to read an index."""
 
 from __future__ import annotations
 
 import os
 from functools import cache
 
-# Where a system has no such flag, opening a file does not need it. O_BINARY is Windows' own.
+# Systems without such a flag do not need it to open a file. O_BINARY exists only on Windows.
 READ_ONLY = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""The flags with which bytes are read."""
+"""The flags to open a file for reading bytes."""
 
 NEVER_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-"""The flags with which opening a pipe or a terminal does not wait, nor take it over."""
+"""The flags to open a pipe or a terminal without waiting, and without making it the controlling terminal."""
 
 
 @cache
@@ -24,10 +24,10 @@ def host_name() -> str:
 
 
 def is_mine(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user of this process; where files have no such owners, it is said of none."""
+    """Whether a file belongs to the user of this process; False on systems without user ids."""
     return status.st_uid == user_id()
 
 
 def user_id() -> int:
-    """The number of the user of this process; -1 where users have none."""
+    """The id of this process's user; -1 on systems without user ids."""
     return os.getuid() if hasattr(os, "getuid") else -1

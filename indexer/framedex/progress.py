@@ -1,4 +1,4 @@
-"""What long work tells about its progress to a listener that it does not know."""
+"""The interface through which long work reports its progress."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Protocol
 
 
 class Advance(Protocol):
-    """Takes the number of units just done, and how many calls they held where those are what is worth showing."""
+    """Receives the number of units just done, and optionally the number of calls in them."""
 
     def __call__(self, amount: int, /, calls: int = 0) -> None:
-        """Note what was done."""
+        """Report finished units."""
 
 
 class Progress(Protocol):
-    """A listener: `task` opens a piece of work and gives a function to call with what was just done."""
+    """A listener: `task` opens a piece of work and returns a function that reports finished units."""
 
     def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
-        """Begin a piece of work of `total` units (None: unknown)."""
+        """Start a piece of work of `total` units (None: unknown)."""
         ...
 
     def note(self, text: str) -> None:
-        """Say what can be done already while the work goes on."""
+        """Report a result that is usable before the work ends."""
         ...
 
 
@@ -34,11 +34,11 @@ class Silence:
         return nullcontext(_ignore)
 
     def note(self, text: str) -> None:
-        """Ignore the remark."""
+        """Ignore the note."""
 
 
 class Looking:
-    """Tells a listener how far a question is that looks at many calls, whichever part of it looks at them."""
+    """Reports the progress of a query that reads many calls, in any of its parts."""
 
     def __init__(self) -> None:
         self.listener: Progress = Silence()
@@ -48,7 +48,10 @@ class Looking:
 
     @contextmanager
     def through(self, calls: int, looks: int | None = None) -> Iterator[None]:
-        """Inside, so many calls are gone through, with so many looks: as many, or more where some take several."""
+        """Report progress within the block: `calls` calls in `looks` reads, by default one read per call.
+
+        `looks` is higher than `calls` if some calls need several reads.
+        """
         total = looks or calls
         self._looks = self._told = 0
         self._calls_a_look = calls / max(total, 1)
@@ -59,7 +62,7 @@ class Looking:
                 self._advance = _ignore
 
     def passed(self, looks: int) -> None:
-        """So many more looks are done."""
+        """Report this many more finished reads."""
         self._looks += looks
         calls = int(self._looks * self._calls_a_look) - self._told
         self._told += calls

@@ -1,4 +1,4 @@
-"""Keeps what was found out, up to a limit of memory: a log that never ends may name anything."""
+"""A cache with a memory limit: an endless log may contain any number of names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Kept = TypeVar("Kept")
 
-_OVERHEAD = 500  # of an entry, beside its texts
+_OVERHEAD = 500  # per entry, in addition to its texts
 
 
 class Recall(Generic[Key, Kept]):
-    """Keeps values by their keys. When their texts are longer than `most` characters together, all are forgotten."""
+    """Caches values by key. When their texts exceed `most` characters in total, all are dropped."""
 
     def __init__(self, most: int = 8 << 20) -> None:
         self._most = most
@@ -21,15 +21,15 @@ class Recall(Generic[Key, Kept]):
 
     @property
     def kept(self) -> dict[Key, Kept]:
-        """What is kept now, to be looked at only."""
+        """The cached values. Do not modify."""
         return self._kept
 
     def get(self, key: Key) -> Kept | None:
-        """What is kept for the key, if anything is."""
+        """The cached value of a key; None if missing."""
         return self._kept.get(key)
 
     def keep(self, key: Key, value: Kept, length: int) -> Kept:
-        """Keep a value; `length` is that of its texts and of the key's, in characters."""
+        """Cache a value; `length` is the number of characters in the texts of value and key."""
         self._weight += length + _OVERHEAD
         if self._weight > self._most:
             self._kept.clear()
@@ -38,6 +38,6 @@ class Recall(Generic[Key, Kept]):
         return value
 
     def made(self, key: Key, length: int, make: Callable[[], Kept]) -> Kept:
-        """What is kept for the key, else what `make` returns, which is kept from now on."""
+        """The cached value of a key; if missing, cache and return the value of `make`."""
         value = self._kept.get(key)
         return value if value is not None else self.keep(key, make(), length)

@@ -1,4 +1,4 @@
-"""Opens regular files alone: a capture or a log may have the name of a pipe read, to which nobody ever writes."""
+"""Open only regular files: a capture or a log may contain a pipe instead of a file, which would block forever."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from framedex.portable import NEVER_WAITING, READ_ONLY
 from framedex.systemlimits import raise_if_limit
 
 LARGEST_FILE = 16 << 20
-"""Bytes of a file that is read whole: a larger source file is generated data, and no other file grows so large."""
+"""The most bytes to read of a file: a larger source file is generated data, and no other file grows so large."""
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """Open a file to read bytes, without ever waiting.
+    """Open a file to read bytes, without ever blocking.
 
-    Raises OSError for anything but a regular file, and SystemLimitError where the system has no descriptor or memory
-    left.
+    Raises OSError if it is not a regular file, and SystemLimitError if the system is out of descriptors or memory.
     """
     try:
         descriptor = os.open(path, READ_ONLY | NEVER_WAITING)
@@ -36,10 +35,10 @@ def open_regular(path: Path) -> io.BufferedReader:
 
 
 def read_regular(path: Path, largest: int = LARGEST_FILE) -> bytes:
-    """Return the content of a file.
+    """The content of a file.
 
-    Raises as `open_regular` does, and OSError for a file of more than `largest` bytes. Files of the system report a
-    size of 0, and some have no end.
+    Raises like `open_regular`, and OSError for a file of more than `largest` bytes. System files report a size of 0,
+    and some are endless.
     """
     with open_regular(path) as file:
         content = file.read(largest + 1)
@@ -49,6 +48,6 @@ def read_regular(path: Path, largest: int = LARGEST_FILE) -> bytes:
 
 
 def read_regular_text(path: Path) -> str:
-    """The content of a file as text, with line breaks as Python has them. Raises as `read_regular` does."""
+    r"""The content of a file as UTF-8 text, with line breaks normalised to `\n`. Raises like `read_regular`."""
     with io.TextIOWrapper(io.BytesIO(read_regular(path)), "utf-8", "replace") as file:
         return file.read()

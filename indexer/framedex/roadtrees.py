@@ -1,4 +1,4 @@
-"""Trees of merged roads: what the ways to a function's calls have in common at their beginning is there once."""
+"""Trees of merged stack paths: the paths to a function's calls share the nodes of their common beginning."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass, field
 from framedex.model.guidebook.observed import Passed, Road
 
 MOST_ROADS = 400
-"""Frames of the trees of a function."""
+"""The maximum number of frames in the trees of a function."""
 
 _NUMBERED = re.compile(r"(?<=\$_)\d+|(?<=#)\d+(?=\})|\+0x[0-9a-f]+(?= \(unnamed)")
 
 
 def by_place(passed: Passed) -> Hashable:
-    """What frames have in common that are one node: their function, and the line that it stands on."""
+    """The node key of a frame: its function and its source line."""
     return passed.function, passed.language, passed.place
 
 
 def by_function(passed: Passed) -> Hashable:
-    """The same wherever the line has moved, as it does from release to release."""
+    """A node key that ignores the line, which moves from release to release."""
     return name_in_any_build(passed.function), passed.language
 
 
 def name_in_any_build(function: str) -> str:
-    """A function's name without what another build has otherwise: numbers of lambdas, and where unnamed ones are."""
+    """A function's name without parts that vary between builds: lambda numbers and offsets of unnamed functions."""
     return _NUMBERED.sub("", function)
 
 
@@ -38,9 +38,9 @@ class _Node:
 
 
 class RoadTrees:
-    """The trees while ways are added to them. Of frames that are alike the first says what is folded before it.
+    """Builds the trees from stack paths. Frames of one node use the folded frames of the first.
 
-    `known_by` gives what frames that are one node have in common.
+    `known_by` returns the node key of a frame.
     """
 
     def __init__(self, known_by: Callable[[Passed], Hashable] = by_place) -> None:
@@ -49,13 +49,13 @@ class RoadTrees:
         self._left_out = 0
 
     def add_way(self, way: Sequence[Passed], calls: int) -> None:
-        """Add calls that came this way; without any frame they are of no tree."""
+        """Add calls with this stack path. A path without frames is in no tree."""
         at = self._roots
         for passed in way:
             at = self._counted(at, passed, calls).below
 
     def add_roads(self, roads: Iterable[Road], left_out: int) -> None:
-        """Add trees that were made of other calls, and how many of those are not in them."""
+        """Add trees built from other calls, and the number of those calls that the trees lack."""
         self._left_out += left_out
         pending = [(road, self._roots) for road in roads]
         while pending:
@@ -64,9 +64,9 @@ class RoadTrees:
             pending.extend((each, node.below) for each in road.roads)
 
     def cut(self, most: int = MOST_ROADS) -> tuple[tuple[Road, ...], int]:
-        """The trees with the `most` frames that most calls passed, and how many calls are cut off somewhere."""
+        """The trees, limited to the `most` frames with the most calls, and the number of calls cut off somewhere."""
         everything = list(self._roots.values())
-        for node in everything:  # which grows: callers come before their callees
+        for node in everything:  # grows while iterating: callers come before their callees
             everything.extend(node.below.values())
         everything.sort(key=lambda node: -node.calls)  # stable: no callee comes before its caller
         for position, node in enumerate(everything):

@@ -1,9 +1,11 @@
-"""Of which captures an answer is, in the words of every verb and editor.
+"""The captures that an answer covers, as text for verbs and editors.
 
-Capture 7 of train.py, 2026-11-23 07:12:01
-Capture 7 of train.py, 2026-11-23 07:12:01 (the latest of 3; --capture all for all of them)
-Capture 5 of train.py, 2026-11-23 07:12:01 (the latest of 7 that has any of this; --capture all for all of them)
-Captures 7 to 10 of train.py, 2026-11-23 07:12:01 (one run, the latest with calls here; --capture all for all)
+Examples:
+
+    Capture 7 of train.py, 2026-11-23 07:12:01
+    Capture 7 of train.py, 2026-11-23 07:12:01 (the latest of 3; --capture all for all of them)
+    Capture 5 of train.py, 2026-11-23 07:12:01 (the latest of 7 that has any of this; --capture all for all of them)
+    Captures 7 to 10 of train.py, 2026-11-23 07:12:01 (one run, the latest with calls here; --capture all for all)
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ SETTING = 'captures = "all" in the settings for all of them'
 
 
 def answer_heading(answer: AnswerOf, remedy: str = OPTION, quoted: Callable[[str], str] = str) -> str:
-    """The first line of an answer: its captures, and whether others have been left out, with what would add them.
+    """The first line of an answer: its captures, and whether others are excluded, with the remedy that includes them.
 
-    `quoted` makes of the program's name what it is to be shown as.
+    `quoted` formats the program's name.
     """
     which = _which(answer, remedy)
     return _named(answer.captures, quoted) + (f" ({which})" if which else "")

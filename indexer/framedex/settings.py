@@ -1,8 +1,8 @@
-"""A project's settings: where its sources are, what recorded paths mean here, and what its editors show.
+"""A project's settings: source folders, mapping of recorded paths, and editor options.
 
-They stand in `framedex.toml`, or in the table `[tool.framedex]` of `pyproject.toml`. The file nearest above a folder
-counts, alone: files are never merged. Where one folder has both, `framedex.toml` wins. docs/reference/settings.md has
-every key.
+They are in `framedex.toml`, or in the table `[tool.framedex]` of `pyproject.toml`. Only the nearest file above a folder
+counts: files are never merged. If one folder has both, `framedex.toml` wins. docs/reference/settings.md lists every
+key.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _LARGEST = 1 << 20  # bytes
 _MOST_STEPS = 10_000_000
-"""The most steps that tomllib may take for the keys of a file: see `_steps`."""
+"""The maximum number of steps that tomllib may take for the keys of a file: see `_steps`."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-# However a TOML document writes its key `tool.framedex`, it has one of these: `tool.framedex`, `[tool]`, `tool = {`.
+# Every spelling of the key `tool.framedex` in TOML contains one of these: `tool.framedex`, `[tool]`, `tool = {`.
 _MAY_BE_SET = re.compile(rb"""tool["'\s]*(?:\.["'\s]*framedex|[]=])""")
 _PLACEHOLDERS = ("path", "line", "commit")
 _MIRRORED = ("xla", "jax", "cpython")
@@ -37,16 +37,19 @@ _MIRRORED = ("xla", "jax", "cpython")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project has set; paths are absolute.
+    """A project's settings; paths are absolute.
 
-    `sources` are its source roots. `outside` are those that its file names outside of its folder: they count only once
-    the user has added them to the index. `path_map` says where recorded paths are here (the longest prefix counts),
-    `links` has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which
-    a component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
-    `guidebook` is where the guidebook is that hovers lead to: an address of the web, or a folder; empty for the usual.
-    `captures` says which count where several have what is asked for. `budgets` are those that `framedex check` holds
-    recordings to, unchecked. `editor` is the editors' own table, unchecked.
-    `file` is where all this was read.
+    - `sources`: its source roots.
+    - `outside`: source roots that its file names outside its folder; unused until the user adds them to the index.
+    - `path_map`: the local paths of recorded paths (the longest prefix wins).
+    - `links`: the URL template of a component (`xla`) or of a source root (its path).
+    - `mirrors`: the address from which a component's repository is fetched (a folder is absolute).
+    - `index`: the index file; None for the default.
+    - `guidebook`: the guidebook that hovers link to, as a web address or a folder; empty for the default.
+    - `captures`: which captures count if several have an answer.
+    - `budgets`: the budgets of `framedex check`, not validated.
+    - `editor`: the editors' own table, not validated.
+    - `file`: the file of these settings.
     """
 
     sources: tuple[Path, ...] = ()
@@ -63,10 +66,10 @@ class Settings:
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Settings, list[str]]:
-        """The settings that apply in a folder, and what is wrong with them, as sentences. Never raises."""
+        """The settings that apply in a folder, and their problems as sentences. Never raises."""
         try:
             real = os.path.realpath(folder)
-        except (OSError, ValueError):  # a folder that was removed; a zero byte
+        except (OSError, ValueError):  # a removed folder; a zero byte
             return cls(), []
         for above in map(Path, folders_upwards(real)):
             for name in (_OWN_FILE, _SHARED_FILE):
@@ -89,11 +92,11 @@ class Settings:
         *,
         is_users: bool = True,
     ) -> tuple[Settings, list[str]]:
-        """Settings from the keys of `[tool.framedex]`, and what is wrong with them, as sentences. Never raises.
+        """Settings from the keys of `[tool.framedex]`, and their problems as sentences. Never raises.
 
-        Relative paths count from `folder`; `origin` is how the sentences name the source. What is left out, or wrong,
-        is as in `defaults`. Those that are not the user's own, but a folder's, may not lead what is written elsewhere,
-        nor have other folders read.
+        Relative paths count from `folder`; `origin` names the source in the sentences. Missing or wrong values come
+        from `defaults`. Unless the settings are the user's own (`is_users`), they may not redirect output elsewhere or
+        add other source folders.
         """
         reading = _Reading(folder, origin, is_users)
         settings = defaults or cls()
@@ -106,12 +109,12 @@ class Settings:
 
 
 def setting_keys() -> list[str]:
-    """Every key that settings may have at the top."""
+    """Every top-level key of the settings."""
     return sorted(_READERS)
 
 
 class _Reading:
-    """The values of one source, and the problems met on the way."""
+    """The values of one source, and the problems found in them."""
 
     def __init__(self, folder: Path, origin: str, is_users: bool) -> None:
         self._folder, self._origin, self._is_users = folder, origin, is_users
@@ -225,12 +228,12 @@ class _Reading:
             return None
         try:
             return Path(os.path.normpath(self._folder / Path(value).expanduser()))
-        except RuntimeError:  # a user's home folder that is not known
+        except RuntimeError:  # the user's home folder is unknown
             self._wrong(key, "write out the home folder")
             return None
 
     def _component(self, key: str) -> str:
-        """A name as it is; a folder (`../xla`, `/src/xla`) as an absolute path."""
+        """A component name unchanged; a folder (`../xla`, `/src/xla`) as an absolute path."""
         return os.path.normpath(self._folder / key) if "/" in key or key in (".", "..") else key
 
     def _look_for_others(self, key: str, table: Mapping[str, object], known: Sequence[str]) -> None:
@@ -272,19 +275,19 @@ def _is_template(text: str) -> bool:
 
 
 def _is_of_the_web(template: str) -> bool:
-    """Whether a link leads to a page, and not to a file, or into a program that does what it says."""
+    """Whether a link leads to a web page, and not to a file or to a program's URL scheme."""
     return template.lower().startswith(("https://", "http://"))
 
 
 def _steps(text: bytes) -> int:
-    """About how many steps tomllib takes for the keys of a text: for each part of one, its parts and the table's."""
+    """An estimate of tomllib's steps for the keys of a text: each part of a key, times the parts of key and table."""
     lines = text.split(b"\n")
     of_table = max((line.count(b".") for line in lines if line.lstrip().startswith(b"[")), default=0)
     return sum(parts * (parts + of_table) for parts in (line.count(b".") + 1 for line in lines))
 
 
 def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
-    """The settings in a file, None where it has none; and what is wrong with it."""
+    """The settings in a file, None if it has none; and its problems."""
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):  # a folder; a pipe that would never end

@@ -1,6 +1,6 @@
-"""Limits of the system: a process without open files or memory learns nothing about a file that it tries to read.
+"""Errors from system limits: a process out of descriptors or memory learns nothing about the file that it opens.
 
-If such an error passes for a missing or damaged file, the index keeps a wrong answer that nothing corrects later.
+If such an error is mistaken for a missing or damaged file, the index stores a wrong answer that is never corrected.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _FAILURES = {
 
 
 class SystemLimitError(FramedexError):
-    """The process or the machine ran out of open files or memory: nothing is wrong with the file that was opened."""
+    """The process or the machine ran out of descriptors or memory; the opened file is not at fault."""
 
 
 def raise_if_limit(error: OSError) -> None:
-    """Raise SystemLimitError if an error is about open files or memory; any other error is about its file."""
+    """Raise SystemLimitError if an error is about descriptors or memory; any other error is about its file."""
     if (remedy := _REMEDIES.get(error.errno or 0)) is not None:
         raise SystemLimitError(_sentence(error), remedy) from error
 
@@ -39,7 +39,7 @@ def raise_if_limit(error: OSError) -> None:
 def raise_if_no_descriptor() -> None:
     """Raise SystemLimitError if this process cannot open another file.
 
-    For errors of libraries that do not say why they could not open one.
+    Call it after errors of libraries that do not report why they could not open a file.
     """
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
@@ -49,13 +49,13 @@ def raise_if_no_descriptor() -> None:
 
 
 def system_failure(error: BaseException) -> FramedexError | None:
-    """The sentence and the remedy for an error of the system that ended a command; None for any other exception."""
+    """The message and remedy for a system error that ended a command; None for any other exception."""
     if isinstance(error, MemoryError):
         return SystemLimitError("There is not enough memory.", _MORE_MEMORY)
     try:
         if isinstance(error, OSError):
             raise_if_limit(error)
-        elif isinstance(error, ImportError):  # which does not say why a library could not be loaded
+        elif isinstance(error, ImportError):  # it does not report why a library could not be loaded
             raise_if_no_descriptor()
     except SystemLimitError as limit:
         return limit

@@ -18,19 +18,23 @@ The format, version 1, is UTF-8 text, line by line:
       3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
       4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
 
-The first line of the header has the time of the call, or `never returned`, and its error if it has one. `arguments`
-counts the values that follow, one a line.
-A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
-` at PATH:LINE` (the path of a source map is no file: docs/reference/source-maps.md; nor is what Python calls code of no
-file, `<string>` or `<frozen os>`) or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is
-known unless it is exact, `inlined`, and `returning`. An `or` line below gives one more candidate, and an `as recorded:
-TEXT` line what a source line was that was changed or removed since. A stack that could not be merged has two such
-sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. A merged one whose
-outermost frames are missing has a header line `cut off: REASON`. What had a call made on another thread stands in
-sections of their own, headed `dispatched from thread NAME [HOW], ...`; what JAX told of it is a header line `dispatched
-from: PATH:LINE [told by JAX]`. The run of an FFI handler has a section for the Python stack of each `ffi_call` that it
-may be of, headed `ffi_call [exact], ...`. Everything that came from a capture is passed through
-`framedex.plaintext.printable`, so a line is a line. `framedex.interchange.readers.trace` reads it.
+The `call` line has the duration of the call, or `never returned`, and its error if it has one. `arguments` counts the
+values that follow, one per line.
+
+A frame line has its number (1 is the outermost), the language (`P` Python, `N` native) and the function. Then comes
+`at PATH:LINE` or, if no source is known, `in MODULE+0xOFFSET`. The path of a source map is not a file
+(docs/reference/source-maps.md). Neither is Python's name for code without a file, `<string>` or `<frozen os>`. Brackets
+contain the precision of the line unless it is exact, the line's staleness, `inlined`, and `returning`. An `or` line
+below gives one more candidate. An `as recorded: TEXT` line has the recorded text of a line that has changed since.
+
+An unmerged stack has two frame sections, headed `native frames, ...` and `Python frames, ...`, and a header line
+`unmerged: REASON`. A merged stack without its outermost frames has a header line `cut off: REASON`. Frames on the
+thread that dispatched the call have sections headed `dispatched from thread NAME [HOW], ...`. A dispatch line that JAX
+reports is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a section for the
+Python stack of each possible `ffi_call`, headed `ffi_call [exact], ...`.
+
+All text from a capture passes through `framedex.plaintext.printable`, so it never contains a line break.
+`framedex.interchange.readers.trace` reads the format.
 """
 
 from __future__ import annotations
@@ -59,12 +63,12 @@ _OWN_TITLES = {
 
 
 def format_trace(trace: Trace) -> str:
-    """The trace as a document, every frame shown, ending in a newline."""
+    """The trace as a document with every frame, ending in a newline."""
     return "\n".join([*_header(trace), *_sections(trace)]) + "\n"
 
 
 def section_title(section: Section) -> str:
-    """What the frames of a section are, and how that is known, without control characters."""
+    """The title of a section: the kind of its frames, and how it is known, without control characters."""
     if section.dispatch is not None:
         return f"dispatched from thread {printable(section.dispatch.thread)} [{section.dispatch.how}]"
     if section.join is not None:
@@ -73,18 +77,18 @@ def section_title(section: Section) -> str:
 
 
 def frame_labels(frame: FrameRow) -> list[str]:
-    """The labels of a frame: how its line is known unless exactly, what became of the line, `inlined`, `returning`."""
+    """The labels of a frame: the precision of its line unless exact, its staleness, `inlined`, `returning`."""
     labels = location_labels(frame.location) if frame.location is not None else []
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
 
 
 def recorded_labels(frame: FrameRow) -> list[str]:
-    """What a frame's line was when it was recorded, if it was changed or removed since."""
+    """The recorded text of a frame's line, if the line was changed or removed since."""
     return recorded_text_labels(frame.location) if frame.location is not None and frame.stated is None else []
 
 
 def _header(trace: Trace) -> Iterator[str]:
-    from framedex.calltext import error_headline, values_by_name  # with the tables of boundary functions
+    from framedex.calltext import error_headline, values_by_name  # imports the tables of boundary functions
 
     call = trace.call
     error = f", {error_headline(call)}" if call.error > 0 else ""
@@ -123,7 +127,7 @@ def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
 
 
 def _function(frame: FrameRow) -> str:
-    # The reader takes the first " at " before a path as the end of the name; no real name holds one, a hostile one may.
+    # The reader takes the first " at " before a path as the end of the name. No real name has one, a hostile one may.
     return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", printable(frame.function.name))
 
 

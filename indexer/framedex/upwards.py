@@ -1,4 +1,4 @@
-"""The folders in which a project's index and settings are looked for."""
+"""The folders to search for a project's index and settings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 
 def folders_upwards(folder: str) -> Iterator[str]:
-    """A folder, by its absolute path, and those above it, the nearest first.
+    """A folder (absolute path) and the folders above it, nearest first.
 
-    The machine's root folder counts only for who is there: a stray file in it would answer for every project.
+    The root folder counts only if it is the given folder: a stray file in it would apply to every project.
     """
     yield folder
     while (folder := os.path.dirname(folder)) != os.path.dirname(folder):  # noqa: PTH120 - for every question

@@ -1,4 +1,4 @@
-"""The user's own folders: those of the XDG Base Directory Specification."""
+"""The user's own folders, from the XDG Base Directory Specification."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _USUAL = {"XDG_CACHE_HOME": ".cache", "XDG_DATA_HOME": ".local/share", "XDG_STAT
 
 
 def user_folder(variable: str) -> Path | None:
-    """The folder that `XDG_CACHE_HOME`, `XDG_DATA_HOME` or `XDG_STATE_HOME` names, else the usual one.
+    """The folder in `XDG_CACHE_HOME`, `XDG_DATA_HOME` or `XDG_STATE_HOME`, else its default.
 
-    A relative value does not count, says the specification. None where no home is known, as in a container whose user
-    has no entry among its users.
+    The specification ignores relative values. None if the home folder is unknown, as in a container whose user is not
+    listed in its user database.
     """
     named = os.environ.get(variable, "")
     if os.path.isabs(named):  # noqa: PTH117 - a text of the environment
         return Path(named)
-    home = os.path.expanduser("~")  # noqa: PTH111 - that of Path raises without a home
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.expanduser raises without a home
     return Path(home, _USUAL[variable]) if os.path.isabs(home) else None  # noqa: PTH117

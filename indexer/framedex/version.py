@@ -1,11 +1,11 @@
-"""The version of framedex: what git's tags said of the sources when they were built (scripts/release/).
+"""The version of framedex, from git tags when the package was built (scripts/release/).
 
-importlib.metadata says the same (a test compares them), but takes a quarter of what a short verb does.
+importlib.metadata has the same version (a test compares them), but takes a quarter of the time of a short verb.
 """
 
 try:
     from framedex._version import VERSION as _BUILT
-except ModuleNotFoundError:  # sources that nobody installed, on a PYTHONPATH
+except ModuleNotFoundError:  # uninstalled sources on a PYTHONPATH
     _BUILT = "0+unknown"
 
 VERSION: str = _BUILT

@@ -1,4 +1,4 @@
-"""Quantities and commands in the words that people read."""
+"""Readable quantities and commands."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 _FEW = 3
 
 SHARED_MARK = "shared"
-"""What the command of a capture begins with that somebody has shared."""
+"""The first word of the command of a shared capture."""
 
 
 def duration(nanoseconds: int) -> str:
-    """A duration with a fitting unit; a negative one stands for a call that never returned."""
+    """A duration in a suitable unit; a negative one means a call that never returned."""
     if nanoseconds < 0:
         return "never returned"
     for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000)):
@@ -26,7 +26,7 @@ def duration(nanoseconds: int) -> str:
 
 
 def signal_name(number: int) -> str:
-    """`SIGTERM`; `signal 37` for a real-time signal."""
+    """The name of a signal: `SIGTERM`, or `signal 37` for a real-time signal."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -34,7 +34,7 @@ def signal_name(number: int) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes with a fitting unit."""
+    """A number of bytes in a suitable unit."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= scale:
             units = count / scale
@@ -43,7 +43,7 @@ def size(count: int) -> str:
 
 
 def seconds(nanoseconds: int) -> str:
-    """A time since the recording began, in seconds to the microsecond."""
+    """A time in nanoseconds since the recording began, in seconds with six decimals."""
     return f"{nanoseconds / 1e9:.6f}"
 
 
@@ -53,7 +53,7 @@ def clock(unix_seconds: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """How long ago something was."""
+    """An age in days, hours or minutes: `2 days ago`, `just now`."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length:
             return f"{count(int(seconds // length), unit)} ago"
@@ -61,18 +61,18 @@ def age(seconds: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where it has to be."""
+    """A number with its noun, in the plural unless the number is 1."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def few_of(names: Sequence[str], noun: str) -> str:
-    """The first of many names, and how many there are beside: `a.py, b.py, c.py and 2 other files`."""
+    """The first names and the number of the others: `a.py, b.py, c.py and 2 other files`."""
     more = f" and {count(len(names) - _FEW, f'other {noun}')}" if len(names) > _FEW else ""
     return f"{', '.join(names[:_FEW])}{more}"
 
 
 def command_short(command: str) -> str:
-    """A command by what tells it from others: its script without the folder, or a program that is no Python."""
+    """The distinctive part of a command: its Python script without the folder, or its program, and the arguments."""
     program, *given = _split(command) or ["(no command)"]
     if program == SHARED_MARK and given:
         return f"{program} {command_short(shlex.join(given))}"
@@ -83,7 +83,7 @@ def command_short(command: str) -> str:
 
 
 def _split(command: str) -> list[str]:
-    """The words of a command line; a text that was cut off may leave a quote open."""
+    """The words of a command line; a truncated text may have an unclosed quote."""
     for closed in (command, f"{command}'", f'{command}"'):
         try:
             return shlex.split(closed)

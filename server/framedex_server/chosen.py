@@ -59,7 +59,10 @@ class StackPosition:
         return next(locations(self.frame), None)
 
     def at(self, path: str, lines: Collection[int]) -> StackPosition | None:
-        """Return this frame if it is on one of the lines, else the innermost frame that is; None if there is none."""
+        """Return this frame if it is on one of the lines, else the innermost frame of the stack that is.
+
+        None if no frame is.
+        """
         here = [self.position, *range(len(self.frames) - 1, -1, -1)]
         return next((self._to(each) for each in here if _stands_at(self.frames[each], path, lines)), None)
 

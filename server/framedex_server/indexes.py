@@ -1,6 +1,6 @@
 """Selection of the index for a file, and access to it while indexers write, replace, break or remove it.
 
-All SQLite work runs on one thread that owns every open index, so the protocol loop never waits for a query and a
+All SQLite work runs on one thread that owns every open index. So the protocol loop never waits for a query, and a
 cancelled request costs nothing. A problem with an index is reported once, not once per keystroke. Until it is solved,
 queries return None; the index is tried again as soon as its file has changed.
 """
@@ -163,7 +163,7 @@ class Indexes:
         self.outdated: dict[Path, None] = beside.outdated if beside else {}
         """Indexes from earlier versions that were not reported yet: the server may rebuild them."""
         self.kept: set[Path] = beside.kept if beside else set()
-        """Outdated indexes for which a rebuild was offered or tried."""
+        """Outdated indexes that were already rebuilt or reported, or whose rebuild failed."""
         self.at_close: list[Callable[[], None]] = []
         """Callbacks to run after the last query."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
@@ -220,7 +220,7 @@ class Indexes:
             await self.ask(folder / "any document", lambda index: None)
 
     async def that_know(self, documents: Iterable[str]) -> dict[Path, list[str]]:
-        """Return which of the source files each index around them contains; problems are not reported."""
+        """Return the indexes around the source files, each with the files that it contains; report no problems."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._that_know, list(documents))
 

@@ -36,7 +36,10 @@ class Worker:
         self._turn = asyncio.Lock()
 
     async def run(self, request: dict[str, Any], told: Told) -> dict[str, Any]:
-        """The result of a request to `worker.py`. Raises FramedexError; where cancelled, the work is, too."""
+        """Return the result of a request to `worker.py`; cancelling this task cancels the work.
+
+        Raises FramedexError if the worker reports an error or dies.
+        """
         async with self._turn:
             process = await self._started()
             assert process.stdin is not None

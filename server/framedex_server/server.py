@@ -57,7 +57,7 @@ def serve(index: Path | None, log_file: Path | None) -> int:
     source, sink = _protocol_streams()
     server = FramedexServer(index)
     _keep_what_start_up_made()
-    server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # has the methods pygls calls
+    server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # has what pygls calls
     return 0 if server.protocol.was_shut_down else 1
 
 
@@ -122,7 +122,7 @@ class FramedexServer(LanguageServer):
         self.abandon: Callable[[], None] = partial(os._exit, 1)
         self.session = Session(self, self.indexes, self.contents, self.documents, self._roots, settings, self._report)
         self.end_watch: Callable[[], None] = lambda: None
-        """Ends the watch of the client's process when the connection ends."""
+        """Ends the watch of the client's process; called when the connection ends."""
         self._register_life_cycle()
         for register in features.ALL:
             register(self, self.session)

@@ -51,7 +51,7 @@ _CHOICES: Mapping[str, tuple[bool | str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
-    """What the server shows and does automatically. Keys are the fields' names with hyphens: `code-lens`."""
+    """Editor features that are on, and automatic actions. Keys are the fields' names with hyphens: `code-lens`."""
 
     auto_index: bool = True
     """Index a recording of the workspace in the background as soon as it has finished."""

@@ -1,7 +1,8 @@
 """Serve any number of clients, each in its own session, on a Unix socket or a loopback port.
 
-A client can read sources and run programs. Only its user can open the Unix socket. A port is open to every user and
-every web page on the machine, so it requires a token (`admission.py`). The server never listens on another interface.
+A client can read sources and run programs. Only the socket's owner can open the Unix socket. A port is open to every
+user and every web page on the machine, so it requires a token (`admission.py`). The server never listens on another
+interface.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 MakeServer = Callable[[], "FramedexServer"]
 Told = Callable[[str], None]
-"""Receives a line that says where the server listens, or what a client needs."""
+"""Receives a line for the user: the server's address, or the clients' token."""
 
 
 @dataclass(frozen=True, slots=True)

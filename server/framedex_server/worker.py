@@ -1,15 +1,22 @@
 """The indexing process of a language server: one per session, started on demand.
 
 A separate process keeps hovers from waiting for the GIL or for memory. A crash while it reads binaries and captures
-does not end the server. Requests and answers are JSON, one per line:
+does not end the server. Requests and answers are JSON, one per line.
+
+Requests:
 
     {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...],
      "rules": [[BEFORE, AFTER]...], "lazy": true}
-    {"do": "rebuild", ...}  as "index" without "lazy", into a new index
+
+    {"do": "rebuild", ...}  as "index" without "lazy"; rebuilds the index
+
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
+Answers:
+
     {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
-    and then {"result": {...}}, {"error": ..., "remedy": ...}, or {"cancelled": true} after SIGINT.
+
+    and then {"result": {...}}, {"error": ..., "remedy": ...}, or {"cancelled": true} after SIGINT
 
 Finished work is kept after an error or a cancellation. The process ends with the server, which closes its input.
 """

@@ -61,7 +61,7 @@ class Elf:
         """Map a file. Raises OSError, ValueError (empty file) or an elftools error if it is not an ELF file."""
         with open_regular(path) as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return cls(mapped, mapped)  # a mapping has the methods that pyelftools uses
+        return cls(mapped, mapped)  # type: ignore[arg-type]  # a mapping has the methods that pyelftools uses
 
     def section(self, *names: str) -> Section | None:
         return next((s for s in self.sections if s.name in names), None)

@@ -1,4 +1,4 @@
-"""Whether recordings keep to budgets, by the answers that an index has for lines."""
+"""Judge recordings by budgets, from the answers of their indexes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _FITS_NOTHING = {
 
 
 def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
-    """What is to be said of each budget, in their order; each index is of one process.
+    """Return the verdict on each budget, in the order of the budgets; each index is of one process.
 
-    A line or a function is judged by the last budget of its subject that fits it: those before are for what has none of
-    its own. A budget of lines holds for each function that a line has compiled, and for all transfers of a line; one of
-    a function for all of its lines together.
+    The last matching budget of a subject applies to a line or function; earlier ones apply only to lines and functions
+    without a later match. A budget of lines limits each function that a line compiled, and the sum of a line's
+    transfers. A budget of a function limits the sum over all its lines.
     """
     of_all = [_Judged(budget) for budget in budgets]
     by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in Subject}
@@ -44,10 +44,10 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A row of an answer: how much of what is limited, and where.
+    """A row of an answer: the limited amount and its line.
 
-    `function` is whose it is, and what a budget of that name counts together; `around` the function of Python that the
-    line is in. Those of one line count together where their `share` is the same.
+    `function` is the owner of the row; a budget of that name counts its rows together. `around` is the Python function
+    that contains the line. Rows of one line with the same `share` count together.
     """
 
     row: Compiles | Transfers
@@ -62,44 +62,44 @@ class _Item:
         return pattern.fits_line(self.line) and (is_named or not pattern.function)
 
     def thing(self, pattern: Pattern) -> Hashable:
-        """What a budget of this pattern counts together has the same."""
+        """The key of rows that a budget with this pattern counts together."""
         return self.function if pattern.fits_function(self.function) else (self.line, self.share)
 
 
 @dataclass(slots=True)
 class _Judged:
-    """A budget, and what is known of it so far."""
+    """A budget with its results so far."""
 
     budget: Budget
     fits: int = 0
     most: int = 0
     broken: list[Broken] = field(default_factory=list)
-    others: list[_Item] = field(default_factory=list)  # which it could have meant
+    others: list[_Item] = field(default_factory=list)  # candidates for a suggestion
     unsized: int = 0
-    is_unknown: bool = False  # whether there is what no call tells
+    is_unknown: bool = False  # the recording lacks the calls with this data
 
     def note(self, found: int, rows: Sequence[Row]) -> None:
-        """Count what was found of one thing."""
+        """Add the amount of one line, function or device."""
         self.most = max(self.most, found)
         if found > self.budget.most:
             self.broken.append(Broken(found, tuple(rows)))
 
     def verdict(self) -> Verdict:
-        """What there is to say in the end."""
+        """Return the verdict."""
         broken = tuple(sorted(self.broken, key=lambda each: -each.found))
         problem, doubt = "", ""
         if self.unsized:
             doubt = f"{words.count(self.unsized, 'buffer')} whose size nothing tells are not counted"
         if not self.fits and not self.budget.pattern.is_everything:
             told = f"{self.budget.pattern.text} {_FITS_NOTHING[self.budget.subject]}{self._meant()}"
-            # That there is nothing is what a budget of 0 asks for.
+            # A budget of 0 demands that nothing matches.
             problem, doubt = (told, "") if self.budget.most else ("", told)
         if self.is_unknown:
             problem = "no memory of a device is known: the calls that would tell it are not in the recording"
         return Verdict(self.budget, self.fits, self.most, broken, problem, doubt)
 
     def _meant(self) -> str:
-        """What is most like what a pattern names that fits nothing."""
+        """A suggestion for a pattern that matches nothing."""
         pattern = self.budget.pattern
         in_file = [item for item in self.others if pattern.fits_file(item.line)]
         near: str | None
@@ -115,7 +115,7 @@ class _Judged:
 
 
 def _judge(judged: Sequence[_Judged], items: Sequence[_Item]) -> None:
-    """Judge each row by the last budget that fits it."""
+    """Judge each row by the last matching budget."""
     of_each: dict[int, list[_Item]] = {}
     for item in items:
         fitting = [place for place, each in enumerate(judged) if item.fits(each.budget.pattern)]
@@ -161,7 +161,7 @@ def _judge_memory(judged: Sequence[_Judged], index: Index) -> None:
 
 
 def _tells_memory(index: Index) -> bool:
-    """Whether memory would be told if there were any: by all calls of the PJRT C API, or where nothing ran."""
+    """Whether the recording would show memory: it has all calls of the PJRT C API, or no calls at all."""
     captures = index.captures()
     if not any(capture.calls for capture in captures):
         return True

@@ -1,4 +1,4 @@
-"""What a budget is, and what is told of one."""
+"""The model of budgets and their verdicts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Subject(enum.Enum):
-    """What is limited."""
+    """The limited quantity."""
 
     COMPILES = "compiles"
     IMPLICIT_TRANSFERS = "implicit-transfers"
@@ -24,9 +24,9 @@ class Subject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most `most` compilations, implicit transfers, or bytes of a device, of what the pattern fits.
+    """An upper limit `most` of compilations, implicit transfers, or bytes per device, for the pattern's matches.
 
-    `text` is how its user wrote it.
+    `text` is the budget as the user wrote it.
     """
 
     subject: Subject
@@ -37,9 +37,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Something that is over a budget: what was found (compilations, transfers, bytes), and the rows that it is of.
+    """An exceeded budget: the amount (compilations, transfers, bytes), and its rows.
 
-    The rows are of one kind, those of most first.
+    The rows are of one type, largest first.
     """
 
     found: int
@@ -48,11 +48,11 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a recording says of a budget.
+    """The result of a budget for a recording.
 
-    `fits` is how many lines, functions or devices its pattern fits, `most` the most that was found of one that no later
-    budget is about. `broken` are those over it, most first. `problem` says in a sentence why nothing is judged,
-    `doubt` what is not in the figures.
+    `fits` is the number of lines, functions or devices that match its pattern. `most` is the largest amount of a match
+    that no later budget covers. `broken` are the exceeding amounts, largest first. `problem` is a sentence about a
+    missing judgement, `doubt` one about data that the figures lack.
     """
 
     budget: Budget
@@ -64,5 +64,5 @@ class Verdict:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the recording keeps to the budget, as far as it tells."""
+        """Whether the recording keeps to the budget, according to the recorded data."""
         return not self.broken and not self.problem

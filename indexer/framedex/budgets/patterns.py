@@ -1,4 +1,4 @@
-"""Which lines and functions a budget is about: `train.py:12`, `train.py:*`, `train.py:step`, `step`."""
+"""Patterns that select lines and functions: `train.py:12`, `train.py:*`, `train.py:step`, `step`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SOURCES = (".py", ".pyw", ".ipynb")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Lines of a file, a function, or everything; what is empty or None fits all.
+    """Lines of a file, a function, or everything; empty and None match all.
 
-    `file` is an absolute path or the end of one, whole names of it, with shell patterns for names; `function` a shell
-    pattern for the name of a function, or for its qualified one.
+    `file` is an absolute path or its last components, with shell patterns for names. `function` is a shell pattern for
+    a plain or qualified function name.
     """
 
     text: str = "*"
@@ -29,9 +29,9 @@ class Pattern:
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
-        """`FILE:LINE`, `FILE:*`, `FILE`, `FILE:FUNCTION`, `FUNCTION`, or `*`; with `./` a file is of this folder.
+        """Parse `FILE:LINE`, `FILE:*`, `FILE`, `FILE:FUNCTION`, `FUNCTION`, or `*`; `./` means this folder.
 
-        Raises ValueError, with a sentence, where it is none of these.
+        Raises ValueError with a sentence for any other text.
         """
         file, colon, what = text.strip().rpartition(":")
         if not colon and (what.endswith(_SOURCES) or "/" in what):
@@ -50,31 +50,31 @@ class Pattern:
 
     @property
     def is_everything(self) -> bool:
-        """Whether it fits every line and function."""
+        """Whether the pattern matches every line and function."""
         return not self.file and not self.function
 
     def fits_function(self, name: str) -> bool:
-        """Whether a function's name, or the qualified one of a function of Python, is what the pattern names."""
+        """Whether the pattern matches a function by its plain or qualified name."""
         return bool(self.function) and (
             fnmatchcase(name, self.function) or fnmatchcase(name.rpartition(".")[2], self.function)
         )
 
     def fits_line(self, line: PythonLine | None) -> bool:
-        """Whether a line is in the file, and is the line if one is named; no line is in no file."""
+        """Whether a line is in the file and has the number of the pattern, if any; None is in no file."""
         return self.fits_file(line) and (self.line is None or (line is not None and line.location.line == self.line))
 
     def fits_file(self, line: PythonLine | None) -> bool:
-        """Whether a line is in the file."""
+        """Whether a line is in the file of the pattern."""
         return not self.file or (line is not None and PurePosixPath(line.location.path).match(self.file))
 
 
 def _normal(file: str) -> str:
-    """A path from this folder or the home folder as an absolute one; any other as it is, without what says nothing.
+    """A normalised path; a path that starts with `./`, `../` or `~` becomes absolute.
 
-    Raises ValueError, with a sentence, where nothing is left.
+    Raises ValueError with a sentence if nothing remains.
     """
     if file.startswith(("./", "../", "~")):
-        return os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111 - a pattern, and no path
+        return os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111 - a pattern, not a path
     normal = os.path.normpath(file) if file else ""
     if normal == ".":
         raise ValueError(f"'{file}' is a folder and no file: write 'train.py:*', or '*' for all of them")

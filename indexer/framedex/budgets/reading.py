@@ -1,4 +1,4 @@
-"""Budgets as people write them: on a command line, in a mark of pytest, in settings."""
+"""Parse budgets from the command line, pytest marks and settings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NAMES = (*_COUNTS, "memory")
 
 
 def budgets_named(values: Mapping[str, object]) -> tuple[Budget, ...]:
-    """The budgets of keywords (`compiles`, `implicit_transfers` or `implicit-transfers`, `memory`); None is none.
+    """The budgets of keywords (`compiles`, `implicit_transfers` or `implicit-transfers`, `memory`); None is skipped.
 
-    Raises FramedexError where one cannot be understood.
+    Raises FramedexError for a malformed budget.
     """
     given = {name.replace("-", "_"): value for name, value in values.items() if value is not None}
     for name in given:
@@ -38,7 +38,7 @@ def budgets_named(values: Mapping[str, object]) -> tuple[Budget, ...]:
 
 
 def budget_of_text(subject: Subject, text: str) -> Budget:
-    """The budget of a text: `N`, or `PATTERN=N`. Raises ValueError, with a sentence, where it is none."""
+    """Parse a budget of the form `N` or `PATTERN=N`. Raises ValueError with a sentence if it is malformed."""
     pattern, equals, number = text.strip().rpartition("=")
     number = number.strip()
     if not (number.isascii() and number.isdigit()):
@@ -50,7 +50,7 @@ def budget_of_text(subject: Subject, text: str) -> Budget:
 
 
 def budgets_of(subject: Subject, written: object) -> list[Budget]:
-    """The budgets that a value says. Raises ValueError, with a sentence, where it says none."""
+    """The budgets of a number, text, mapping or list. Raises ValueError with a sentence if the value is malformed."""
     if isinstance(written, bool):
         raise ValueError(f"{written} is no number of {subject.value}: write how many are allowed")
     if isinstance(written, int):
@@ -67,7 +67,10 @@ def budgets_of(subject: Subject, written: object) -> list[Budget]:
 
 
 def budget_of_memory(written: object) -> Budget:
-    """The budget of a number of bytes, or of a text (`2GiB`). Raises ValueError, with a sentence, where it is none."""
+    """The budget for a number of bytes or a text such as `2GiB`.
+
+    Raises ValueError with a sentence if it is malformed.
+    """
     size = written if isinstance(written, int) and not isinstance(written, bool) else bytes_of(str(written))
     if size is None or not 0 <= size <= sys.maxsize:
         raise ValueError(f"{written!r} is not a number of bytes: {HOW_TO_WRITE}")

@@ -1,4 +1,4 @@
-"""What is over a budget, as findings with their lines and causes."""
+"""Exceeded budgets as findings with lines and causes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from framedex.budgets.model import Broken, Budget, Row, Verdict
     from framedex.model import PythonLine
 
-_MOST_ROWS = 5  # that are told of one thing
+_MOST_ROWS = 5  # rows of one finding
 _NOT_KNOWN = "(not known)"
 
 
 def budget_findings(verdicts: Iterable[Verdict]) -> list[Finding]:
-    """What is over its budget, each with its lines, and what changed between compilations."""
+    """Exceeded budgets as findings, with their lines and the changes between compilations."""
     return [_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.broken]
 
 
 def finding_texts(findings: Iterable[Finding]) -> Iterator[str]:
-    """Findings as lines of text, for who has no call to trace."""
+    """Findings as lines of text, for readers without a call to trace."""
     for finding in findings:
         message, *more = finding.message.split("\n")
         yield f"{finding.function} {message}"
@@ -50,7 +50,7 @@ def _finding(budget: Budget, broken: Broken) -> Finding:
 
 
 def _told_of(broken: Broken, budget: Budget) -> tuple[str, str, PythonLine | None, int]:
-    """Of what is over its budget: a name, a sentence about it, its first line, and a call."""
+    """The name, message, first line and call of an exceeded budget."""
     first = broken.rows[0]
     allowed = _allowed(budget)
     if isinstance(first, Compiles):
@@ -67,7 +67,7 @@ def _told_of(broken: Broken, budget: Budget) -> tuple[str, str, PythonLine | Non
 
 
 def _more(rows: Sequence[Row], told: PythonLine | None) -> Iterator[str]:
-    """What else there is to say of each row."""
+    """Further details of each row."""
     for row in rows[:_MOST_ROWS]:
         if isinstance(row, Compiles):
             if row.line is not None and row.line != told:

@@ -1,13 +1,14 @@
 """Captures on disk: find, decode and remove them. Only this package knows their format.
 
-Start at `reader.py` (`CaptureStream`); `metadata.py` describes the recorded process, `cells.py` keeps notebook
-cells. docs/reference/capture-format.md specifies the bytes.
+Start at `reader.py` (`CaptureStream`). `metadata.py` describes the recorded process, `cells.py` stores notebook cells.
+docs/reference/capture-format.md specifies the bytes.
 
 Invariants:
-- A capture is self-contained: any later version on any machine can index it. An unknown version is refused.
+
+- A capture is self-contained: any later version on any machine can index it. An unknown version is rejected.
 - A record is complete or absent, so a kill at any moment loses no completed record.
 - Every change of a capture is detected, because each record has a checksum over its content, stream and position.
-- An error of the system never counts as damage: `unreadable.py` stops the reader, and the index stores nothing.
+- A system error never counts as damage: `unreadable.py` stops the reader, and the index stores nothing.
 """
 
 from framedex.captures.cells import Cell, read_cells, write_cells

@@ -1,7 +1,7 @@
-"""The cells of a notebook that a capture keeps as files: what its code objects call a file was never one.
+"""The notebook cells stored as files in a capture, because the file names in their code objects are not real files.
 
-`cells/` of a capture has a file for each cell, `In[3].py` or, where the notebook is known, `train.ipynb.In[3].py`, and
-`names.json`, which leads from recorded names to these.
+The folder `cells/` of a capture has a file for each cell: `In[3].py` or, if the notebook is known,
+`train.ipynb.In[3].py`. `names.json` maps recorded names to these files.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NOT_IN_NAMES = re.compile(r"[^\w. +@-]")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as it ran: what its code objects call its file, its name in the notebook (`In[3]`), and its text.
+    """A cell as it ran: the file name in its code objects, its name in the notebook (`In[3]`), and its text.
 
-    `notebook` is the file name of the notebook, empty where it is not known.
+    `notebook` is the file name of the notebook, empty if unknown.
     """
 
     recorded: str
@@ -36,9 +36,9 @@ class Cell:
 
 
 def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
-    """Keep cells in a capture, in place of those that it has. Raises OSError.
+    """Store cells in a capture, replacing its previous cells. Raises OSError.
 
-    Their files are as old as the recording: a newer one would be taken for one that was changed since.
+    The files get the time of the recording: a newer file would count as changed since.
     """
     began = read_metadata(capture).started_unix_ns or 0
     folder = capture / _FOLDER
@@ -48,7 +48,7 @@ def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
         notebook = _NOT_IN_NAMES.sub("_", cell.notebook)[-100:]
         name = f"{notebook}.{cell.name}" if notebook else cell.name
         file = f"{name}.py"
-        if file in names.values():  # what runs beside the notebook's own cells gets the number of the next one
+        if file in names.values():  # code run outside the notebook's own cells has the number of the next cell
             file = f"{name}-{len(names)}.py"
         names[cell.recorded] = file
         (folder / file).write_text(cell.text, "utf-8", errors="surrogateescape")
@@ -57,7 +57,7 @@ def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
 
 
 def read_cells(capture: Path) -> dict[str, str]:
-    """The path of each kept cell's file by the name that code objects have for it; nothing where that is damaged."""
+    """The path of each stored cell's file by its name in code objects; empty if `names.json` is missing or damaged."""
     folder = capture / _FOLDER
     try:
         names = json.loads(read_regular_text(folder / _NAMES))

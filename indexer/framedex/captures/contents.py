@@ -1,8 +1,8 @@
-"""Digests of a capture's binaries, in a file beside its streams.
+"""Digests of a capture's binaries, stored in a file next to its streams.
 
-They prove that a file which was written again, or lies elsewhere, holds what was recorded. The recorder takes samples
-of a binary only, since reading all of it would delay the program. So `framedex run` reads the whole when the program
-has ended, as long as the file is in the state in which it was recorded.
+They prove that a rewritten or moved file has the recorded content. The recorder only samples a binary, because reading
+all of it would delay the program. So `framedex run` reads the whole binary after the program has ended, if the file
+state is still the recorded one.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _FORMAT = "framedex-contents"
 
 
 def write_contents(capture: Path, digest_of: Callable[[Path, BinaryState], str]) -> None:
-    """Write the digests of the binaries in the capture of a program that has ended.
+    """Write the digests of the binaries in the capture of a finished program.
 
-    `digest_of` gives the digest of a file that is in this state, empty if it no longer is. Raises OSError where the
-    file cannot be written.
+    `digest_of` returns the digest of a file, empty if the file is no longer in this state. Raises OSError if writing
+    fails.
     """
     digests = {}
     for path, *_, file in _native.read_modules(os.fsencode(capture)):
@@ -38,9 +38,9 @@ def write_contents(capture: Path, digest_of: Callable[[Path, BinaryState], str])
 
 
 def read_contents(capture: Path) -> Mapping[str, str]:
-    """The digests that were written, for `content_of`; none where there is nothing that can be read.
+    """The stored digests, for `content_of`; empty if missing or malformed.
 
-    Raises SystemLimitError or UnreadableCaptureError where the system fails to read them.
+    Raises SystemLimitError or UnreadableCaptureError if the system fails to read them.
     """
     try:
         document = json.loads(read_regular_text(capture / CONTENTS_FILE))
@@ -54,7 +54,7 @@ def read_contents(capture: Path) -> Mapping[str, str]:
 
 
 def content_of(contents: Mapping[str, str], path: str, state: BinaryState | None) -> str:
-    """The digest of a binary in the state in which it was recorded; empty if it is not known."""
+    """The digest of a binary in its recorded state; empty if unknown."""
     return contents.get(_key(path, state), "") if state is not None else ""
 
 

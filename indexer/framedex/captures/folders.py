@@ -1,4 +1,4 @@
-"""Where captures live: `.framedex/captures/` of a project's folder, and wherever else `run -o` was told."""
+"""The locations of captures: `.framedex/captures/` of a project's folder, or any folder given to `run -o`."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from framedex.errors import FramedexError
 from framedex.nativepart import _native
 
 ASIDE = ".removed"
-"""The end of the name of a capture's folder that is being removed."""
+"""The suffix of a capture's folder during removal."""
 
 MOST_LEVELS = 4
-"""Levels of folders that are looked into for captures: a folder that holds `.framedex/captures`, and one above."""
+"""Levels of folders to search for captures: a folder that contains `.framedex/captures`, and one above."""
 
 MOST_FOLDERS = 10_000
-"""Folders that are looked into for captures: whoever names his home folder is not to wait for all of it."""
+"""The maximum number of folders to search for captures: a search from the home folder must end soon."""
 
 
 def captures_below(project: Path) -> Path:
-    """The folder that holds a project's captures."""
+    """The folder of a project's captures."""
     return project / ".framedex" / "captures"
 
 
 def captures_pattern() -> str:
-    """The pattern of the file that makes a folder a capture, in any project below a folder."""
+    """The glob pattern of capture metadata files, in any project below a folder."""
     return str(captures_below(Path("**")) / "*" / _native.METADATA_FILE)
 
 
 def capture_folders(captures: Path) -> list[Path]:
-    """The captures in a folder of captures, oldest first (their names begin with the UTC time they began).
+    """The captures in a folder of captures, oldest first (their names begin with their UTC start time).
 
-    A folder without metadata is no capture: its recording was stopped before it began. Nor is one that is being
-    removed. One that cannot be looked into may be a capture; reading it says what is wrong. Raises FramedexError where
-    the folders cannot be listed.
+    A folder without metadata is not a capture: its recording was stopped before it began. A capture in removal is
+    skipped. An unreadable folder counts as a capture, and reading it reports the problem. Raises FramedexError if the
+    folder cannot be listed.
     """
     try:
         folders = list(captures.iterdir())
@@ -54,10 +54,11 @@ def capture_folders(captures: Path) -> list[Path]:
 
 
 def captures_within(folder: Path) -> list[Path]:
-    """The capture that a folder is, or else those in it, at most `MOST_LEVELS` below: oldest first in each folder.
+    """The folder itself if it is a capture, else the captures in it, oldest first per folder.
 
-    Links are not followed. What has the streams of a capture without its metadata counts too: reading it says what is
-    wrong. Raises FramedexError where the folder holds none, or cannot be listed.
+    Searches at most `MOST_LEVELS` levels. Does not follow links. A folder with a capture's streams but without metadata
+    also counts: reading it reports the problem. Raises FramedexError if the folder contains no capture or cannot be
+    listed.
     """
     if _may_be_capture(folder) or _has_streams(folder):
         return [folder]
@@ -80,7 +81,7 @@ def captures_within(folder: Path) -> list[Path]:
 
 
 def _folders_in(folder: Path) -> list[Path]:
-    """The folders in a folder, oldest capture first. Raises FramedexError where it cannot be listed."""
+    """The folders in a folder, oldest capture first. Raises FramedexError if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             found = [folder / entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -92,7 +93,7 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def _folders_below(folders: Iterable[Path]) -> Iterator[Path]:
-    """The folders in folders, of those that can be listed."""
+    """The folders in folders; skips folders that cannot be listed."""
     for folder in folders:
         with suppress(FramedexError):
             yield from _folders_in(folder)
@@ -106,9 +107,9 @@ def _has_streams(folder: Path) -> bool:
 
 
 def captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:
-    """The captures in a folder of captures that one `framedex run` made: the one that wrote `run_id` into them.
+    """The captures of one `framedex run` in a folder of captures: those whose metadata contain `run_id`.
 
-    Others may be recording into that folder too. Raises FramedexError as `capture_folders` does.
+    Other runs may record into the same folder. Raises FramedexError like `capture_folders`.
     """
     for folder in capture_folders(captures):
         try:
@@ -129,5 +130,5 @@ def _may_be_capture(folder: Path) -> bool:
 
 
 def _order(folder: Path) -> tuple[tuple[int, str], ...]:
-    """What names are sorted by: their parts, numbers by value. So the tenth capture of a second follows the ninth."""
+    """The sort key of a name: its parts, with numbers by value. So the tenth capture of a second follows the ninth."""
     return tuple((int(part) if part.isdecimal() else 0, part) for part in folder.name.split("-"))

@@ -1,4 +1,4 @@
-"""Folders of captures that hold what another recorder wrote: its file as it was, and what makes a capture of it."""
+"""Imported captures: folders with the unchanged file of another recorder, and generated metadata."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from framedex.model import Foreign
 from framedex.nativepart import _native
 
 _FILE = "foreign"
-"""The file of another recorder in its folder, whatever its name was: that may mean something to a system."""
+"""The fixed name of the imported file: its original name could have a meaning to the system."""
 
 
 def foreign_file(folder: Path) -> Path:
-    """Where the file of another recorder is in the folder of a capture."""
+    """The path of the imported file in a capture's folder."""
     return folder / _FILE
 
 
 def write_foreign(folder: Path, foreign: Foreign, started_unix_ns: int) -> None:
-    """Make a folder that has `foreign_file` a capture, of which the time is that of the file. Raises OSError.
+    """Turn a folder with `foreign_file` into a capture that starts at `started_unix_ns`. Raises OSError.
 
-    What a capture says to be the program's command tells wherever it is shown that this one was imported.
+    The program's command is `imported FORMAT FILE`, which marks the capture as imported wherever the command is shown.
     """
     metadata = {
         "started_unix_ns": started_unix_ns,
@@ -33,6 +33,6 @@ def write_foreign(folder: Path, foreign: Foreign, started_unix_ns: int) -> None:
 
 
 def write_foreign_metadata(folder: Path, told: Mapping[str, object]) -> None:
-    """Make a folder a capture that says this of itself, in this version of the format. Raises OSError."""
+    """Turn a folder into a capture with this metadata, in the current version of the format. Raises OSError."""
     metadata = {**told, "format": _native.FORMAT, "version": _native.FORMAT_VERSIONS[-1]}
     (folder / _native.METADATA_FILE).write_text(json.dumps(metadata, indent=1), "utf-8")

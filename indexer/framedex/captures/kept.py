@@ -1,4 +1,4 @@
-"""The kept files of a capture: compiled programs and source files. Each is named by its content."""
+"""The stored files of a capture: compiled programs and source files. Each is named by its content."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from framedex.nativepart import _native
 from framedex.regularfile import open_regular
 
 SOURCE = "source"
-"""The kind of the descriptions of source files."""
+"""The kind of source file descriptions."""
 
 _NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
 
 
 def read_kept_program(capture: Path, name: str) -> bytes | None:
-    """The program of this name; None if it is missing or its content has changed.
+    """The compiled program of this name; None if it is missing or its content has changed.
 
-    Raises SystemLimitError or UnreadableCaptureError where the system fails to read it.
+    Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
     """
     return _read_kept(capture / _native.PROGRAMS, name)
 
@@ -26,7 +26,7 @@ def read_kept_program(capture: Path, name: str) -> bytes | None:
 def read_kept_source(capture: Path, name: str) -> bytes | None:
     """The source file of this name; None if it is missing or its content has changed.
 
-    Raises SystemLimitError or UnreadableCaptureError where the system fails to read it.
+    Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
     """
     return _read_kept(capture / _native.SOURCES, name)
 
@@ -46,5 +46,5 @@ def _read_kept(folder: Path, name: str) -> bytes | None:
 
 
 def has_content_name(content: bytes, name: str) -> bool:
-    """Whether a content has this name, by its size and its check."""
+    """Whether a content matches a name, by size and checksum."""
     return _native.is_kept_content(name, content)

@@ -1,4 +1,4 @@
-"""The metadata of a capture folder: what makes the folder a capture, and one of a version that is read here."""
+"""The metadata of a capture folder, which make it a capture of a supported version."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from framedex.regularfile import read_regular_text
 
 
 def read_metadata(path: Path) -> Metadata:
-    """What the capture in folder `path` says of the run.
+    """The metadata of the capture in folder `path`.
 
-    Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+    Raises FramedexError if the folder is not a capture or its version is unsupported.
     """
     file = path / _native.METADATA_FILE
     try:

@@ -1,4 +1,4 @@
-"""What is known of the objects among the values of calls, for those who follow them natively."""
+"""The object values in the calls of the PJRT C API, for the native reader that tracks objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framedex.objects.table import ObjectField, functions_of_the_c_api
 
 @cache
 def object_table() -> _call_stream.ObjectTable:
-    """The functions of the PJRT C API with their values that are objects."""
+    """The functions of the PJRT C API with their object values."""
     table = _call_stream.ObjectTable()
     for name, function in functions_of_the_c_api().items():
         table.add_function(

@@ -1,4 +1,4 @@
-"""Decodes a capture folder into the shared vocabulary. The format is described in docs/reference/capture-format.md."""
+"""Decode a capture folder into the shared data model. docs/reference/capture-format.md specifies the format."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from framedex.systemlimits import raise_if_no_descriptor
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts:
-    """What a capture holds so far.
+    """The number of records in a capture so far.
 
-    `was_stopped`: recording was switched off before the process ended. `stops` say what it lacks.
+    `was_stopped`: recording was switched off before the process ended. `stops` has the reasons for missing records.
     """
 
     threads: int
@@ -57,19 +57,19 @@ _ALWAYS = (1 << 63) - 1
 
 
 class CaptureStream:
-    """A capture whose calls come a batch at a time, as it was at one moment: it may still be written.
+    """A snapshot of a capture, possibly still being written, whose calls are read in batches.
 
-    `capture` is all but the calls, of which there are `calls`. Damaged or truncated streams give what they hold, and a
-    list of problems that is whole once all calls have come.
+    `capture` has everything except the `calls` calls. Damaged or truncated streams give the intact records and a list
+    of problems, which is complete after the last call.
     """
 
     def __init__(self, path: Path, *, is_followed: bool = False) -> None:
-        """Read what the calls of the capture in folder `path` refer to.
+        """Read the definitions of the capture in folder `path`.
 
-        With `is_followed`, what is written meanwhile can be asked for with `extend`.
+        With `is_followed`, `extend` can read later records.
 
-        Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read, and as
-        `next` and `extend` do where the system fails to read a file: SystemLimitError or UnreadableCaptureError.
+        Raises FramedexError if the folder is not a capture or its version is unsupported. Raises SystemLimitError or
+        UnreadableCaptureError, like `next` and `extend`, if the system fails to read a file.
         """
         metadata = with_end(read_metadata(path), read_end(path))
         with refusing_unreadable():
@@ -80,25 +80,25 @@ class CaptureStream:
                 bool(metadata.selected_by),
                 is_followed,
             )
-        self.row = 0  # how many calls have come
+        self.row = 0  # number of calls read
         self.object_types = tuple(self._native.object_types)
         self._size = self._native.size_of_definitions
         self.capture = _definitions(path, metadata, self._native.definitions())
 
     @property
     def stops(self) -> Stops:
-        """Why calls after the end are missing, as it was at the last look."""
+        """The reasons for missing calls at the end, as of the last read."""
         return _stops(self._native.stops)
 
     @property
     def calls(self) -> int:
-        """How many calls there are."""
+        """The number of calls."""
         return self._native.calls
 
     def extend(self) -> bool:
-        """Find what was written since: `next` goes on there, and `capture` has what is new at the ends of its tuples.
+        """Find records written since: `next` continues there, and `capture` has new items at the ends of its tuples.
 
-        False where that cannot be (the calls are kept in a ring, or files are gone): the capture is to be read anew.
+        False if that is impossible (a ring buffer, or missing files): the caller must reread the capture.
         """
         with refusing_unreadable():
             if not self._native.extend():
@@ -109,10 +109,10 @@ class CaptureStream:
         return True
 
     def next(self, most: int, until_ns: int = _ALWAYS) -> CallBatch:
-        """The next calls by start, `most` at most; none at the end, or behind `until_ns` of CLOCK_MONOTONIC.
+        """The next calls by start time, at most `most`; none at the end, or after `until_ns` of CLOCK_MONOTONIC.
 
-        While a capture is written, a call may be written a little later than another that began after it: so its last
-        moments are better left for the next time.
+        While a capture is being written, a call may be written shortly after another call that started later. So leave
+        the last moments for the next read.
         """
         with refusing_unreadable():
             native = self._native.next(most, until_ns)
@@ -141,17 +141,17 @@ class CaptureStream:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be read as far as the calls have come, in plain sentences."""
+        """Sentences about damaged or missing records, up to the last call read."""
         damaged = self._native.damaged
         left_out = (f"{damaged} damaged records were left out.",) if damaged else ()
         return (*self._native.problems, *left_out)
 
 
 def read_capture(path: Path) -> Capture:
-    """Decode the capture in folder `path` with all its calls at once, which takes some 100 bytes of memory a call.
+    """Decode the whole capture in folder `path`, which takes about 100 bytes of memory per call.
 
-    Damaged or truncated streams give what they hold and a list of problems. Raises FramedexError when the folder is no
-    capture, or one of a version that this framedex does not read.
+    Damaged or truncated streams give the intact records and a list of problems. Raises FramedexError if the folder is
+    not a capture or its version is unsupported.
     """
     stream = CaptureStream(path)
     batch = stream.next(stream.calls)
@@ -173,7 +173,7 @@ def read_capture(path: Path) -> Capture:
 
 
 def recorded_modules(path: Path) -> Sequence[Module]:
-    """The binaries in the capture in folder `path`; none where its files are not there. Raises as `CaptureStream`."""
+    """The binaries in the capture in folder `path`; empty if its files are missing. Raises like `CaptureStream`."""
     contents = read_contents(path)
     with refusing_unreadable():
         return [_module(contents, *entry) for entry in _native.read_modules(os.fsencode(path))]
@@ -198,9 +198,9 @@ def _definitions(path: Path, metadata: Metadata, decoded: _call_stream.Definitio
 
 
 def count_records(path: Path) -> RecordCounts:
-    """Count the records of the capture in folder `path` without decoding them; what is damaged does not count.
+    """Count the intact records of the capture in folder `path` without decoding them.
 
-    Raises as `CaptureStream` does where the system fails to read a file.
+    Raises like `CaptureStream` if the system fails to read a file.
     """
     with refusing_unreadable():
         counts = _native.count_records(os.fsencode(path))
@@ -208,9 +208,9 @@ def count_records(path: Path) -> RecordCounts:
 
 
 def fingerprint_of(path: Path) -> str:
-    """What the recorder writes as `Module.fingerprint` of a file; empty if it cannot be read.
+    """The `Module.fingerprint` that the recorder writes for a file; empty if the file is unreadable.
 
-    Raises SystemLimitError where this process has too many open files.
+    Raises SystemLimitError if this process has too many open files.
     """
     fingerprint = _native.fingerprint(os.fsencode(path))
     if not fingerprint:

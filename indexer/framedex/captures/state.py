@@ -1,4 +1,4 @@
-"""What tells a capture from others wherever it lies, and whether it has grown since it was read."""
+"""The identity of a capture, independent of its path, and a signature that changes as it grows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from framedex.nativepart import _native
 from framedex.regularfile import open_regular
 from framedex.systemlimits import raise_if_limit
 
-# A stream grows by whole segments, the next of which is made ready early. So its size does not tell that something was
-# added, but its last two segments do.
+# A stream grows by whole segments, and the next segment is allocated early. So the size does not show an addition, but
+# the last two segments do.
 _TAIL = 2 * _native.SEGMENT_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureState:
-    """A capture folder as it is now: `identity` is the run that it records, `signature` changes as it grows."""
+    """The current state of a capture folder: `identity` is its run, `signature` changes as it grows."""
 
     path: Path
     identity: str
@@ -32,7 +32,7 @@ class CaptureState:
 def capture_state(path: Path) -> CaptureState:
     """The state of the capture in folder `path`, from its metadata and the ends of its streams.
 
-    Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+    Raises FramedexError if the folder is not a capture or its version is unsupported.
     """
     metadata = read_metadata(path)
     foreign = metadata.foreign
@@ -41,9 +41,9 @@ def capture_state(path: Path) -> CaptureState:
 
 
 def capture_identity(path: Path, metadata: Metadata) -> str:
-    """When, by which process and on which host a capture was begun, as a text; its path where that is not known.
+    """Start time, process and host of a capture as text; its path if any of them is unknown.
 
-    What was imported is known by where its file was: another file there takes its place.
+    The identity of an imported capture is the path of its original file: another file at that path replaces it.
     """
     if metadata.foreign is not None:
         return identity_of_import(metadata.foreign.origin)
@@ -52,14 +52,14 @@ def capture_identity(path: Path, metadata: Metadata) -> str:
 
 
 def identity_of_import(origin: str) -> str:
-    """The identity of the capture that is made of the file of another recorder at a path."""
+    """The identity of a capture imported from another recorder's file at a path."""
     return f"imported {origin}"
 
 
 def is_being_written(path: Path, metadata: Metadata) -> bool:
-    """Whether the recording goes on: nobody stopped it, and a process of this user on this machine has it mapped.
+    """Whether recording continues: not stopped, and mapped by a process of this user on this machine.
 
-    Raises FramedexError where the system fails to read the capture.
+    Raises FramedexError if the system fails to read the capture.
     """
     if not _is_mapped(path, metadata):
         return False
@@ -68,16 +68,16 @@ def is_being_written(path: Path, metadata: Metadata) -> bool:
 
 
 def is_over(path: Path) -> bool:
-    """Whether nothing more comes to the capture in folder `path`.
+    """Whether the capture in folder `path` is complete.
 
-    Raises FramedexError when the folder is no capture, or one that cannot be read.
+    Raises FramedexError if the folder is not a capture or is unreadable.
     """
     return not is_being_written(path, read_metadata(path))
 
 
 def _is_mapped(path: Path, metadata: Metadata) -> bool:
-    """Whether the process has the capture's streams mapped; it keeps them to its end, also when recording stops."""
-    folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
+    """Whether the process has the capture's streams mapped, as it does from their creation until it exits."""
+    folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # the kernel's spelling
     try:
         return folder in Path(f"/proc/{metadata.pid}/maps").read_bytes()
     except OSError as error:
@@ -96,7 +96,7 @@ def _signature(path: Path, ended_by: str | None) -> str:
 
 
 def _ending(stream: Path) -> str:
-    """Size and checksum of what changes in a stream: its header and its end, or all of a ring."""
+    """Size and checksum of the changing parts of a stream: its header and its end, or all of a ring."""
     try:
         with open_regular(stream) as file:
             size = os.fstat(file.fileno()).st_size

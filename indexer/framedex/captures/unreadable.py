@@ -1,4 +1,4 @@
-"""Failures of the system while the native reader reads a capture, whose files may be intact."""
+"""System errors during the native reading of a capture, whose files may be intact."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from framedex.systemlimits import raise_if_limit
 
 
 class UnreadableCaptureError(FramedexError):
-    """The system failed to read a file of a capture: nothing is known of its calls."""
+    """The system failed to read a file of a capture, so its calls are unknown."""
 
 
 @contextmanager
 def refusing_unreadable() -> Iterator[None]:
-    """Inside, the native reader reads. Raises UnreadableCaptureError or SystemLimitError where the system fails."""
+    """Run native reads in this block. Raises UnreadableCaptureError or SystemLimitError if the system fails."""
     try:
         yield
     except OSError as error:
@@ -26,7 +26,7 @@ def refusing_unreadable() -> Iterator[None]:
 
 
 def raise_if_failing(file: Path, error: OSError) -> None:
-    """Raise UnreadableCaptureError if the disk failed; any other error is about the file, as that it is missing."""
+    """Raise UnreadableCaptureError if the disk failed; any other error is about the file, such as a missing file."""
     if error.errno == errno.EIO:
         raise _unreadable(str(file), error) from error
 

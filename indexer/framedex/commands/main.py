@@ -1,4 +1,4 @@
-"""The command line `framedex`: one verb, one module, loaded when it is asked for."""
+"""The command line `framedex`: one module per verb, imported on first use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from framedex.version import VERSION
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells whose TAB asks what fits; see completing/shells.py
+_COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shells.py
 
 
 class Verb(NamedTuple):
@@ -33,7 +33,7 @@ class Verb(NamedTuple):
     summary: str
 
 
-# A test compares the sentences with the verbs' own. The server imports this package, so its verb is only a name here.
+# A test compares these sentences with the verbs' own. The server imports this package, so its verb is only a name here.
 VERBS = {
     "run": Verb(
         "framedex.commands.verbs.run:run", "Record and index", "Record a program on the mock TPU or a plug-in."
@@ -207,24 +207,24 @@ VERBS = {
 
 
 class Verbs(click.Group):
-    """The verbs, each imported on first use, and the one place where errors meant for users are printed."""
+    """The verbs, each imported on first use. All errors for users are printed here."""
 
     def __call__(self, *args: Any, **extra: Any) -> Any:
-        """Run the whole process as click does, and say so where its output cannot be written."""
+        """Run the process as click does, and report unwritable output."""
         from framedex.commands.output.pipes import told_if_unwritable
 
         with told_if_unwritable():
             return super().__call__(*args, **extra)
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **extra: Any) -> Any:
-        """As click does, and called in usages and proposals as it was called in the shell."""
+        """Run as click does; usages and proposals show the command as the user typed it."""
         if _COMPLETING in os.environ:
-            import framedex.commands.completing.shells  # noqa: F401 - click finds the shells that it defines
+            import framedex.commands.completing.shells  # noqa: F401 - registers the shells with click
         extra.setdefault("complete_var", _COMPLETING)
         return super().main(args, prog_name or called_as(), *more, **extra)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
-        """The verbs that begin so, and options, without importing any verb."""
+        """The matching verbs and options, without importing a verb."""
         from click.shell_completion import CompletionItem
 
         verbs = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
@@ -237,7 +237,7 @@ class Verbs(click.Group):
         return [name for name in VERBS if " " not in name]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb of this name, imported now."""
+        """Import and return the verb of this name."""
         if cmd_name not in self.list_commands(ctx):
             return None
         command = _imported(cmd_name)
@@ -251,7 +251,7 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb that is asked for. Raises UsageError, with the likeliest one, where there is none of that name."""
+        """The verb that the user named. Raises UsageError with the most similar name if there is none."""
         if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
             return super().resolve_command(ctx, args)
         from framedex.nearest import nearest
@@ -276,9 +276,9 @@ class Verbs(click.Group):
                 formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the verb; an error meant for the user is printed with its remedy and ends with status 1.
+        """Run the verb, and print an error for the user with its remedy (status 1).
 
-        Ctrl-C ends with the status that shells have for it, without a word: whoever pressed it knows.
+        Ctrl-C ends with the status that shells use for it, without a message.
         """
         try:
             return self._invoke_with_plain_errors(ctx)
@@ -286,7 +286,7 @@ class Verbs(click.Group):
             _print_error(error)
             ctx.exit(1)
         except click.UsageError as error:
-            if type(error) is click.UsageError:  # the other kinds have no words of ours
+            if type(error) is click.UsageError:  # subclasses have messages of click
                 raise click.UsageError(as_typed(error.message), error.ctx) from error
             raise
         except KeyboardInterrupt:
@@ -304,7 +304,7 @@ class Verbs(click.Group):
         except FileNotFoundError:
             from framedex.commands.reading.files import working_folder
 
-            working_folder()  # raises FramedexError where a relative path had none to begin at
+            working_folder()  # raises FramedexError if the working folder was deleted
             raise
         except (FramedexError, OSError, MemoryError, click.ClickException, click.Abort, click.exceptions.Exit):
             raise
@@ -331,13 +331,13 @@ def _print_error(error: FramedexError) -> None:
         from framedex.commands.output.console import print_error
 
         print_error(error)
-    except (OSError, MemoryError, ImportError):  # a process that reached a limit can import nothing more
+    except (OSError, MemoryError, ImportError):  # at a resource limit, a process cannot import more modules
         with suppress(OSError):
             click.echo(f"framedex: {error.message}\n  {error.remedy}", err=True)
 
 
 def _blame_damage(ctx: click.Context, error: Exception) -> None:
-    """Raise FramedexError where the index that was asked is damaged: then that is why."""
+    """Raise FramedexError if the index of this verb is damaged: the damage is then the cause of the error."""
     from framedex.commands.reading.known import INDEX
     from framedex.index.file.soundness import blaming_damage
 

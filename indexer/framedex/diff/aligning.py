@@ -1,7 +1,7 @@
-"""Which line of the program in one recording is which line in the other.
+"""Match the program lines of one recording with those of the other.
 
-Lines move from commit to commit, and the other recording may be of another checkout. So a line is known again by its
-function and its text; where neither file nor git has the text any more, by what it led to.
+Lines move between commits, and the recordings may be of different checkouts. So lines are matched by function and
+text. If neither file nor git has the text, they are matched by the functions that they called.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Key = Callable[["PythonLine"], Hashable]
 
 
 def plain_line(line: PythonLine | None) -> PythonLine | None:
-    """The line without how a call was found to come from it: it is one line, however calls were linked to it."""
+    """Return the line without its link kind: the same line counts once, however its calls were linked to it."""
     return None if line is None else replace(line, link=None)
 
 
 class LineTexts:
-    """The texts of lines, of files that are here and have them still; a file is read once."""
+    """The texts of lines, read from unchanged local files; each file is read once."""
 
     def __init__(self) -> None:
         self._lines = cache(_lines_of)
 
     def __call__(self, location: Location) -> str:
-        """The text without blanks around it; empty where it is not known."""
+        """Return the text without surrounding blanks; empty if unknown."""
         if location.stale in (Stale.GONE, Stale.UNKNOWN):
             return ""
         lines = self._lines(location.path)
@@ -45,7 +45,7 @@ class LineTexts:
 
 
 def aligned(before: LedTo, after: LedTo, text: Texts) -> list[tuple[PythonLine | None, PythonLine | None]]:
-    """The lines of two recordings in pairs; None where one has no such line. Both say to which functions lines led."""
+    """Return the lines of two recordings in pairs, with None for a missing line. Both map lines to called functions."""
     pairing = _Pairing(before, after)
     pairing.match(_place)
     pairing.match(lambda line: _told(text(line.location), _file(line), line.function))
@@ -59,7 +59,7 @@ def aligned(before: LedTo, after: LedTo, text: Texts) -> list[tuple[PythonLine |
 
 
 class _Pairing:
-    """The lines that are not paired yet, each side in order of files and lines, and the pairs."""
+    """The unpaired lines of each side, sorted by file and line, and the pairs."""
 
     def __init__(self, before: Collection[PythonLine], after: Collection[PythonLine]) -> None:
         self.left = dict.fromkeys(sorted(before, key=_order))
@@ -67,7 +67,7 @@ class _Pairing:
         self.pairs: list[tuple[PythonLine | None, PythonLine | None]] = []
 
     def match(self, key: Key) -> None:
-        """Pair lines with the same key, in their order; a key of None is like no other."""
+        """Pair lines with the same key, in order. A key of None matches nothing."""
         left, right = ([(line, key(line)) for line in side] for side in (self.left, self.right))
         left, right = ([each for each in side if each[1] is not None] for side in (left, right))
         matcher = SequenceMatcher(None, [each for _, each in left], [each for _, each in right], autojunk=False)
@@ -76,7 +76,7 @@ class _Pairing:
                 self._pair(left[first + offset][0], right[second + offset][0])
 
     def match_single(self, key: Key, is_alike: Callable[[PythonLine, PythonLine], bool]) -> None:
-        """Pair lines that are alike, and of which each side has no other with that key: a line that was rewritten."""
+        """Pair similar lines with a key that is unique on each side: a rewritten line."""
         left, right = (_single(side, key) for side in (self.left, self.right))
         for each, one in left.items():
             if each in right and is_alike(one, right[each]):
@@ -88,7 +88,7 @@ class _Pairing:
 
 
 def _place(line: PythonLine) -> Hashable:
-    """Where a line is now, if that is known."""
+    """Return the current location of a line; None if unknown."""
     if line.location.stale in (Stale.GONE, Stale.UNKNOWN):
         return None
     return line.location.path, line.location.line, line.function
@@ -99,7 +99,7 @@ def _told(text: str, *more: str) -> Hashable:
 
 
 def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two lines led to more of the same functions than of different ones."""
+    """Whether two lines called more functions in common than different ones."""
     return len(one & other) > len(one ^ other)
 
 

@@ -1,4 +1,4 @@
-"""What two recordings differ in, put together."""
+"""Compare two recordings."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from framedex.model.guidebook.observed import Road
 
 _Pair = tuple["PythonLine | None", "PythonLine | None"]
-_Programs = tuple[str, "CompiledProgram", "CompiledProgram"]  # of a function, before and after
+_Programs = tuple[str, "CompiledProgram", "CompiledProgram"]  # function, program before, program after
 
 
 def differences(
     before: tuple[Index, Side], after: tuple[Index, Side], noise: Noise, wanted: Collection[About]
 ) -> Differences:
-    """Compare two indexes, each of which has the captures of its side alone, in what is wanted of it."""
+    """Compare two indexes, each restricted to the captures of its side, in the `wanted` aspects."""
     left, right = recorded(before[0]), recorded(after[0])
-    if _xla(before[1]) != _xla(after[1]):  # each release has options of its own, and sets hundreds
+    if _xla(before[1]) != _xla(after[1]):  # each release sets hundreds of its own options
         for line in (*left.lines.values(), *right.lines.values()):
             line.programs = {name: program.without_options() for name, program in line.programs.items()}
     pairs = _pairs(left, right)
@@ -92,9 +92,10 @@ def _roads(line: RecordedLine) -> tuple[Road, ...]:
 
 
 def _programs_that_differ(before: RecordedLine, after: RecordedLine) -> Iterator[_Programs]:
-    """What both compiled by one name, the first of each.
+    """Yield the functions compiled in both recordings whose first programs differ.
 
-    Which of several is the first may be chance, as with threads: only those for the same arguments are compared then.
+    With threads, the first of several programs may be arbitrary. Then only programs for the same arguments are
+    compared.
     """
     for function in sorted(before.programs.keys() & after.programs.keys()):
         one, other = before.programs[function], after.programs[function]
@@ -105,7 +106,7 @@ def _programs_that_differ(before: RecordedLine, after: RecordedLine) -> Iterator
 
 
 def _is_of_content(change: Change) -> bool:
-    """Whether it is one of programs for the same arguments, with the same results."""
+    """Whether a change is between programs for the same arguments, with the same results."""
     return change.cause is Cause.CONSTANTS or (change.cause is Cause.CODE and not change.values)
 
 
@@ -116,7 +117,7 @@ def _ops(function: str, before: CompiledProgram, after: CompiledProgram) -> Iter
 
 
 def _why(before: RecordedLine, after: RecordedLine, programs: Iterable[_Programs]) -> Iterator[str]:
-    """What is other in programs, and why the later recording compiles again what the earlier one does not."""
+    """Yield the changes in programs, and the reasons for recompilations that only the later recording has."""
     for function, one, other in programs:
         yield from (program_text(function, change) for change in changes_between(one, other))
     known = set(map(_in_any_order, before.changes))
@@ -124,7 +125,7 @@ def _why(before: RecordedLine, after: RecordedLine, programs: Iterable[_Programs
 
 
 def _in_any_order(change: Change) -> tuple[Cause, str, frozenset[str]]:
-    """A change as it is in every recording of a program whose threads take turns in any order."""
+    """Return a change as a key that does not depend on the order of threads."""
     return change.cause, change.what, frozenset(map(without_identity, change.values))
 
 
@@ -169,6 +170,6 @@ def _chosen_loops(loops: Iterable[OfLoop], wanted: Collection[About]) -> Iterato
 
 
 def _place(line: OfLine) -> tuple[bool, str, int, str]:
-    """By files and lines; what no line of the program led to comes last."""
+    """Return a sort key by file and line; calls without a program line come last."""
     shown = line.after or line.before
     return (False, shown.location.path, shown.location.line, shown.function) if shown else (True, "", 0, "")

@@ -1,4 +1,4 @@
-"""The flame graphs of two recordings as one: what both have in common is there once, with what each has of it."""
+"""Merge the flame graphs of two recordings: common nodes appear once, with the share of each recording."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from framedex.model import FlameGraph, FlameKind, FlameNode
 from framedex.roadtrees import name_in_any_build
 
-_MORE = 2  # times as much is another colour
-_ONE_SIDE = 20  # times as much is nearly all on one side
+_MORE = 2  # ratio that changes the colour
+_ONE_SIDE = 20  # ratio that counts as nearly all on one side
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one recording has of a node; `duration` in ns."""
+    """The share of one recording in a node; `duration` in ns."""
 
     calls: int
     duration: int
@@ -22,7 +22,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class FlamesOfBoth:
-    """A graph whose calls and times are those of both together, and what each has of its nodes, in their order."""
+    """A graph with the calls and times of both recordings, and the share of each in its nodes, in node order."""
 
     graph: FlameGraph
     before: tuple[Share, ...]
@@ -39,7 +39,7 @@ class _Node:
 
 
 def flames_of_both(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> FlamesOfBoth:
-    """Merge graphs by the names on the way to each node. Of a node that both have, the place is that of the later."""
+    """Merge graphs by the names on the path to each node. Common nodes get the location of the later recording."""
     roots: dict[tuple[FlameKind, str], _Node] = {}
     sides = tuple(before), tuple(after)
     for side, graphs in enumerate(sides):
@@ -66,7 +66,7 @@ def flames_of_both(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) ->
 
 
 def changed(before: int, after: int) -> str:
-    """How a number of a node has changed, as one of `went`, `less`, `same`, `more` and `came`."""
+    """Return how a number of a node changed: `went`, `less`, `same`, `more` or `came`."""
     less, more = sorted((before, after))
     if more <= _MORE * less:
         return "same"
@@ -89,7 +89,7 @@ def _add(roots: dict[tuple[FlameKind, str], _Node], graph: FlameGraph, side: int
 
 
 def _ordered(nodes: dict[tuple[FlameKind, str], _Node]) -> list[_Node]:
-    """Smallest first: the last is taken first."""
+    """Return the nodes, smallest first, as the caller pops the last."""
     return sorted(nodes.values(), key=lambda node: (sum(node.duration), sum(node.calls), node.first.name))
 
 

@@ -1,4 +1,4 @@
-"""The loops of two recordings, round by round."""
+"""Compare the loops of two recordings, round by round."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def loops_that_differ(
     before: Sequence[Loop], after: Sequence[Loop], same: Mapping[PythonLine | None, PythonLine | None], noise: Noise
 ) -> Iterator[OfLoop]:
-    """The loops in which something differs. `same` has for lines of the one recording those of the other.
+    """Yield the loops that differ. `same` maps lines of the first recording to lines of the second.
 
-    Several loops of one line (of threads or captures) are paired in their order. Loops are found by what they repeat:
-    of one that a single recording has, nothing is told but what differs in its lines.
+    Several loops of one line (of threads or captures) are paired in order. Loops are detected by repetition, so a loop
+    of a single recording is not reported: only the differences in its lines are.
     """
     remaining = list(after)
     for loop in before:
@@ -44,7 +44,7 @@ def _of_all(before: Loop, after: Loop, noise: Noise) -> Iterator[Quantity]:
 
 
 def _rounds(before: Loop, after: Loop) -> Iterator[OfRound]:
-    """The rounds that differ, of those that both recordings tell of: one of them is too short a time to compare."""
+    """Yield the rounds in both recordings that differ. The time of a single round is too short to compare."""
     others = {step.number: step for step in after.steps}
     for step in before.steps:
         other = others.get(step.number)

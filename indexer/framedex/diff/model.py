@@ -1,4 +1,4 @@
-"""What two recordings differ in: only what differs is in it."""
+"""The model of a comparison, which holds only differences."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 IN_THE_RUNTIME = "in the runtime"
-"""The name of the quantity that is the time of all calls of a line."""
+"""The name of the quantity for the total time of a line's calls."""
 
 
 class About(enum.Enum):
-    """What a difference is about."""
+    """The aspect of a difference."""
 
     CALLS = "calls"
     TIMES = "times"
@@ -27,10 +27,10 @@ class About(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number that differs: `before` and `after`, None where one recording has none of it.
+    """A number that differs: `before` and `after`, None if one recording does not have it.
 
-    `name` says of what it is (`calls`, `time of a call`), `of` of which part (a function, `host to device, float`).
-    Times are in ns, bytes in bytes.
+    `name` is the quantity (`calls`, `time of a call`), `of` the part (a function, `host to device, float`). Times are
+    in ns, sizes in bytes.
     """
 
     about: About
@@ -42,11 +42,11 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A frame of the roads below a line, which are listed outermost first; what leads on from a frame follows it.
+    """A frame on the stack paths below a line, listed outermost first. Callees follow their caller.
 
-    `depth` counts the frames that lead to it. `before` and `after` are how many calls passed: 0 where one recording
-    passes this frame over; what follows may be in both again. The last frame of each road is the function of the
-    runtime, whose `language` is "boundary".
+    `depth` is the number of outer frames. `before` and `after` are call counts: 0 if one recording lacks this frame.
+    Frames below it may again be in both. The last frame of each path is the runtime function, with `language`
+    "boundary".
     """
 
     depth: int
@@ -58,13 +58,13 @@ class Branch:
 
     @property
     def is_shared(self) -> bool:
-        """Whether both recordings pass it."""
+        """Whether both recordings have the frame."""
         return bool(self.before and self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class OfFunction:
-    """A function of the runtime whose calls differ. The calls are ones to look at, None where there are none."""
+    """A runtime function whose calls differ. `call_before` and `call_after` are examples; None if there are none."""
 
     function: str
     quantities: tuple[Quantity, ...]
@@ -74,11 +74,11 @@ class OfFunction:
 
 @dataclass(frozen=True, slots=True)
 class OfLine:
-    """A line of the program, as each recording has it: None where it has nothing of it.
+    """A program line in each recording: None if the recording does not have it.
 
-    Both are None for the calls of which no Python is known. `why` are sentences: what is other
-    in the programs that are compiled, and why they are compiled again. The durations are those of all its calls into
-    the runtime, ns, whether or not they differ by more than noise.
+    Both are None for calls without known Python. `why` are sentences: differences in compiled programs, and reasons for
+    recompilations. The durations are those of all calls of the line into the runtime, in ns, even if they differ only
+    by noise.
     """
 
     before: PythonLine | None
@@ -92,7 +92,7 @@ class OfLine:
 
 @dataclass(frozen=True, slots=True)
 class OfRound:
-    """A round of a loop, by its number, in which something differs."""
+    """A round of a loop, by number, that differs."""
 
     number: int
     quantities: tuple[Quantity, ...]
@@ -100,7 +100,7 @@ class OfRound:
 
 @dataclass(frozen=True, slots=True)
 class OfLoop:
-    """A loop that differs, by the line that is in each of its rounds."""
+    """A loop that differs, identified by the line in each of its rounds."""
 
     before: PythonLine | None
     after: PythonLine | None
@@ -110,7 +110,7 @@ class OfLoop:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two recordings: which captures it is of, the index that has them, and the versions that ran."""
+    """One of the two recordings: its captures, their index, and the recorded versions."""
 
     index: str
     answer: AnswerOf
@@ -119,7 +119,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All that differs. `unchanged` counts the lines in which nothing does."""
+    """All differences. `unchanged` counts the lines without any."""
 
     before: Side
     after: Side
@@ -131,5 +131,5 @@ class Differences:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing differs."""
+        """Whether the recordings have no differences."""
         return not (self.functions or self.lines or self.loops or self.devices)

@@ -1,8 +1,9 @@
-"""Which difference of two times is one, and which is noise.
+"""Thresholds that separate differences of two times from noise.
 
-What else a machine does makes calls longer, hardly ever shorter. So times are judged by the quickest tenth of those
-that are alike: on two cores shared by seven who compile, that of a loop of one program stayed within 1.4 times that of
-any other run, where medians differed by up to 3.2. The fewer there are, the more two times have to differ.
+Other load on a machine makes calls slower, hardly ever faster. So times are compared by the quickest tenth of similar
+calls. In a test, seven processes compiled on two cores. There the quickest tenth of a one-program loop stayed
+within 1.4 times that of any other run, while medians differed by up to 3.2 times. The fewer measurements there are, the
+more two times must differ.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST = 2.0
-"""How many times as long something may take before that is a difference."""
+"""Ratio of two times up to which they count as equal."""
 
 FLOOR = 10_000_000
-"""How much longer all of it together has to take, ns."""
+"""Minimum difference of the total time, in ns."""
 
 _OF_ONE = 3.0
-"""How much more than that what was measured once may differ: by 3 times as much again, of N measurements an Nth of it.
+"""Tolerance for few measurements: both thresholds are multiplied by 1 + 3/N for N measurements.
 
-On those two cores a compilation took up to 6 times as long as the same one in another run.
+In the test with two cores, a compilation took up to 6 times as long as the same one in another run.
 """
 
 _TENTH = 10
@@ -27,10 +28,10 @@ _TENTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """What something took, ns: `total` is all of it, and `times` how many calls, rounds or runs that were.
+    """A measured time in ns: `total` of `times` calls, rounds or runs.
 
-    `quick` is what one takes when little is in its way: nine of ten take longer. That was taken of `measured` ones;
-    where some are not like the others, they count for less.
+    `quick` is the time of one with little interference: nine of ten are slower. It was determined from `measured`
+    values. The number is lower if some values dominate.
     """
 
     total: int
@@ -40,7 +41,7 @@ class Time:
 
     @property
     def mean(self) -> float:
-        """What one took, ns."""
+        """The mean time of one, in ns."""
         return self.total / max(self.times, 1)
 
 
@@ -48,7 +49,7 @@ NO_TIME = Time(0, 0, 0, 0)
 
 
 def time_of_all(durations: Sequence[int]) -> Time:
-    """The time of things that are alike, each of which was measured."""
+    """Return the time of similar events, each with its own measurement."""
     if not durations:
         return NO_TIME
     quick = sorted(durations)[(len(durations) - 1) // _TENTH]
@@ -57,7 +58,7 @@ def time_of_all(durations: Sequence[int]) -> Time:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Times differ where one is more than `most` times the other, and all together by `floor` ns at least."""
+    """Thresholds: times differ if one exceeds `most` times the other, and the totals differ by at least `floor` ns."""
 
     most: float = MOST
     floor: int = FLOOR

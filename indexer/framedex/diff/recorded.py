@@ -1,4 +1,4 @@
-"""What one recording says that is compared: its functions, lines, loops and devices, asked of the index once."""
+"""The compared data of one recording: functions, lines, loops and devices, queried from the index once."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from framedex.model import Change, FunctionTotals, Loop, PythonLine
     from framedex.model.below_lines import BelowLine
 
-_FREES = "DeviceMemory::Free"  # of the mock's memory, which is no function of the table
+_FREES = "DeviceMemory::Free"  # frees memory of the mock; not a function of the API table
 
 Part = tuple[About, str, str]
-"""What a number is of: as `Quantity.about`, `name` and `of`."""
+"""The identity of a number: `about`, `name` and `of` of its `Quantity`."""
 
 
 @dataclass(slots=True)
 class Spent:
-    """What several of something took, and what they were if each had been as quick as the quickest like it, ns."""
+    """The time of several events in ns; `least` is the sum if each were as quick as the quickest similar one."""
 
     total: int = 0
     times: int = 0
     least: int = 0
-    squares: float = 0.0  # of `least`, each divided by how many it was measured of
+    squares: float = 0.0  # sum of least² / measured
 
     def add(self, duration: int, times: int, *, least: int, measured: int) -> None:
-        """Add what so many took; `least` was taken of `measured` ones."""
+        """Add the time of several events; `least` was determined from `measured` values."""
         self.total += duration
         self.times += times
         self.least += least
@@ -44,56 +44,56 @@ class Spent:
 
     @property
     def time(self) -> Time:
-        """All of it as one time. Where one part took nearly all, it is as well known as that part is."""
+        """The sum as one `Time`. If one part dominates, `measured` is close to the number of its measurements."""
         times, measured = max(self.times, 1), self.least**2 / self.squares if self.squares else 0.0
         return Time(self.total, self.least // times, self.times, measured)
 
 
 @dataclass(slots=True)
 class Figures:
-    """What is counted of a line, a loop or a device: numbers that are compared as they are, and times."""
+    """The numbers of a line, a loop or a device: counts, compared exactly, and times."""
 
     counts: defaultdict[Part, int] = field(default_factory=lambda: defaultdict(int))
     times: defaultdict[Part, Spent] = field(default_factory=lambda: defaultdict(Spent))
 
     def count(self, about: About, name: str, of: str, number: int) -> None:
-        """Add to a number; none of something is nothing."""
+        """Add to a count. Zero adds no entry."""
         if number:
             self.counts[about, name, of] += number
 
     def spend(self, name: str, of: str, duration: int, times: int, *, measured: int) -> None:
-        """Add what so many of something took, of which the sum alone is known; it was measured in so many captures."""
+        """Add the total time of several events, measured in `measured` captures."""
         self.times[About.TIMES, name, of].add(duration, times, least=duration, measured=measured)
 
     def time(self, part: Part) -> Time:
-        """What all of something took, and each."""
+        """Return the time of a part."""
         return self.times[part].time if part in self.times else NO_TIME
 
 
 @dataclass(slots=True)
 class RecordedLine:
-    """What is known of a line of the program."""
+    """The data of a program line."""
 
     figures: Figures = field(default_factory=Figures)
     below: list[BelowLine] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     programs: dict[str, CompiledProgram] = field(default_factory=dict)
-    """By the jitted function, the first that was compiled of it."""
+    """The first compiled program of each jitted function."""
 
     @property
     def functions(self) -> frozenset[str]:
-        """The functions of the runtime that it led to, but for those that only end objects."""
+        """The runtime functions called by the line, without functions that only delete objects."""
         return frozenset(each.function for each in self.below if not ends_objects(each.function))
 
     @property
     def duration(self) -> int:
-        """The time of all its calls into the runtime, ns."""
+        """The time of all calls of the line into the runtime, in ns."""
         return sum(each.duration for each in self.below)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFunction:
-    """What is known of a function of the runtime; `time.quick` is the mean of the quick ones of each way."""
+    """The data of a runtime function; `time.quick` is the mean of the quick calls of each stack path."""
 
     totals: FunctionTotals
     time: Time
@@ -101,7 +101,7 @@ class RecordedFunction:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One recording."""
+    """The data of one recording."""
 
     functions: dict[str, RecordedFunction]
     lines: dict[PythonLine | None, RecordedLine]
@@ -110,13 +110,16 @@ class Recorded:
 
 
 def ends_objects(function: str) -> bool:
-    """Whether calls only end objects: Python decides when, so it is chance in which line that happens."""
+    """Whether a function only deletes objects.
+
+    Python decides when to delete, so the line of such a call is arbitrary.
+    """
     ending = (Role.DELETES, Role.DESTROYS)
     return function == _FREES or any(each.role in ending for each in function_named(function).inputs)
 
 
 def recorded(index: Index) -> Recorded:
-    """Ask an index, which has the captures that are compared and no others."""
+    """Read the data of an index that is restricted to the compared captures."""
     lines: defaultdict[PythonLine | None, RecordedLine] = defaultdict(RecordedLine)
     captures = len(index.captures())
     spent = _add_calls(index, lines)
@@ -125,7 +128,7 @@ def recorded(index: Index) -> Recorded:
     _add_memory(index, lines)
     waits = index.waits()
     for row in waits.lines:
-        if row.how is not WaitHow.RUN:  # which is a call: known better "in the runtime"
+        if row.how is not WaitHow.RUN:  # a run is a call, already counted as "in the runtime"
             figures = lines[plain_line(row.line)].figures
             figures.spend("waiting", waits_kind(row), row.total_duration, 1, measured=captures)
     totals = index.calls.totals(CallFilter(), by_thread=False)
@@ -134,7 +137,7 @@ def recorded(index: Index) -> Recorded:
 
 
 def _add_calls(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]) -> Mapping[str, Spent]:
-    """Add the calls of each line; what those of each function took is returned."""
+    """Add the calls of each line, and return the time of each function."""
     functions: defaultdict[str, Spent] = defaultdict(Spent)
     for below in index.below_lines():
         line = lines[plain_line(below.line)]
@@ -169,7 +172,7 @@ def _add_transfers(index: Index, lines: defaultdict[PythonLine | None, RecordedL
 
 
 def _add_memory(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]) -> None:
-    """What lines allocate; how much of it lives at once is for the garbage collection to say."""
+    """Add the allocations of each line. Peak memory is left out, as it depends on the garbage collector."""
     for device in index.memory():
         for held in device.lines:
             figures, name = lines[plain_line(held.line)].figures, device_name(device)

@@ -1,7 +1,7 @@
-"""The roads below a line in two recordings, merged into one tree that says where they divide and meet again.
+"""Merge the stack paths below a line in two recordings into one tree, with forks and joins.
 
-Frames are known again by the names of their functions. So neither a line that has moved nor another build of jaxlib is
-a difference; a frame that was put between others is one, and what follows it is not.
+Frames are matched by function name, so moved lines and other jaxlib builds are not differences. An inserted frame is a
+difference, the frames below it are not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Key = tuple[str, str]
 
 
 def roads_of(below: Iterable[BelowLine]) -> tuple[Road, ...]:
-    """The ways of calls as trees."""
+    """Return the stack paths of calls as trees."""
     trees = RoadTrees(by_function)
     for each in below:
         trees.add_way(each.way, each.calls)
@@ -30,13 +30,13 @@ def roads_of(below: Iterable[BelowLine]) -> tuple[Road, ...]:
 
 
 def divided(before: Sequence[Road], after: Sequence[Road]) -> tuple[Branch, ...]:
-    """Both trees as one, of those roads that are not the same; empty where all are."""
+    """Return both trees merged, restricted to the paths that differ; empty if none do."""
     return tuple(_that_differ(_merged([_passed(road) for road in before], [_passed(road) for road in after])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Passed:
-    """A frame of a tree: `ends` are the functions of the runtime that it leads to, `keys` all frames from it on."""
+    """A frame of a tree: `ends` are the runtime functions below it, `keys` all frames from it on."""
 
     road: Road
     key: _Key
@@ -57,14 +57,14 @@ def _passed(root: Road) -> _Passed:
 
 def _all(root: Road) -> list[Road]:
     roads = [root]
-    for road in roads:  # which grows
+    for road in roads:  # the list grows while it is read
         roads.extend(road.roads)
     return roads
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A frame of the merged tree, and what each recording has below it."""
+    """A frame of the merged tree, and the frames below it in each recording."""
 
     frame: Branch
     before: Sequence[_Passed]
@@ -72,7 +72,7 @@ class _Step:
 
 
 def _merged(before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[Branch]:
-    """The frames of both trees: roads may be thousands of frames long, so this goes without recursion."""
+    """Yield the frames of both trees. Paths may have thousands of frames, so this is not recursive."""
     pending = list(_steps(0, before, after))[::-1]
     while pending:
         step = pending.pop()
@@ -81,7 +81,7 @@ def _merged(before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[Bra
 
 
 def _steps(depth: int, before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[_Step]:
-    """The frames that come next, at one depth: those in both, then those of one side, until the two meet again."""
+    """Yield the next frames at one depth: common frames first, then those of one side, until both sides join again."""
     right = {each.key: each for each in after}
     for one in before:
         if other := right.get(one.key):
@@ -106,9 +106,9 @@ def _branch(depth: int, road: Road, before: int, after: int) -> Branch:
 
 
 def _that_differ(frames: Iterable[Branch]) -> list[Branch]:
-    """The frames that one recording alone passes, and those that lead to them."""
+    """Return the frames of one recording only, and their callers."""
     found: list[Branch] = []
-    wanted = -1  # the depth of a frame that is shown, whose caller has to be
+    wanted = -1  # the depth of a kept frame, whose caller must be kept too
     for frame in reversed(list(frames)):
         if not frame.is_shared or frame.depth == wanted - 1:
             found.append(frame)

@@ -1,4 +1,4 @@
-"""Roads in the form that people read: frames that follow one another without a fork are one run."""
+"""Stack paths in readable form: frames in sequence without a fork form one run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Frames that follow one another, outermost first. `forks` counts the forks on the way to them.
+    """Frames in sequence, outermost first. `forks` counts the forks before them.
 
-    `mark` is "-" where only the recording before passes them, "+" where only the one after does, else a blank.
+    `mark` is "-" for frames of the earlier recording only, "+" for the later one only, else a blank.
     """
 
     forks: int
@@ -24,7 +24,7 @@ class Run:
 
 
 def runs(branches: Sequence[Branch]) -> list[Run]:
-    """The runs of a tree, callers before their callees."""
+    """Return the runs of a tree, callers before their callees."""
     parents = _parents(branches)
     callees = Counter(parents)
     forks: list[int] = []
@@ -44,7 +44,7 @@ def _mark(branch: Branch) -> str:
 
 
 def _parents(branches: Sequence[Branch]) -> list[int]:
-    """The position of the frame that leads to each one; -1 for the outermost."""
+    """Return the position of each frame's caller; -1 for the outermost."""
     parents = []
     way: list[int] = []
     for position, branch in enumerate(branches):

@@ -1,4 +1,4 @@
-"""One side of a comparison: its captures, and the versions that ran."""
+"""One side of a comparison: its captures, and the recorded versions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def side_of(index: Index, answer: AnswerOf) -> Side:
-    """Describe an index that has the captures of one side alone."""
+    """Describe an index that is restricted to the captures of one side."""
     return Side(str(index.path), answer, _versions(index, answer))
 
 
 def _versions(index: Index, answer: AnswerOf) -> tuple[tuple[str, str], ...]:
-    """What ran, by name: packages, the plug-in, and the version of its API."""
+    """Return the recorded versions by name: packages, the plug-in, and its API."""
     found: dict[str, dict[str, None]] = {}
     for capture in answer.captures:
         run = index.observed(capture.id).run()

@@ -1,4 +1,4 @@
-"""Which lines of a comparison got worse, and by how much: the order for a reader who looks for a regression."""
+"""Rank the lines of a comparison by how much worse they got, to find regressions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from framedex.diff.model import OfLine, Quantity
 
 MIN_BYTES = 1 << 20
-"""A smaller change of a line's bytes makes it neither worse nor better."""
+"""Minimum change of a line's bytes that makes it worse or better."""
 
 _COMPILES = ("compiles", "failed compiles")
 
 
 class Verdict(enum.Enum):
-    """How the cost of a line changed. The members are in the order in which they are shown."""
+    """How the cost of a line changed. The members are in display order."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -56,7 +56,7 @@ def cost_of(line: OfLine) -> Cost:
 
 
 def worst_first(lines: Iterable[OfLine]) -> list[tuple[Verdict, OfLine]]:
-    """Sort lines: those that got worse, by how much; those that got better, by how much; the others as they are."""
+    """Sort lines: worse ones by how much, then better ones by how much, then the others in their order."""
     judged = [(verdict_of(line), line) for line in lines]
     order = {verdict: number for number, verdict in enumerate(Verdict)}
     sizes = {Verdict.WORSE: -1, Verdict.BETTER: 1, Verdict.OTHER: 0}
@@ -64,7 +64,7 @@ def worst_first(lines: Iterable[OfLine]) -> list[tuple[Verdict, OfLine]]:
 
 
 def _time_change(line: OfLine) -> int:
-    """The largest change of a time that differs by more than noise, ns; 0 without one."""
+    """Return the largest change of a time beyond noise, in ns; 0 if there is none."""
     return max(map(_difference, _times(line)), key=abs, default=0)
 
 
@@ -81,7 +81,7 @@ def _bytes(line: OfLine) -> Iterable[Quantity]:
 
 
 def _change(quantities: Iterable[Quantity], least: int = 1) -> int:
-    """The sum of all changes; 0 where it is smaller than `least`."""
+    """Return the sum of all changes; 0 if it is smaller than `least`."""
     change = sum(map(_difference, quantities))
     return change if abs(change) >= least else 0
 

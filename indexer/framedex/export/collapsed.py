@@ -1,7 +1,7 @@
-"""Collapsed stacks: a line for each, outermost function first, as flamegraph.pl and inferno read them.
+"""Collapsed stacks: one line per stack, outermost function first, for flamegraph.pl and inferno.
 
-The format has no way to write a `;` or a line break that belongs to a name: they are `%3B`, `%0A` and `%0D` here. Other
-control characters, which a terminal would obey, are written alike; a `%` that would read like one of those is `%25`.
+The format cannot escape a `;` or a line break in a name: they become `%3B`, `%0A` and `%0D`. Other control characters,
+which a terminal would execute, are escaped the same way. A `%` before such a code becomes `%25`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SPECIAL = re.compile(r"[;\x00-\x1f\x7f-\x9f]|%(?=25|3B|[0189][0-9A-F]|7F)")
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write the stacks of each thread with one weight; those with none of it are left out."""
+    """Write the stacks of each thread with one weight; stacks with weight 0 are left out."""
     sums: dict[tuple[int, ...], int] = {}
     for sample in samples(content):
         if value := weight.of(sample.weights):
@@ -32,7 +32,7 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 
 
 def step_text(step: Step) -> str:
-    """A step as py-spy writes one: `function (file:line)`, or `function (binary)` of native code without a line."""
+    """Return a step in py-spy's form: `function (file:line)`, or `function (binary)` for native code without a line."""
     if step.path:
         return f"{step.name} ({step.path}:{step.line})"
     return f"{step.name} ({PurePosixPath(step.module).name})" if step.module else step.name

@@ -1,4 +1,4 @@
-"""Columns of values that grow side by side and are written one after the other, as JSON has tables by columns."""
+"""JSON columns for column-oriented tables: they grow in parallel and are written one after the other."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import IO
 
 from framedex.errors import FramedexError
 
-_LONGEST = 1 << 16  # characters of a column that are kept in memory
+_LONGEST = 1 << 16  # maximum characters of a column in memory
 
 
 def shelf() -> IO[bytes]:
-    """A file for what columns keep no longer in memory."""
-    return tempfile.TemporaryFile(buffering=0)  # whose end has nothing left to write, and so to fail
+    """Open a temporary file for the parts of columns that exceed the memory limit."""
+    return tempfile.TemporaryFile(buffering=0)  # unbuffered, so that closing writes nothing and cannot fail
 
 
 class Column:
-    """An array of JSON, a value at a time. What there is no room for in memory is on a shelf, beside that of others.
+    """A JSON array that grows value by value. Parts beyond the memory limit go to the shelf, which columns share.
 
-    `length` is how many values there are.
+    `length` is the number of values.
     """
 
     def __init__(self, shelf: IO[bytes]) -> None:
@@ -31,7 +31,7 @@ class Column:
         self._parts: list[tuple[int, int]] = []
 
     def add(self, value: str) -> None:
-        """Add a value, which is JSON."""
+        """Append a value, given as JSON."""
         self.length += 1
         self._values.append(value)
         self._characters += len(value) + 1
@@ -41,14 +41,14 @@ class Column:
             self._characters = 0
 
     def write(self, file: IO[bytes]) -> None:
-        """Write the array; nothing is added to it any more."""
+        """Write the array; no value may be added afterwards."""
         file.write(b"[")
         for part in self._read():
             file.write(part)
         file.write(b"]")
 
     def _read(self) -> Iterator[bytes]:
-        """The parts; the last comma stands before what is in memory, or goes where nothing is."""
+        """Yield the parts as JSON; the trailing comma is removed if no values follow in memory."""
         last = len(self._parts) - 1
         for number, (place, length) in enumerate(self._parts):
             self._shelf.seek(place)
@@ -61,11 +61,11 @@ class Column:
 
 
 def _put(shelf: IO[bytes], part: bytes) -> tuple[int, int]:
-    """Put a part behind the others, and tell where it is. Raises FramedexError where there is no room."""
+    """Append a part to the shelf; return its offset and length. Raises FramedexError if the disk is full."""
     try:
         place = shelf.seek(0, os.SEEK_END)
         left = part
-        while left:  # a part for which there is no room is written as far as there is, then refused
+        while left:  # a full disk first takes a part of the write, then refuses the rest
             left = left[shelf.write(left) :]
     except OSError as error:
         raise FramedexError(

@@ -1,7 +1,7 @@
-"""What every format needs of an index: captures, threads, calls, and stacks whose steps are each there once.
+"""The part of an index that every format needs: captures, threads, calls, and stacks of shared steps.
 
-A stack is told by the numbers of its steps, outermost first. A step is a recorded frame, under its id; or what no frame
-stands for, under a number below 0: the function of the boundary, and what is to be said of a stack.
+A stack is a sequence of step numbers, outermost first. A step is a recorded frame with its id, or a synthetic step with
+a negative number: the boundary function, or a note on the stack.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ TRUNCATED = "[the outermost frames are missing]"
 class Step:
     """A function in a stack, at a line of it.
 
-    `path` and `line` are empty and 0 where they are not known. `module` is the binary of native code, `offset` where
-    the call is in it: of the byte before the one to return to, from its base. `first_line` is where the function
-    begins, in `defined_in`. `url` is where the public may read the line, of files that are not here. `is_code`: it is
-    neither of the interpreter nor glue.
+    `path` and `line` are empty and 0 if unknown. `module` is the binary of native code. `offset` is the call's offset
+    from
+    the base of the binary: the return address minus one. `first_line` is the function's first line, in `defined_in`.
+    `url`
+    is the public URL of the line, for files that are not here. `is_code` is false for interpreter and glue frames.
     """
 
     name: str
@@ -60,22 +61,22 @@ class Content:
 
     @cached_property
     def has_calls(self) -> bool:
-        """Whether any call passes."""
+        """Whether any call passes the filter."""
         return next(self.calls.rows(), None) is not None
 
     @cached_property
     def captures(self) -> list[CaptureRow]:
-        """The captures that have such calls, the oldest first."""
+        """The captures with such calls, oldest first."""
         having = {kind.capture for kind in self.calls.kinds.values()}
         return [capture for capture in self.index.captures() if capture.id in having]
 
     @cached_property
     def metadata(self) -> dict[int, Metadata]:
-        """What each capture says of its run, by its id."""
+        """The metadata of each capture, by its id."""
         return {capture.id: _metadata(capture) for capture in self.captures}
 
     def began(self, capture: int) -> int:
-        """When a capture began, in ns since 1970."""
+        """Return the start of a capture, in ns since 1970."""
         told = self.metadata[capture].started_unix_ns
         return (
             told if told is not None else next(int(each.started * 1e9) for each in self.captures if each.id == capture)
@@ -83,19 +84,19 @@ class Content:
 
     @cached_property
     def memory(self) -> list[DeviceMemory]:
-        """What was alive on the devices of these captures over time."""
+        """The device memory of these captures over time."""
         return [device for device in self.index.memory() if device.capture in self.metadata]
 
     def kind(self, kind: int) -> KindRow:
-        """A kind of calls."""
+        """Return a kind of calls by its id."""
         return self.calls.kinds[kind]
 
     def thread(self, thread: int) -> ThreadRow:
-        """A thread."""
+        """Return a thread by its id."""
         return self.calls.threads[thread]
 
     def steps(self, kind: KindRow) -> tuple[int, ...]:
-        """The steps of the stack that the calls of a kind were made with, the function of the boundary innermost."""
+        """Return the steps of the stack of a kind, outermost first; the last is the boundary function."""
         stack = self.calls.stacks[kind.stack]
         steps = [*self.chain(stack.python_leaf), *([self._said(UNMERGED)] if stack.python_leaf else [])]
         steps += self.chain(stack.leaf)
@@ -106,27 +107,27 @@ class Content:
         return tuple(steps)
 
     def step(self, number: int) -> Step:
-        """A step by its number."""
+        """Return a step by its number."""
         if number not in self._steps:
             self._steps[number] = _step(self.calls.frames([number])[number])
         return self._steps[number]
 
     def binary(self, number: int) -> BinaryId | None:
-        """The binary of a step of native code, None of others."""
+        """Return the binary of a native step, else None."""
         return self._binaries.get(number)
 
     def line(self, kind: KindRow) -> PythonLine | None:
-        """The line of Python that led to the calls of a kind: of the program itself, else the innermost."""
+        """Return the Python line that led to the calls of a kind: of the program itself, else the innermost."""
         return self._lines.get(self.calls.stacks[kind.stack].python_end)
 
     def line_of_node(self, node: int) -> PythonLine | None:
-        """The same of a stack, by the node at which it ends."""
+        """Return the Python line that led to a stack, given by its last node."""
         if node not in self._other_lines:
             self._other_lines[node] = self.calls.lines([node]).get(node)
         return self._other_lines[node]
 
     def chain(self, leaf: int) -> list[int]:
-        """The frames from the root of the tree to a node, outermost first; none for node 0."""
+        """Return the frames from the root of the tree to a node, outermost first; empty for node 0."""
         found: list[int] = []
         while leaf:
             if leaf not in self._nodes:
@@ -145,7 +146,7 @@ class Content:
 
     @cached_property
     def _nodes(self) -> dict[int, tuple[int, int]]:
-        """The nodes of all stacks. The frames on them are read, too: at once, as they are many."""
+        """The nodes of all stacks. Their frames are loaded too, in one batch, because there are many."""
         stacks = self.calls.stacks.values()
         nodes = self.calls.nodes({leaf for stack in stacks for leaf in (stack.leaf, stack.python_leaf)})
         frames = self.calls.frames({frame for _, frame in nodes.values()})
@@ -169,7 +170,7 @@ def _metadata(capture: CaptureRow) -> Metadata:
 def _step(frame: FrameRow) -> Step:
     function, place = frame.function, frame.location
     is_python = function.language is Language.PYTHON
-    unplaced = (function.module, frame.line) if is_python else ("", 0)  # Python code of no file says `<string>`
+    unplaced = (function.module, frame.line) if is_python else ("", 0)  # Python without a file: `<string>`
     path, line = unplaced if place is None else (place.path, place.line)
     return Step(
         name=function.name,

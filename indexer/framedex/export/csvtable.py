@@ -1,7 +1,7 @@
-"""CSV: a row for each call below a header, with what is not known left empty; arguments and objects are JSON.
+"""CSV: a header and a row per call, with unknown values empty; arguments and objects are JSON.
 
-Names are on one visible line, as in other output: a terminal would obey escape sequences in them. A text that a
-spreadsheet would read as a formula begins with an apostrophe.
+Names are on one line with visible control characters, because a terminal would execute escape sequences in them. A text
+that a spreadsheet would read as a formula gets a leading apostrophe.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from framedex.export.weights import Weight
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are full-width
-_JSON = frozenset({"arguments", "objects"})  # ASCII that begins with a brace
+_JSON = frozenset({"arguments", "objects"})  # ASCII, and never a formula because it begins with a brace
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write all calls; nothing of them is weighed."""
+    """Write all calls; `weight` is ignored."""
     rows = csv.writer(_Encoded(file), lineterminator="\n")
     rows.writerow(COLUMNS)
     rows.writerows([_cell(name, value) for name, value in record.items()] for record in records(content))
@@ -34,7 +34,7 @@ def _cell(column: str, value: Any) -> Any:
 
 
 class _Encoded:
-    """Takes the text of rows for a file of bytes."""
+    """Encodes the text of rows for a binary file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,7 +1,7 @@
-"""A profile of Firefox's profiler (https://github.com/firefox-devtools/profiler, `docs-developer/`), in its version 60.
+"""Firefox Profiler format, version 60 (https://github.com/firefox-devtools/profiler, `docs-developer/`).
 
-The calls of a thread are there twice: as markers, each with its line, arguments and stack; and as samples, which weigh
-the time in which a call was the innermost one. What devices had in use are counters.
+The calls of a thread appear twice. Markers have the line, arguments and stack of each call. Samples have the time in
+which a call was the innermost one. Device memory in use appears as counters.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SCHEMA = {
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write the profile; its samples weigh time alone."""
+    """Write the profile; its samples are weighted by time, and `weight` is ignored."""
     with shelf() as shelved:
         profile = _Profile(content, shelved)
         profile.read_calls()
@@ -50,7 +50,7 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 
 
 class _Profile:
-    """The threads, and what they share."""
+    """The threads and their shared tables."""
 
     def __init__(self, content: Content, shelved: IO[bytes]) -> None:
         self._content = content
@@ -61,7 +61,7 @@ class _Profile:
         self._kinds: dict[int, tuple[int, int, str]] = {}
 
     def read_calls(self) -> None:
-        """Take all calls over into columns of their threads."""
+        """Copy all calls into the columns of their threads."""
         for event in spans(self._content.calls):
             if isinstance(event, End):
                 self._thread(event.thread).end(event.time)
@@ -78,7 +78,7 @@ class _Profile:
         self._thread(kind.thread).begin(OpenCall(stack, name, event.time, kind.error != -1, data))
 
     def _told(self, kind: KindRow) -> str:
-        """What the markers of all calls of a kind say, as members of an object that has some."""
+        """Return the marker data shared by all calls of a kind, as JSON object members with a leading comma."""
         line = self._content.line(kind)
         told = {
             "line": "" if line is None else f"{line_text(line)} {line.function}",
@@ -110,13 +110,13 @@ class _Profile:
         return {capture.id: capture.command for capture in self._content.captures}
 
     def _pid(self, capture: int) -> str:
-        """What tells the process of a capture from the others."""
+        """Return an id that distinguishes the process of a capture from others."""
         pid = self._content.metadata[capture].pid or 0
         return f"{pid}.{capture}" if len(self._commands) > 1 else str(pid)
 
     def _meta(self) -> dict[str, Any]:
         return {
-            "interval": 0.001,  # ms: how finely time is told
+            "interval": 0.001,  # ms: the resolution of times
             "startTime": self._began / 1e6,
             "processType": 0,
             "product": ", ".join(self._commands.values()),
@@ -141,7 +141,7 @@ class _Profile:
                 yield {**told, "mainThreadIndex": first[device.capture], "samples": self._in_use(device)}
 
     def _in_use(self, device: DeviceMemory) -> dict[str, Any]:
-        """How much was added at each time, taken away below 0."""
+        """Return the change of memory in use at each time; negative if memory was freed."""
         began = self._content.began(device.capture) - self._began
         levels = [0, *(used for _, used in device.over_time)]
         return {

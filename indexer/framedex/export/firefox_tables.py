@@ -1,4 +1,4 @@
-"""What the threads of a profile of Firefox's profiler share: stacks, frames, functions, files, binaries and texts."""
+"""The shared tables of a Firefox profile: stacks, frames, functions, files, binaries and texts."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ CATEGORIES = [
     {"name": name, "color": color, "subcategories": ["Other"]}
     for name, color in (("Other", "grey"), ("Python", "yellow"), ("Native", "blue"))
 ]
-_LIBRARY = 1  # the type of a resource
+_LIBRARY = 1  # the resource type of a library
 
 
 class Tables:
-    """Gives stacks and texts their numbers."""
+    """Assigns numbers to stacks and texts."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
-        self._stacks: dict[tuple[int | None, int], int] = {}  # by the stack that calls it, and its frame
-        self._frames: dict[int, int] = {}  # by the number of the step
+        self._stacks: dict[tuple[int | None, int], int] = {}  # by number of the calling stack, and frame number
+        self._frames: dict[int, int] = {}  # by step number
         self._functions: dict[tuple[str, str, int, str, bool], int] = {}
         self._sources: dict[str, int] = {}
         self._libraries: dict[str, int] = {}
         self._texts: dict[str, int] = {}
 
     def stack(self, steps: tuple[int, ...]) -> int:
-        """The number of a stack, told by its steps, outermost first."""
+        """Return the number of a stack, given by its steps, outermost first."""
         found: int | None = None
         for step in steps:
             frame = self._frames.setdefault(step, len(self._frames))
             found = self._stacks.setdefault((found, frame), len(self._stacks))
-        assert found is not None  # a stack ends in the function that was called
+        assert found is not None  # a stack has at least the boundary function
         return found
 
     def text(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a text."""
         return self._texts.setdefault(text, len(self._texts))
 
     def write(self, file: IO[bytes]) -> None:

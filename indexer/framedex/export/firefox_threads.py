@@ -1,4 +1,4 @@
-"""A thread of a profile of Firefox's profiler: its samples and its markers, which grow as calls begin and end."""
+"""A thread of a Firefox profile: its samples and markers, built as calls begin and end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INTERVAL, _BEGINS = "1", "2"  # phases of markers
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call that goes on: numbers of its stack and name, when it began in ns, and what its marker has, unclosed."""
+    """A running call: numbers of its stack and name, start in ns, and its marker data as an unclosed JSON object."""
 
     stack: int
     name: int
@@ -26,9 +26,10 @@ class OpenCall:
 
 
 class Thread:
-    """A thread while its calls begin and end, in the order of time.
+    """A thread whose calls begin and end in time order.
 
-    `began` is when its capture did, in ns since the profile began. A call that had not returned has a marker without an
+    `began` is the start of its capture, in ns since the profile began. A call that had not returned has a marker
+    without an
     end, and no time.
     """
 
@@ -36,24 +37,24 @@ class Thread:
         self.row = row
         self._began = began
         self._open: list[OpenCall] = []
-        self._told = 0  # up to when samples tell, in ns since the capture began
+        self._told = 0  # end of the last sample, in ns since the capture began
         self._samples = {name: Column(shelf) for name in ("stack", "time", "weight")}
         self._markers = {name: Column(shelf) for name in ("name", "startTime", "endTime", "phase", "category", "data")}
 
     def begin(self, call: OpenCall) -> None:
-        """A call begins inside the one that goes on."""
+        """Begin a call inside the running one."""
         self._pass(call.start)
         self._open.append(call)
         if not call.returns:
             self._mark(call, None)
 
     def end(self, time: int) -> None:
-        """The innermost call ends."""
+        """End the innermost call."""
         self._pass(time)
         self._mark(self._open.pop(), time)
 
     def _pass(self, time: int) -> None:
-        """Weigh what went on until a time."""
+        """Add a sample for the innermost call up to a time."""
         if time > self._told:
             call = self._open[-1] if self._open else None
             self._samples["stack"].add(str(call.stack) if call is not None else "null")
@@ -74,8 +75,8 @@ class Thread:
         return milliseconds(self._began + time)
 
     def write(self, file: IO[bytes], command: str, pid: str) -> None:
-        """Write the thread of the process with this command line."""
-        self._pass(self._told + 1)  # nothing goes on after the last call
+        """Write the thread, with its process's command line and id."""
+        self._pass(self._told + 1)  # end the last sample: no call runs after it
         known = {
             "processType": "default",
             "processName": command,
@@ -97,7 +98,7 @@ class Thread:
 
 
 def milliseconds(nanoseconds: int) -> str:
-    """A time as JSON, to the nanosecond."""
+    """Return a time in milliseconds as JSON, exact to the nanosecond."""
     return f"{nanoseconds // 1_000_000}.{nanoseconds % 1_000_000:06}"
 
 

@@ -1,6 +1,6 @@
-"""The formats by their names, each in a module of its own with `write(content, file, weight)`.
+"""The formats by name, each in its own module with `write(content, file, weight)`.
 
-One of several tables has `write(content, files)`.
+A format with several tables has `write(content, files)`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its module, what reads it, and whether what it has is weighed.
+    """A format: its module, its readers, and whether its values have a weight.
 
-    One with `tables` is a folder with a file for each, and takes these by their names in place of a file.
+    A format with `tables` is a folder with one file per table. Its `write` gets the files by table name.
     """
 
     module: str
@@ -23,7 +23,7 @@ class Format:
     tables: tuple[str, ...] = ()
 
     def writer(self) -> Callable[..., None]:
-        """What writes it. Raises FramedexError where it needs a library that is not installed."""
+        """Return the format's `write` function. Raises FramedexError if a required library is not installed."""
         write: Callable[..., None]
         write = importlib.import_module(f"framedex.export.{self.module}").write
         return write

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write all calls; nothing of them is weighed."""
+    """Write all calls; `weight` is ignored."""
     for record in records(content):
         values = json.dumps({name: value for name, value in record.items() if name not in ("arguments", "objects")})
-        # These two are JSON as they come.
+        # These two are JSON already.
         nested = f', "arguments": {record["arguments"]}, "objects": {record["objects"]}}}\n'
         file.write((values.removesuffix("}") + nested).encode())

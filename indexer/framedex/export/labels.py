@@ -1,4 +1,4 @@
-"""What is said of a sample beside its stack: the function, the thread, the device and shape, and the user's line."""
+"""Labels of a sample: function, thread, device, shape, and the user's line."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class Labels:
-    """The labels of samples, those without a value left out."""
+    """Returns the labels of samples; empty labels are left out."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
         self._devices = content.calls.devices()
 
     def of(self, capture: int, arguments: str) -> tuple[str, str]:
-        """The device and the shape that the JSON of a call's arguments tells, empty where it tells none."""
+        """Parse the JSON of a call's arguments; return device and shape, each empty if unknown."""
         values = _object(arguments)
         return self._device(capture, values), array_type(values) or _of_handler(values)
 
     def _device(self, capture: int, values: dict[str, Any]) -> str:
         number = values.get("device")
         if isinstance(number, int):
-            return str(number)  # the mock's own functions tell it so
+            return str(number)  # functions of the mock pass the device as a number
         named = (self._devices.get((capture, value)) for value in values.values() if isinstance(value, str))
         return next(filter(None, named), "")
 
     def told(self, sample: Sample) -> dict[str, str]:
-        """All labels of a sample, by their keys."""
+        """Return all labels of a sample by key."""
         kind, thread, line = sample.kind, self._content.thread(sample.kind.thread), self._content.line(sample.kind)
         device, shape = sample.label
         told = {
@@ -52,12 +52,12 @@ class Labels:
 
 
 def line_text(line: PythonLine) -> str:
-    """A line of the program in few words: `train.py:12`."""
+    """Return a short name of a source line: `train.py:12`."""
     return f"{PurePosixPath(line.location.path).name}:{line.location.line}"
 
 
 def _of_handler(values: dict[str, Any]) -> str:
-    """The arrays that the handler of an FFI target is given."""
+    """Return the arrays passed to the handler of an FFI target."""
     given = values.get("arguments")
     return given if isinstance(given, str) else ""
 
@@ -66,5 +66,5 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError:
-        return {}  # of a damaged capture
+        return {}  # damaged capture
     return value if isinstance(value, dict) else {}

@@ -1,8 +1,7 @@
-"""Profiles of OpenTelemetry: a message `ProfilesData` as it is sent (OTLP), of the package `profiles.v1development`
-(https://github.com/open-telemetry/opentelemetry-proto), whose field numbers stand here and in `otlp_dictionary.py`.
+"""OpenTelemetry profiles: a message `ProfilesData` of the package `profiles.v1development`, as sent by OTLP.
 
-Each capture is a resource with a profile for each weight. A sample are the calls of one kind, with one device and
-shape.
+https://github.com/open-telemetry/opentelemetry-proto defines the field numbers used here and in `otlp_dictionary.py`.
+Each capture is a resource with one profile per weight. A sample has the calls of one kind, with one device and shape.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SCOPE = message(1, text(1, "framedex") + text(2, VERSION))
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write the profiles, those of the given weight before the others."""
+    """Write the profiles, those of the given weight first."""
     dictionary = Dictionary(content)
     labels = Labels(content)
     told: dict[tuple[int, Weight], bytearray] = {}
@@ -49,13 +48,13 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 
 
 def _sample(dictionary: Dictionary, sample: Sample, steps: tuple[int, ...], labels: dict[str, str]) -> bytes:
-    """A sample but for its value."""
+    """Return a sample without its value."""
     attributes = [dictionary.attribute(key, value) for key, value in labels.items()]
     return integer(1, dictionary.stack(steps)) + packed(2, attributes)
 
 
 def _resource(content: Content, capture: CaptureRow) -> bytes:
-    """The process that was recorded, by the names that OpenTelemetry has for what is known of it."""
+    """Return the recorded process as a resource, with OpenTelemetry's attribute names."""
     metadata = content.metadata[capture.id]
     told = {
         "service.name": words.command_short(capture.command),

@@ -1,6 +1,6 @@
-"""What profiles of OpenTelemetry refer to by numbers: texts, attributes, stacks, functions and binaries.
+"""The dictionary of OpenTelemetry profiles: texts, attributes, stacks, functions and binaries, referenced by number.
 
-The first entry of each table is empty, so that 0 says that there is none.
+The first entry of each table is empty, so that 0 means none.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ _MAPPINGS, _LOCATIONS, _FUNCTIONS, _LINKS, _TEXTS, _ATTRIBUTES, _STACKS = range(
 
 
 class Dictionary:
-    """Gives numbers, and is written once all are given."""
+    """Assigns numbers; it is written after all samples."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
         self._texts = {"": 0}
         self._attributes: dict[tuple[str, str], int] = {}
         self._stacks: dict[tuple[int, ...], int] = {}
-        self._locations: dict[int, int] = {}  # by the number of the step
+        self._locations: dict[int, int] = {}  # by step number
         self._functions: dict[tuple[str, str, str, int], int] = {}
         self._mappings: dict[BinaryId, int] = {}
-        self._limits: dict[BinaryId, int] = {}  # an address after those that are known of each
+        self._limits: dict[BinaryId, int] = {}  # end of the known address range of each binary
 
     def text(self, value: str) -> int:
-        """The number of a text."""
+        """Return the number of a text."""
         return self._texts.setdefault(value, len(self._texts))
 
     def attribute(self, key: str, value: str) -> int:
-        """The number of an attribute that is a text."""
+        """Return the number of an attribute with a text value."""
         return _numbered(self._attributes, (key, value))
 
     def stack(self, steps: tuple[int, ...]) -> int:
-        """The number of a stack, told by its steps, outermost first."""
+        """Return the number of a stack, given by its steps, outermost first."""
         return _numbered(self._stacks, steps)
 
     def message(self) -> bytes:
-        """The tables: each after those that refer to it."""
+        """Return the tables; each is built before the tables that it refers to, which it may extend."""
         stacks = [packed(1, [self._location(step) for step in reversed(steps)]) for steps in self._stacks]
         locations = [self._told_location(number, self._content.step(number)) for number in self._locations]
         functions = [self._told_function(*function) for function in self._functions]
@@ -93,7 +93,7 @@ class Dictionary:
 
 
 def _htlhash(binary: BinaryId) -> str:
-    """The hash of a binary; empty where the file that was recorded is not here any more."""
+    """Return the hash of a binary; empty if the recorded file is missing or was replaced."""
     path = Path(binary.path)
     try:
         return htlhash(path) if binary.fingerprint and fingerprint_of(path) == binary.fingerprint else ""
@@ -102,5 +102,5 @@ def _htlhash(binary: BinaryId) -> str:
 
 
 def _numbered(table: dict[_Key, int], key: _Key) -> int:
-    """The number of what is in a table, of which 0 is empty."""
+    """Return the number of an entry, added if new; 0 is the empty entry."""
     return table.setdefault(key, len(table) + 1)

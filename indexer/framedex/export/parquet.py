@@ -1,7 +1,7 @@
 """Parquet: `calls.parquet`, `stacks.parquet` and `frames.parquet` in a folder, as tables that can be joined.
 
-A call has the number of its stack, a stack its frames by their numbers, outermost first, and a frame its function,
-place and binary. Needs pyarrow.
+A call has the number of its stack. A stack has the numbers of its frames, outermost first. A frame has its function,
+location and binary. Requires pyarrow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from framedex.export.content import Content
 
-_AT_ONCE = 20_000  # rows of a group
+_AT_ONCE = 20_000  # rows per row group
 _WHOLE = {"id", "capture", "tid", "start", "duration", "error", "parent", "stack", "line", "offset", "first_line"}
 
 
@@ -52,7 +52,7 @@ def _write(file: IO[bytes], rows: Iterator[dict[str, Any]]) -> None:
 
 
 def _type(name: str, value: Any) -> Any:
-    """The type of a column, by its name where values may be missing."""
+    """Return the type of a column, by name if its values may be missing."""
     if isinstance(value, bool):
         return pa.bool_()
     if name == "frames":

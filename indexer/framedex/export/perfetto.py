@@ -1,10 +1,10 @@
-"""A trace of Perfetto (https://perfetto.dev/docs/reference/trace-packet-proto): threads with their nested calls.
+"""Perfetto trace (https://perfetto.dev/docs/reference/trace-packet-proto): threads with nested calls.
 
-A slice has the line of the program and the function as its name, its merged stack, and its arguments. What a thread had
-made on another is an instant there, with a flow to the call. What devices had in use are counters. Times are of the
-wall clock. Stacks are there twice: as callstacks, which Perfetto has with track events since version 53, and as a text
-among the arguments, which any version shows. Names and texts are interned, and packets compressed: stacks differ in
-a few lines.
+A slice has the program's line and the function as its name, its merged stack, and its arguments. If another thread
+dispatched a call, that thread has an instant with a flow to the call. Device memory in use appears as counters. Times
+are wall-clock times. Stacks appear twice. Callstacks on track events require Perfetto 53 or later; a text among the
+arguments works in any version. Names and texts are interned and packets compressed, because stacks differ only in a few
+lines.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from framedex.export.weights import Weight
     from framedex.model.exported import KindRow, LinkRow
 
-# Of TracePacket, TrackEvent and DebugAnnotation.
+# Field numbers of TracePacket, TrackEvent and DebugAnnotation.
 _PACKET, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS, _DESCRIPTOR, _FIRST = 1, 8, 10, 11, 12, 13, 60, 87
 _COMPRESSED = 50
 _CATEGORY, _ANNOTATION, _TYPE, _NAME, _TRACK, _COUNTED, _FLOW, _FLOW_END, _STACK = 3, 4, 9, 10, 11, 30, 47, 48, 56
 _BEGINS, _ENDS, _INSTANT, _COUNTER = 1, 2, 3, 4
 _CLEARED, _NEEDED = 1, 2
 _MOST_TOGETHER = 1 << 20
-"""Bytes of packets that are compressed together."""
+"""Size of packets compressed together, in bytes."""
 _IS_SEQUENCE, _IS_NEEDED = integer(_SEQUENCE, 1), integer(_FLAGS, _NEEDED)
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write the trace; nothing of it is weighed."""
+    """Write the trace; `weight` is ignored."""
     trace = _Trace(content, file)
     trace.begin()
     trace.write_counters()
@@ -49,7 +49,7 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 
 
 class _Trace:
-    """A trace while packets are added to it. What they refer to comes in the packet that refers to it first."""
+    """A trace under construction. Interned data is in the first packet that refers to it."""
 
     def __init__(self, content: Content, file: IO[bytes]) -> None:
         self._content = content
@@ -69,14 +69,14 @@ class _Trace:
             self._packet(message(_DESCRIPTOR, descriptor))
 
     def write_counters(self) -> None:
-        """Write what was in use on devices over time."""
+        """Write the device memory in use over time."""
         for device in self._content.memory:
             track = integer(_TRACK, self._tracks.of_device(device)) + integer(_TYPE, _COUNTER)
             for time, used in device.over_time:
                 self._event(device.capture, time, track + integer(_COUNTED, used))
 
     def write_calls(self) -> None:
-        """Write the calls as they begin and end, and what had them made."""
+        """Write the begin and end of calls in time order, with flows from dispatching threads."""
         links = _Links(self._content.calls.links())
         for event in spans(self._content.calls):
             if isinstance(event, End):
@@ -100,7 +100,7 @@ class _Trace:
         self._event(capture, event.time, told)
 
     def _dispatched(self, event: Begin, link: LinkRow) -> bytes:
-        """The end of a flow, of which the beginning is written: an instant on the thread that had the call made."""
+        """Write an instant with the start of a flow on the dispatching thread; return the end of the flow."""
         flow = event.call << 16 | link.thread & 0xFFFF
         line = self._content.line_of_node(link.node)
         name = f"{line_text(line)} {line.function}" if line is not None else "has a call made"
@@ -112,7 +112,7 @@ class _Trace:
         return fixed64(_FLOW_END, flow)
 
     def _of_kind(self, kind: KindRow) -> bytes:
-        """What the slices of all calls of a kind have."""
+        """Return the fields shared by the slices of all calls of a kind."""
         line = self._content.line(kind)
         name = kind.function if line is None else f"{line_text(line)} {kind.function}"
         event = integer(_TYPE, _BEGINS) + integer(_TRACK, self._tracks.of_thread(kind.thread))
@@ -134,14 +134,14 @@ class _Trace:
         try:
             values = json.loads(arguments)
         except (ValueError, RecursionError):
-            values = arguments  # of a damaged capture
+            values = arguments  # a damaged capture
         return self._told("arguments", values) if values else b""
 
     def _told(self, name: str, value: Any) -> bytes:
         return message(_ANNOTATION, integer(1, self._interned.annotation(name)) + self._value(value))
 
     def _value(self, value: Any) -> bytes:
-        """The fields of an annotation that hold a value of JSON."""
+        """Return the annotation fields that hold a JSON value."""
         if isinstance(value, bool):
             return integer(2, value)
         if isinstance(value, int):
@@ -166,20 +166,20 @@ class _Trace:
             self.flush()
 
     def flush(self) -> None:
-        """Write the packets since the last time."""
+        """Write the packets since the last flush."""
         self._file.write(message(_PACKET, message(_COMPRESSED, zlib.compress(self._packets))))
         self._packets.clear()
 
 
 class _Links:
-    """The links of calls, which come in the order of calls."""
+    """The links of calls, in call order."""
 
     def __init__(self, links: Iterator[LinkRow]) -> None:
         self._links = links
         self._next = next(links, None)
 
     def of(self, call: int) -> list[LinkRow]:
-        """Those of a call, later than the one before."""
+        """Return the links of a call; calls must come in ascending order."""
         found = []
         while self._next is not None and self._next.call <= call:
             if self._next.call == call:

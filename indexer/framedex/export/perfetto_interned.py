@@ -1,4 +1,4 @@
-"""What packets of a Perfetto trace refer to by numbers: names, frames and stacks, each told once."""
+"""Interned data of a Perfetto trace: names, frames and stacks, each written once and referenced by number."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from framedex.export.protobuf import integer, message, text
 if TYPE_CHECKING:
     from framedex.export.content import Content, Step
 
-# Of InternedData.
+# Field numbers of InternedData.
 _CATEGORIES, _NAMES, _ANNOTATIONS, _FUNCTIONS, _FRAMES, _STACKS = 1, 2, 3, 5, 6, 7
 _PATHS, _SOURCES, _MAPPINGS, _TEXTS = 17, 18, 19, 29
 
 
 class Interned:
-    """Gives numbers, and tells what is new under them."""
+    """Assigns numbers, and returns new entries once."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -26,7 +26,7 @@ class Interned:
         self._new = bytearray()
 
     def news(self) -> bytes:
-        """What was given a number since it was asked for the last time, as `InternedData`."""
+        """Return the entries added since the last call, as `InternedData`."""
         if not self._new:
             return b""
         told = bytes(self._new)
@@ -34,23 +34,23 @@ class Interned:
         return told
 
     def name(self, name: str) -> int:
-        """The number of an event's name."""
+        """Return the number of an event name."""
         return self._number(_NAMES, name)
 
     def category(self, name: str) -> int:
-        """The number of a category."""
+        """Return the number of a category."""
         return self._number(_CATEGORIES, name)
 
     def annotation(self, name: str) -> int:
-        """The number of an annotation's name."""
+        """Return the number of an annotation name."""
         return self._number(_ANNOTATIONS, name)
 
     def text(self, value: str) -> int:
-        """The number of an annotation that is a text."""
+        """Return the number of an annotation's text value."""
         return self._number(_TEXTS, value)
 
     def stack(self, steps: tuple[int, ...]) -> int:
-        """The number of a stack, told by its steps, outermost first."""
+        """Return the number of a stack, given by its steps, outermost first."""
         if steps not in self._stacks:
             frames = [self._frame(number) for number in steps]
             self._stacks[steps] = len(self._stacks) + 1
@@ -69,7 +69,7 @@ class Interned:
         return self._frames[number]
 
     def _mapping(self, step: Step) -> int:
-        """The binary that a frame is in; of Python code its file, since there is no frame without one."""
+        """Return the mapping of a frame: its binary, or the file of Python code, because every frame needs one."""
         path = step.module or step.path
         if path not in self._mappings:
             self._mappings[path] = len(self._mappings) + 1

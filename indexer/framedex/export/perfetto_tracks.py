@@ -17,7 +17,7 @@ _BYTES = 3  # CounterDescriptor.Unit.UNIT_SIZE_BYTES
 
 
 class Tracks:
-    """Gives tracks their numbers."""
+    """Assigns numbers to tracks."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -28,15 +28,15 @@ class Tracks:
         self._devices = {_key(device): number for number, device in enumerate(content.memory, first)}
 
     def of_thread(self, thread: int) -> int:
-        """The track of a thread."""
+        """Return the track of a thread."""
         return self._threads[thread]
 
     def of_device(self, device: DeviceMemory) -> int:
-        """The track of what a device has in use."""
+        """Return the track of a device's memory in use."""
         return self._devices[_key(device)]
 
     def descriptors(self) -> Iterator[bytes]:
-        """All tracks, as `TrackDescriptor`."""
+        """Yield all tracks, as `TrackDescriptor`."""
         pids = self._pids()
         for capture in self._content.captures:
             process = integer(1, pids[capture.id]) + text(6, _name(capture)) + text(2, capture.command)
@@ -46,7 +46,7 @@ class Tracks:
             if thread.capture not in pids:
                 continue
             told = integer(1, self._threads[thread.id]) + integer(5, self._processes[thread.capture])
-            if (thread.capture, thread.tid) in seen:  # the id of a thread that had ended was given to this one
+            if (thread.capture, thread.tid) in seen:  # the system reused the id of a thread that had ended
                 yield told + text(2, thread.label)
             else:
                 seen.add((thread.capture, thread.tid))
@@ -57,7 +57,7 @@ class Tracks:
             yield told + text(2, f"memory in use, device {device.device}") + message(8, integer(3, _BYTES))
 
     def _pids(self) -> dict[int, int]:
-        """The process of each capture: as it was recorded, unless several have one of that number."""
+        """Return the process id of each capture: the recorded one, unless several captures have the same."""
         told = {capture: self._content.metadata[capture].pid or 0 for capture in self._processes}
         times = Counter(told.values())
         return {capture: pid if times[pid] == 1 else (1 << 22) + capture for capture, pid in told.items()}

@@ -1,7 +1,7 @@
-"""The format of pprof: a gzipped message `perftools.profiles.Profile`
-(https://github.com/google/pprof/blob/main/proto/profile.proto), whose field numbers stand here.
+"""pprof format: a gzipped message `perftools.profiles.Profile`.
 
-A sample are the calls of one kind, with one device and shape, weighed by count, time and bytes.
+https://github.com/google/pprof/blob/main/proto/profile.proto defines the field numbers. A sample has the calls of one
+kind, with one device and shape, weighted by count, time and bytes.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from framedex.export.weights import Sample
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
-_GZIP = 31  # what tells zlib to write a header and an end of gzip
+_GZIP = 31  # makes zlib write a gzip header and trailer
 _TIME, _DURATION, _COMMENT, _DEFAULT = 9, 10, 13, 14
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write a profile that shows the given weight unless another one is asked for."""
+    """Write a profile whose default sample type is the given weight."""
     out = _Compressed(file)
     _Profile(content, out).write(weight)
     out.end()
 
 
 class _Compressed:
-    """Takes bytes for a file that is compressed as gzip does it; one that breaks off leaves nothing to be written."""
+    """Writes gzip-compressed data to a file; an interrupted export has no trailer."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._stream = zlib.compressobj(wbits=_GZIP)
 
     def write(self, data: bytes) -> None:
-        """Write bytes."""
+        """Compress and write bytes."""
         self._file.write(self._stream.compress(data))
 
     def end(self) -> None:
-        """Write what is still to be written."""
+        """Write the remaining data and the trailer."""
         self._file.write(self._stream.flush())
 
 
 class _Profile:
-    """Samples are written as they come; what they refer to follows once all of it is known."""
+    """Writes samples as they come; the tables that they refer to follow at the end."""
 
     def __init__(self, content: Content, out: _Compressed) -> None:
         self._content = content
@@ -80,7 +80,7 @@ class _Profile:
             self._out.write(text(_STRING, string))
 
     def _sample(self, sample: Sample, labels: Labels) -> bytes:
-        steps = reversed(self._content.steps(sample.kind))  # the innermost comes first
+        steps = reversed(self._content.steps(sample.kind))  # innermost first
         locations = [self._locations.setdefault(number, len(self._locations) + 1) for number in steps]
         told = b"".join(
             message(3, self._string(1, key) + self._string(2, value)) for key, value in labels.told(sample).items()
@@ -103,4 +103,4 @@ class _Profile:
         return self._strings.setdefault(value, len(self._strings))
 
 
-_NAMED = b"".join(integer(number, 1) for number in (7, 8, 9, 10))  # it has functions, files, lines, inlined frames
+_NAMED = b"".join(integer(number, 1) for number in (7, 8, 9, 10))  # has functions, files, lines, inlined frames

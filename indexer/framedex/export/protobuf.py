@@ -1,6 +1,6 @@
-"""Messages of protocol buffers as bytes, field by field: https://protobuf.dev/programming-guides/encoding
+"""Encoder for protocol buffers, field by field: https://protobuf.dev/programming-guides/encoding
 
-`framedex_native` has a reader of them, too; it is not installed where there is no native part, and exports need none.
+`framedex_native` has a decoder, but exports must work without the native extension.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _FIXED64, _LENGTH_DELIMITED = 1, 2
 
 
 def varint(value: int) -> bytes:
-    """An integer of 64 bits; a negative one by its two's complement."""
+    """Encode a 64-bit integer; a negative one as its two's complement."""
     if 0 <= value < 0x80:
         return _SHORT[value]
     if 0 <= value < 0x4000:
@@ -29,34 +29,34 @@ def varint(value: int) -> bytes:
 
 
 _KEYS = [varint(key) for key in range(1 << 10)]
-"""What fields begin with: their number, and in three bits their type."""
+"""Field tags: the field number, and the wire type in the low three bits."""
 
 
 def integer(number: int, value: int) -> bytes:
-    """A field that is an integer."""
+    """Return a varint field."""
     return _KEYS[number << 3] + varint(value)
 
 
 def fixed64(number: int, value: int) -> bytes:
-    """A field that is an integer of 64 bits as it stands."""
+    """Return a fixed 64-bit integer field."""
     return _KEYS[number << 3 | _FIXED64] + (value % _WORD).to_bytes(8, "little")
 
 
 def packed(number: int, values: Iterable[int]) -> bytes:
-    """A field that is repeated integers."""
+    """Return a packed repeated integer field."""
     return message(number, b"".join(map(varint, values)))
 
 
 def message(number: int, content: bytes) -> bytes:
-    """A field that is a message, or bytes."""
+    """Return a length-delimited field: a message or bytes."""
     return _KEYS[number << 3 | _LENGTH_DELIMITED] + varint(len(content)) + content
 
 
 def text(number: int, value: str) -> bytes:
-    """A field that is a text: what is no UTF-8 in it is written as the index has it."""
+    """Return a string field; text that is not valid UTF-8 is escaped with backslashes."""
     return message(number, value.encode("utf-8", "backslashreplace"))
 
 
 def double(number: int, value: float) -> bytes:
-    """A field that is a number of floating point."""
+    """Return a double field."""
     return _KEYS[number << 3 | _FIXED64] + struct.pack("<d", value)

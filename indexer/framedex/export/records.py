@@ -1,4 +1,4 @@
-"""Calls as records of one level, the columns of tables: of CSV, JSON lines and Parquet."""
+"""Calls as flat records, the rows of CSV, JSON lines and Parquet tables."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.objects import ObjectNames
     from framedex.model import CallRow, PythonLine
 
-_AT_ONCE = 5_000  # calls whose objects are named at once
+_AT_ONCE = 5_000  # calls per batch of object names
 
 COLUMNS = (
     *("id", "capture", "function", "boundary", "thread", "tid", "start", "duration", "error", "error_name", "parent"),
     *("stack", "line_function", "line_path", "line", "line_url", "line_link", "arguments", "objects"),
 )
-"""`start` is in ns since the capture began, `duration` in ns, None of calls that had not returned. `line_...` is of the
-line of Python that led to the call; `line_link` says how it is known where it is not on the call's own stack."""
+"""`start` is in ns since the capture began; `duration` is in ns, None if the call had not returned.
+
+`line_...` is the Python line that led to the call. `line_link` says how that line was found if it is not on the call's
+own stack.
+"""
 
 
 def records(content: Content) -> Iterator[dict[str, Any]]:
-    """The calls that pass, by capture and start; `arguments` and `objects` as JSON."""
+    """Yield the calls that pass the filter, by capture and start; `arguments` and `objects` as JSON."""
     calls = content.index.calls
     found = content.calls.each()
     while some := list(islice(found, _AT_ONCE)):

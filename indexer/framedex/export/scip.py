@@ -1,8 +1,8 @@
-"""SCIP (https://github.com/scip-code/scip, `scip.proto`, whose field numbers stand here): what static tools read.
+"""SCIP index for static tools (https://github.com/scip-code/scip, `scip.proto` defines the field numbers).
 
-The documents are the files below the current folder. A line that was on a stack refers to the function that was called
-there, the line of the program to the function of the boundary, each with how often and how long; functions elsewhere
-are external symbols. Frames of the interpreter and of glue code are passed over.
+The documents are the files below the current folder. A line on a stack refers to the function called there. The
+program's line refers to the boundary function. Each reference has the number of calls and their duration. Functions
+outside the folder are external symbols. Interpreter and glue frames are skipped.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from framedex.model.exported import Weights
 
 _METADATA, _DOCUMENT, _EXTERNAL = 1, 2, 3
-_UTF8 = 1  # of TextEncoding, and of PositionEncoding: columns count bytes
+_UTF8 = 1  # value in TextEncoding and PositionEncoding: columns count bytes
 _DEFINITION = 1
-_FUNCTION = 17  # of SymbolInformation.Kind
+_FUNCTION = 17  # value in SymbolInformation.Kind
 _LANGUAGES = {".py": "Python", ".c": "C", ".h": "CPP", ".cc": "CPP", ".cpp": "CPP", ".hpp": "CPP", ".inc": "CPP"}
-_MOST_CALLERS = 10  # that are told of a function
+_MOST_CALLERS = 10  # maximum number of callers listed for a function
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write the index. Raises FramedexError where no file below the current folder was on a stack."""
+    """Write the index. Raises FramedexError if no stack has a file below the current folder."""
     root = Path.cwd()
     calls = Calls(content, root)
     documents = calls.documents()
@@ -51,7 +51,7 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 
 
 def _document(calls: Calls, path: str, sites: list[Site]) -> bytes:
-    """The occurrences in a file, and the symbols that are defined there."""
+    """Return the occurrences in a file and the symbols defined in it."""
     ranges = Ranges(Path(path))
     functions = calls.functions(path)
     told = b""
@@ -70,7 +70,7 @@ def _occurrence(calls: Calls, ranges: Ranges, line: int, function: Function) -> 
 
 
 def _symbol(calls: Calls, function: Function) -> bytes:
-    """What is said of a function: from where it was called, and what its lines led to."""
+    """Return the symbol information of a function: its callers, and the boundary functions that its lines led to."""
     callers = sorted(calls.callers(function).items(), key=lambda item: -item[1].calls)
     lines = [f"- `{site.path}:{site.line}` (`{site.within}`): {_amount(of)}" for site, of in callers if site.path]
     said = "\n".join(("Called at run time from:", "", *lines[:_MOST_CALLERS]))
@@ -84,5 +84,5 @@ def _symbol(calls: Calls, function: Function) -> bytes:
 
 
 def _amount(weights: Weights) -> str:
-    """How many calls of the boundary went that way, and how long they took, none made inside another counted twice."""
+    """Return the number of boundary calls and their total time as text; nested calls do not count twice."""
     return f"{words.count(weights.calls, 'call')} of the runtime, {words.duration(max(weights.time, 0))}"

@@ -1,4 +1,4 @@
-"""Which line had which function called, by the recorded stacks: what SCIP is made of."""
+"""Call edges from lines to functions in the recorded stacks, for SCIP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIMPLE = re.compile(r"[A-Za-z0-9_+$-]+")
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function: its name, and where it begins; where that is not known, its binary or its boundary, and line 0."""
+    """A function: its name and first line. If that is unknown, `path` is its binary or boundary, and `line` is 0."""
 
     name: str
     path: str
@@ -30,7 +30,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A line of a file; `within` is the function that it is in."""
+    """A line of a file; `within` is the function that contains it."""
 
     path: str
     line: int
@@ -38,7 +38,7 @@ class Site:
 
 
 class Calls:
-    """The calls between functions on all stacks. `root` is the folder whose files are looked at."""
+    """The calls between functions on all stacks. `root` is the folder of the documents."""
 
     def __init__(self, content: Content, root: Path) -> None:
         self._content = content
@@ -52,7 +52,7 @@ class Calls:
             self._take(sample)
 
     def documents(self) -> dict[str, list[Site]]:
-        """The files below the folder that stacks have been in, with the lines of calls, or where functions begin."""
+        """Return the files below the folder that are on stacks or define functions, each with its call sites."""
         found: dict[str, list[Site]] = {}
         for site in self._sites:
             if self._is_inside(site.path):
@@ -63,7 +63,7 @@ class Calls:
         return found
 
     def functions(self, path: str | None) -> list[Function]:
-        """The functions that begin in a file, or, of None, in none that is below the folder."""
+        """Return the functions defined in a file; for None, those defined in no file below the folder."""
         return [
             function
             for function in self._functions
@@ -71,33 +71,33 @@ class Calls:
         ]
 
     def called(self, site: Site) -> dict[Function, Weights]:
-        """What was called on a line, and how much of it."""
+        """Return the functions called on a line, with their weights."""
         return self._sites[site]
 
     def callers(self, function: Function) -> dict[Site, Weights]:
-        """The lines that called a function, and how much of it."""
+        """Return the lines that called a function, with their weights."""
         return self._callers.get(function, {})
 
     def led_to(self, function: Function) -> set[Function]:
-        """The functions of the boundary that were called by a line of this function of the program."""
+        """Return the boundary functions called by program lines in this function."""
         return self._led_to.get(function, set())
 
     def symbol(self, function: Function) -> str:
-        """The symbol of a function: its name with its file and line, which tell it from others of that name."""
+        """Return the SCIP symbol of a function: its name, and its file and line to make it unique."""
         path = PurePosixPath(function.path)
         file = path.relative_to(self._root).as_posix() if self._begins_inside(function) else function.path
         line = str(function.line) if function.line else ""
         return f"framedex . . . {_escaped(file)}/{_escaped(function.name)}({line})."
 
     def _begins_inside(self, function: Function) -> bool:
-        """Whether it is known to begin in a file below the folder; what has no line there is known by its binary."""
+        """Return whether the function's first line is known and its file is below the folder."""
         return function.line > 0 and self._is_inside(function.path)
 
     def _is_inside(self, path: str) -> bool:
         return PurePosixPath(path).is_relative_to(self._root)
 
     def _take(self, sample: Sample) -> None:
-        """Count what the stack of some calls has: a line that is on it more than once counts once."""
+        """Count the edges of a sample's stack; a line that appears more than once counts once."""
         kind = sample.kind
         steps = [self._content.step(number) for number in self._content.steps(kind)]
         boundary = Function(kind.function, kind.boundary, 0)
@@ -130,5 +130,5 @@ def _site(step: Step) -> Site:
 
 
 def _escaped(name: str) -> str:
-    """A name as symbols have it: `a b` in backquotes, which are doubled inside."""
+    """Return a name escaped for a symbol: in backquotes, which are doubled inside, unless it is a simple identifier."""
     return name if _SIMPLE.fullmatch(name) else "`" + name.replace("`", "``") + "`"

@@ -1,4 +1,4 @@
-"""Where on a line a function is named, for formats that have columns."""
+"""Columns of function names on a line, for formats that have columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LAST_NAME = re.compile(r"([A-Za-z_]\w*)(?:<.*>)?$", re.DOTALL)
 
 
 class Ranges:
-    """The lines of a file, as it is here now; of one that cannot be read they are empty."""
+    """The current lines of a file; empty if it is unreadable."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -20,7 +20,7 @@ class Ranges:
             self._lines = []
 
     def of(self, line: int, name: str) -> tuple[int, int]:
-        """The columns, in bytes from 0, at which the name of a function begins and ends; else of all that is there."""
+        """Return the columns of a function's name (bytes from 0, end exclusive), else those of the line's text."""
         text = self._lines[line - 1] if 0 < line <= len(self._lines) else b""
         last = _LAST_NAME.search(name)
         found = re.search(rb"\b%b\b" % last[1].encode(), text) if last is not None else None

@@ -1,4 +1,4 @@
-"""The calls of threads as they begin and end, in order of time: what viewers with a time line are given."""
+"""Begin and end events of calls in time order, for viewers with a timeline."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.exported import Exported
     from framedex.model.exported import KindRow
 
-_AT_ONCE = 5_000  # calls
+_AT_ONCE = 5_000  # calls per batch
 
-_NEVER = 1 << 63  # when a call ends that had not returned when the recording ended
+_NEVER = 1 << 63  # end of a call that had not returned when the recording ended
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """A call that begins; times in ns since its capture began, `arguments` as JSON."""
+    """The begin of a call; `time` is in ns since its capture began, `arguments` are JSON."""
 
     call: int
     kind: KindRow
@@ -28,18 +28,18 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The call that began last on a thread, and has not ended, ends."""
+    """The end of the innermost running call of a thread."""
 
     thread: int
     time: int
 
 
 def spans(calls: Exported) -> Iterator[Begin | End]:
-    """Begins and ends of calls: those of a thread in order, and one call inside another.
+    """Yield the begin and end events of calls, ordered and properly nested within each thread.
 
-    What had not returned has no end. A call ends no later than the one that it was made in, whatever clocks say.
+    A call that had not returned has no end. A nested call ends no later than its parent, even if the clocks disagree.
     """
-    open_calls: dict[int, list[tuple[int, int]]] = {}  # by thread: the calls that go on, and when they end
+    open_calls: dict[int, list[tuple[int, int]]] = {}  # by thread: running calls with their ends
     rows = calls.rows()
     while some := list(islice(rows, _AT_ONCE)):
         texts = calls.texts(arguments for *_, arguments in some)

@@ -1,4 +1,4 @@
-"""What speedscope reads (https://www.speedscope.app/file-format-schema.json): sampled profiles of each thread."""
+"""speedscope format (https://www.speedscope.app/file-format-schema.json): sampled profiles of each thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNITS = {Weight.TIME: "nanoseconds", Weight.CALLS: "none", Weight.BYTES: "bytes
 
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
-    """Write one profile for each thread and weight that has some; the given weight comes first."""
+    """Write one profile per thread and weight with a nonzero total; the given weight comes first."""
     threads: dict[int, list[Sample]] = {}
     for sample in samples(content):
         threads.setdefault(sample.kind.thread, []).append(sample)

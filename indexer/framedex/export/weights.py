@@ -1,4 +1,4 @@
-"""The stacks of an export with what their calls come to, in the units that formats of samples have."""
+"""Weighted stacks of an export, in the units of sample formats."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
 
 class Weight(StrEnum):
-    """What a stack is weighed by."""
+    """The weight of a stack."""
 
-    TIME = "time"  # ns in its calls, without those made in them, which have stacks of their own
+    TIME = "time"  # ns in its calls, without nested calls, which have their own stacks
     CALLS = "calls"
-    BYTES = "bytes"  # of the objects that the calls created
+    BYTES = "bytes"  # size of the objects that the calls created
 
     @property
     def unit(self) -> str:
-        """The unit, as pprof has it."""
+        """The unit, in pprof's words."""
         return {Weight.TIME: "nanoseconds", Weight.CALLS: "count", Weight.BYTES: "bytes"}[self]
 
     def of(self, weights: Weights) -> int:
-        """This one of what calls come to; clocks that disagree make no time negative."""
+        """Return this weight; at least 0, even if the clocks disagree."""
         return max({Weight.TIME: weights.time, Weight.CALLS: weights.calls, Weight.BYTES: weights.bytes}[self], 0)
 
 
 def usual_weight(content: Content) -> Weight:
-    """What stacks are weighed by if nobody says: calls where none took time, as in profiles that count samples."""
+    """Return the default weight: time, or calls if no call took time, as in profiles that count samples."""
     return Weight.TIME if content.calls.took_time else Weight.CALLS
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the calls of a kind with one label come to: one in each weight, in their order."""
+    """The calls of one kind with one label, and their weights."""
 
     kind: KindRow
     label: tuple[str, ...]
@@ -45,12 +45,12 @@ class Sample:
 
     @property
     def values(self) -> list[int]:
-        """The values of all weights."""
+        """The values of all weights, in the order of `Weight`."""
         return [weight.of(self.weights) for weight in Weight]
 
 
 def samples(content: Content, labelling: Labelling | None = None) -> Iterator[Sample]:
-    """The calls by their kinds, told apart by the label of their arguments where one is given."""
+    """Yield the calls by kind and by the label of their arguments, if `labelling` is given."""
     for (kind, label), weights in content.calls.weights(labelling).items():
         if weights.calls:
             yield Sample(content.kind(kind), label, weights)

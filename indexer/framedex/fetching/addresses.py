@@ -1,7 +1,7 @@
-"""Addresses of repositories that git may be given.
+"""Repository addresses that are safe to pass to git.
 
-git runs programs for some (`ext::sh -c ...`), and takes others for options. A folder on this machine is never given to
-git as a place to fetch from: what it configures would count there. Its objects are read instead (`clones.py`).
+git runs programs for some addresses (`ext::sh -c ...`), and parses others as options. A local folder is never passed to
+git as a remote, because its configuration would take effect. Its objects are read instead (`clones.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 REMOTE = ("https", "http", "ssh", "git")
-"""The protocols by which git may talk to another machine."""
+"""The protocols that git may use to reach another machine."""
 
 _REMEDY = (
     "write https://HOST/PATH (or http, ssh, git), file:///FOLDER, or a folder that begins with /, ./, ../ or ~/,"
@@ -19,14 +19,14 @@ _REMEDY = (
 
 
 def address_problem(text: str) -> str | None:
-    """What to write in place of an address that git is not given; None where it may be."""
+    """Return the remedy for an address that must not be passed to git; None if it is safe."""
     if not text.isprintable() or " " in text or "::" in text.partition("/")[0]:
         return _REMEDY
     if is_local(text):
         return None
     try:
         parts = urlsplit(text)
-        _ = parts.port  # raises where it is none
+        _ = parts.port  # raises ValueError if malformed
     except ValueError:
         return _REMEDY
     named = (parts.hostname, parts.username or "x")
@@ -35,10 +35,10 @@ def address_problem(text: str) -> str | None:
 
 
 def is_local(text: str) -> bool:
-    """Whether an address is a folder of this machine."""
+    """Whether an address is a local folder."""
     return text.startswith(("file:///", "/", "./", "../", "~/"))
 
 
 def local_folder(address: str) -> str:
-    """The folder that a local address is: `file:///src/xla.git` is `/src/xla.git`."""
+    """Return the folder of a local address: `file:///src/xla.git` is `/src/xla.git`."""
     return unquote(urlsplit(address).path) if address.startswith("file:///") else address

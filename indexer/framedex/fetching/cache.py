@@ -1,7 +1,7 @@
 """The cache of fetched sources: `framedex/sources/COMPONENT` in the user's cache folder, shared by all projects.
 
-A component's folder has its objects (`objects.git`), a checkout for each commit, named for it, and a lock that whoever
-fetches holds. Checkouts are source folders of indexes: nothing goes by itself.
+A component's folder has its objects (`objects.git`), a checkout for each commit, named after it, and a lock held during
+a fetch. Checkouts are source folders of indexes, so nothing is removed automatically.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOCK = "lock"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a component: its checkouts, by their commits, and how many bytes all of it takes."""
+    """The cached data of a component: its checkouts, by commit, and the total size in bytes."""
 
     component: str
     checkouts: tuple[Path, ...]
@@ -37,27 +37,27 @@ class SourceCache:
 
     @classmethod
     def usual(cls) -> SourceCache:
-        """The user's. Raises FramedexError where no home is known."""
+        """Return the user's cache. Raises FramedexError if the home folder is unknown."""
         cache = user_folder("XDG_CACHE_HOME")
         if cache is None:
             raise FramedexError("There is no cache folder, because the home folder is unknown.", "Set XDG_CACHE_HOME.")
         return cls(cache / "framedex" / "sources")
 
     def checkout(self, component: str, commit: str) -> Path:
-        """Where the checkout of a commit is or will be."""
+        """Return the folder of a commit's checkout, which may not exist yet."""
         return self.folder / component / commit
 
     def store(self, component: str) -> Path:
-        """Where the objects of a component are."""
+        """Return the folder of a component's objects."""
         return self.folder / component / "objects.git"
 
     def others(self, checkout: Path, folders: list[str]) -> list[str]:
-        """Those of these folders that are other checkouts of the same component in this cache."""
+        """Return the folders that are other checkouts of the same component in this cache."""
         beside = checkout.parent
         return [each for each in folders if Path(each).parent == beside and Path(each) != checkout]
 
     def kept(self) -> list[Kept]:
-        """What there is."""
+        """Return the cached components."""
         found = []
         with suppress(OSError):
             for folder in sorted(each for each in self.folder.iterdir() if each.is_dir()):
@@ -66,19 +66,19 @@ class SourceCache:
         return found
 
     def remove(self, component: str) -> None:
-        """Take away all that is kept of a component. Raises OSError."""
+        """Delete all cached data of a component. Raises OSError."""
         folder = self.folder / component
         for inside in sorted(folder.iterdir()):
-            if inside.name != _LOCK:  # which whoever removes holds, and others may wait for
+            if inside.name != _LOCK:  # held by the caller, and others may wait for it
                 shutil.rmtree(inside) if inside.is_dir() else inside.unlink()
 
     @contextmanager
     def locked(self, component: str, waiting: Callable[[], object]) -> Iterator[int]:
-        """Hold a component's lock, and give its descriptor. `waiting` is called before another process is waited for.
+        """Hold a component's lock, and yield its descriptor. `waiting` is called before blocking on another process.
 
-        Raises FramedexError where the cache cannot be written.
+        Raises FramedexError if the cache is not writable.
         """
-        import fcntl  # Windows has none, and `framedex sources` looks at the cache there too
+        import fcntl  # missing on Windows, where `framedex sources` still reads the cache
 
         folder = self.folder / component
         try:
@@ -97,7 +97,7 @@ class SourceCache:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield lock
         finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # also for what git has started and left running
+            fcntl.flock(lock, fcntl.LOCK_UN)  # also for processes left running by git
             os.close(lock)
 
 

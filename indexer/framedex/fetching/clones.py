@@ -1,6 +1,6 @@
-"""Clones on this machine, from which objects are copied. Their configuration is not read but for where the objects are.
+"""Local clones from which objects are copied. Of their configuration only the object folder is read.
 
-What comes from them is read anew by `git index-pack`: a damaged object gets another id, and is then still missing.
+`git index-pack` checks the copied objects: a damaged object gets another id, and so is still missing.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from framedex.releases.checkout import commit_of
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """A clone in a folder, bare or with a checkout; `objects` is its folder of objects."""
+    """A clone in a folder, bare or with a checkout; `objects` is its object folder."""
 
     folder: Path
     objects: Path
 
     @classmethod
     def at(cls, folder: Path) -> Clone:
-        """The clone in a folder. Raises FramedexError where there is none."""
+        """Return the clone in a folder. Raises FramedexError if there is none."""
         git = Git(folder)
         objects = git.text("rev-parse", "--git-path", "objects")
         if objects is None:
@@ -41,11 +41,11 @@ class Clone:
 
     @property
     def address(self) -> str:
-        """The folder."""
+        """The folder of the clone."""
         return str(self.folder)
 
     def bring_commit(self, store: ObjectStore, wanted: Wanted, told: Told) -> str | None:
-        """Copy the commit with its folders; None where not all of that is in the clone."""
+        """Copy the commit with its folders; None if the clone does not have all of them."""
         commit = wanted.commit or commit_of(self.folder, f"refs/tags/{wanted.tag}")
         if commit is None or store.commit_of(commit, [self.objects]) is None:
             return None
@@ -54,7 +54,7 @@ class Clone:
         return commit
 
     def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
-        """Copy the contents that are in the clone."""
+        """Copy the file contents that the clone has."""
         absent = set(store.missing(contents, [self.objects]))
         if here := [content for content in contents if content not in absent]:
             self._copy(store, here, told)
@@ -74,7 +74,7 @@ class Clone:
 
 
 def _note_without_parents(store: ObjectStore, commit: str) -> None:
-    """Note for git that the commits before this one are not in the store, as it notes of those that it fetches so."""
+    """Record the commit in the `shallow` file of the store: its parents are not stored."""
     file = store.folder / "shallow"
     known = file.read_text().split() if file.is_file() else []
     unfinished = store.folder / "shallow.tmp"

@@ -1,4 +1,4 @@
-"""What git says when it fails, as what is wrong and what to do about it."""
+"""Translate git's failures into error messages with a remedy."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _DAMAGED = re.compile(
     r"too short to be a packfile|packfile .* (?:cannot be|is truncated|does not match)|corrupt|inflate|bad object"
     r"|unable to read|loose object|not a tree|not a git repository|bad config|invalid sha1 pointer"
 )
-_LONGEST = 400  # characters of what git said
+_LONGEST = 400  # maximum characters of quoted git output
 
 
 def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> FramedexError:
-    """The error for a command that failed with these words; `address` is that of the repository that was asked."""
+    """Return the error for a failed git command with the output `said`; `address` is that of the remote, if any."""
     where = f" from {address}" if address else ""
     quoted = printable(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...").rstrip(".")
     what = f"{wanted.title} could not be fetched{where}: {quoted}."
@@ -60,7 +60,7 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
 
 
 def other_commit(wanted: Wanted, address: str, said: str) -> FramedexError:
-    """The error for a repository that answers with another commit."""
+    """Return the error for a repository that returned another commit."""
     return FramedexError(
         f"{address} returned another commit than {wanted.commit or wanted.tag}: {said}. It was rejected.",
         f"Fetch it from its origin: {wanted.repository}.",
@@ -68,7 +68,7 @@ def other_commit(wanted: Wanted, address: str, said: str) -> FramedexError:
 
 
 def by_hand(wanted: Wanted) -> str:
-    """How to get the sources where there is a network, and to bring them here."""
+    """Return instructions to fetch the sources on another machine and to add them here."""
     name = wanted.repository.rpartition("/")[2]
     clone = f"git clone {wanted.repository}"
     checkout = f"git -C {name} checkout {shlex.quote(wanted.commit or wanted.tag)}"

@@ -1,4 +1,7 @@
-"""Brings the sources of a component at one commit into the cache: from where they are found first, and only once."""
+"""Fetch the sources of a component at one commit into the cache, at most once.
+
+The suppliers are tried in order; each provides what the earlier ones did not have.
+"""
 
 from __future__ import annotations
 
@@ -22,29 +25,32 @@ from framedex.releases.checkout import read_checkout
 
 
 class Supplier(Protocol):
-    """What may have what is wanted: a repository that git fetches from, or a clone on this machine.
+    """A source of objects: a remote repository, or a local clone.
 
-    Each method raises GitFailedError where it fails.
+    Each method raises GitFailedError on failure.
     """
 
     @property
     def address(self) -> str:
-        """What it is called."""
+        """The address of the supplier."""
         ...
 
     def bring_commit(self, store: ObjectStore, wanted: Wanted, told: Told) -> str | None:
-        """Bring a commit with all its folders into a store; its id. None where it is not there."""
+        """Fetch a commit with all its folders into a store, and return its id.
+
+        None if the supplier does not have it.
+        """
         ...
 
     def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
-        """Bring the contents of files, at least those that are there."""
+        """Fetch the contents of files, as many as the supplier has."""
         ...
 
 
 def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
-    """The checkout in the cache of what is wanted; None where there is none. Talks to nobody.
+    """Return the cached checkout of a commit; None if there is none. Uses no network.
 
-    Raises FramedexError where it is damaged.
+    Raises FramedexError if the checkout is damaged.
     """
     store = ObjectStore(cache.store(wanted.component))
     commit = wanted.commit or (store.commit_of(f"refs/tags/{wanted.tag}") if store.folder.is_dir() else None)
@@ -66,10 +72,11 @@ def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
 def fetch_sources(
     cache: SourceCache, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress, waiting: Callable[[], object]
 ) -> Path:
-    """The checkout of what is wanted, whole. Each supplier is asked for what those before it have not.
+    """Return the complete checkout of `wanted`, fetching it first if needed.
 
-    `waiting` is called before another process that fetches the same component is waited for. Raises FramedexError. What
-    has come before that, or before an interruption, is kept, and the next call goes on.
+    Each supplier provides what the earlier ones did not have. `waiting` is called before blocking on another process
+    that fetches the same component. Raises FramedexError. After an error or an interruption, fetched data is kept and
+    the next call continues.
     """
     with cache.locked(wanted.component, waiting) as lock:
         if (already := fetched_already(cache, wanted)) is not None:
@@ -79,7 +86,7 @@ def fetch_sources(
             fetching.store.prepare()
             known = replace(wanted, commit=fetching.bring_commit())
             folder = cache.checkout(wanted.component, known.commit)
-            if not folder.is_dir():  # else it was fetched by its commit, and is wanted by its tag now
+            if not folder.is_dir():  # else it was already fetched by its commit, and is now wanted by its tag
                 files = fetching.bring_files(known)
                 with progress.task(f"Writing {wanted.title}", len(files_to_write(files))) as advance:
                     tag = "" if wanted.commit else wanted.tag
@@ -92,7 +99,7 @@ def fetch_sources(
 
 
 class _Fetching:
-    """One run. `asked` is the address of the supplier that is asked now."""
+    """One fetch. `asked` is the address of the current supplier."""
 
     def __init__(self, store: ObjectStore, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress) -> None:
         self.store = store
@@ -100,7 +107,7 @@ class _Fetching:
         self._wanted, self._suppliers, self._progress = wanted, suppliers, progress
 
     def bring_commit(self) -> str:
-        """Have the commit and its folders in the store; its id."""
+        """Ensure that the store has the commit and its folders, and return its id."""
         wanted, store = self._wanted, self.store
         commit = wanted.commit or store.commit_of(f"refs/tags/{wanted.tag}")
         if commit and store.has(commit):
@@ -117,7 +124,7 @@ class _Fetching:
         raise GitFailedError("not our ref: it does not have the commit")
 
     def bring_files(self, known: Wanted) -> list[TreeFile]:
-        """Have the contents of the files that are to be written in the store; all files of the commit."""
+        """Ensure that the store has the contents of the files to write, and return all files of the commit."""
         files = self.store.files(known.commit)
         missing = self.store.missing(dict.fromkeys(file.content for file in files_to_write(files)))
         with self._progress.task(f"Fetching {known.title}", len(missing)) as advance:
@@ -136,18 +143,18 @@ class _Fetching:
 
 
 class _Steps:
-    """Turns how many have come, of one supplier after the other, into steps of a bar."""
+    """Converts the object counts of successive suppliers into steps of a progress bar."""
 
     def __init__(self, advance: Advance, total: int | None = None) -> None:
         self._advance, self._left = advance, total
         self._reached = 0
 
     def begin(self) -> None:
-        """From here on it is counted anew."""
+        """Restart counting, for the next supplier."""
         self._reached = 0
 
     def reach(self, done: int, _total: int) -> None:
-        """So many have come since the beginning."""
+        """Advance the bar to `done` objects since `begin`."""
         step = max(done - self._reached, 0)
         if self._left is not None:
             step = min(step, self._left)

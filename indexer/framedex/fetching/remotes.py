@@ -1,7 +1,7 @@
-"""Repositories that git fetches from: one commit without history, its folders first, then its files, batch by batch.
+"""Remote repositories: fetch one commit without history, first its folders, then its files in batches.
 
-A batch that has come stays, so that an interruption costs what one takes. Servers that know neither filters nor
-fetching by id are asked for more at once.
+A fetched batch is kept, so an interruption costs at most one batch. Servers that support neither filters nor fetching
+by id are asked for whole commits.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from framedex.fetching.running import NOT_GIVEN, PATIENCE, GitFailedError, Told
 from framedex.fetching.store import ObjectStore
 from framedex.fetching.wanted import Wanted
 
-_BATCH = 1000  # files: of XLA some 2.5 MB
-_NAME = "framedex-origin"  # no user's configuration has a remote of this name
+_BATCH = 1000  # files; about 2.5 MB of XLA
+_NAME = "framedex-origin"  # a remote name that no user's configuration has
 _FETCH = (
     *("fetch", "--progress", "--no-write-fetch-head", "--no-tags", "--no-recurse-submodules", "--no-auto-gc"),
     *("--no-prune", "--force"),
@@ -25,23 +25,26 @@ _FETCH = (
 
 
 class OtherCommitError(Exception):
-    """A repository returned another commit than the one that is wanted; the text says which."""
+    """A repository returned another commit than the wanted one; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The repository at an address, which may say nothing for `patience` seconds, asked for so many files at once."""
+    """The repository at an address; fetches `batch` files at once, and fails after `patience` seconds of silence."""
 
     address: str
     patience: float = PATIENCE
     batch: int = _BATCH
 
     def bring_commit(self, store: ObjectStore, wanted: Wanted, told: Told) -> str | None:
-        """Fetch the commit, by its id or else by its tag. Raises OtherCommitError where the tag is of another."""
+        """Fetch the commit, by its id or else by its tag.
+
+        Raises OtherCommitError if the tag points to another commit.
+        """
         return self._fetch_commit(store, wanted, told, "--filter=blob:none")
 
     def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
-        """Fetch the contents by their ids, or all of the commit where the server does not give them so."""
+        """Fetch the contents by their ids, or the whole commit if the server does not support that."""
         for first in range(0, len(contents), self.batch):
             batch = contents[first : first + self.batch]
             try:
@@ -84,7 +87,7 @@ class Remote:
                 f"remote.{_NAME}.url": self.address,
                 f"remote.{_NAME}.promisor": "true",
                 f"remote.{_NAME}.partialclonefilter": "blob:none",
-                # Where nobody listens any more, after a kill, git itself gives up a server that says nothing.
+                # If framedex is killed, git itself gives up on a silent server.
                 **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.patience))},
                 **({"fetch.negotiationAlgorithm": "noop"} if given or "--no-filter" in arguments else {}),
             },

@@ -1,4 +1,4 @@
-"""Long commands of git: what they tell of their progress, a limit for silence, and an end of all that they started."""
+"""Long-running git commands: progress, a timeout for silence, and termination of the whole process group."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from typing import IO
 from framedex.git import started
 
 PATIENCE = 90.0
-"""Seconds for which a command that talks to others may say nothing: git tells its progress each second."""
+"""Timeout for silence of a network command, in seconds. git reports progress every second."""
 
 _PROGRESS = re.compile(r"(?:Receiving|Unpacking|Writing) objects:\s+\d+% \((\d+)/(\d+)\)")
 _OF_NO_USE = re.compile(r".*: +\d+% \(|remote: (?:Enumerating|Counting|Compressing|Total)|warning: |hint: ")
-_LINES = 6  # of what a command said, the last ones
+_LINES = 6  # the last lines of output to keep
 
 NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref|does not support shallow")
-"""What a server says of what it has not, or does not give."""
+"""git's messages for objects that a server does not have or does not serve."""
 
 Told = Callable[[int, int], None]
-"""Gets how many objects of how many have come."""
+"""A progress callback: number of received objects, and total."""
 
 
 class GitFailedError(Exception):
-    """A command that failed; the text is what it said, in a line."""
+    """A failed git command; the text is its output on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository of our own, whose folder commands work in. `held` are descriptors that they keep open."""
+    """A repository created by framedex, the working folder of commands. `held` are descriptors that they keep open."""
 
     folder: Path
     configuration: Mapping[str, str]
@@ -53,9 +53,10 @@ class Repository:
         patience: float | None = None,
         told: Told = lambda _done, _total: None,
     ) -> None:
-        """Run a command, which reads `given` or a file, and may print into a file.
+        """Run a command with `given` or a file as input, and optionally a file as output.
 
-        Raises GitFailedError, also after `patience` seconds of silence. Whatever ends this ends the command, too.
+        Raises GitFailedError, also after `patience` seconds of silence. Any exception, such as an interruption,
+        terminates the command.
         """
         with _readable(given) as text:
             try:
@@ -84,7 +85,7 @@ class Repository:
 
 
 def _readable(given: bytes) -> IO[bytes]:
-    """A file in memory from which a command reads: a pipe would have to be filled while it is listened to."""
+    """Return a file in memory as the input of a command. A pipe would have to be filled while reading the output."""
     file = os.fdopen(os.memfd_create("given"), "w+b")
     file.write(given)
     file.seek(0)
@@ -92,12 +93,12 @@ def _readable(given: bytes) -> IO[bytes]:
 
 
 def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told) -> str:  # noqa: TID251
-    """Read all that a command says until it ends; what is no progress of it, in a line."""
+    """Read a command's output until it ends, and return all but the progress, on one line."""
     assert command.stderr is not None
     source = command.stderr.fileno()
     said: deque[str] = deque(maxlen=_LINES)
     rest = b""
-    with selectors.DefaultSelector() as ready:  # `select` takes no number above 1,023
+    with selectors.DefaultSelector() as ready:  # `select` does not support descriptors above 1,023
         ready.register(source, selectors.EVENT_READ)
         while True:
             if not ready.select(patience):
@@ -115,7 +116,7 @@ def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:  # noqa: TID251
-    """End a command and all that it has started."""
+    """Terminate a command and its whole process group."""
     for number, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, None)):
         try:
             os.killpg(command.pid, number)

@@ -1,7 +1,7 @@
-"""The objects of a component's repository: those of a few commits, without their history, in a bare repository.
+"""The object store of a component: a bare repository with the objects of a few commits, without history.
 
-It is never asked for what it lacks: the remote that fills it is named to `git fetch` alone (`remotes.py`), so that a
-missing object is missing, and costs no process that would look for it.
+It has no configured remote: only `git fetch` gets one (`remotes.py`). So a missing object stays missing, without a lazy
+fetch.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from framedex.fetching.running import GitFailedError, Repository
 from framedex.git import Git
 
-_PATIENCE = 120.0  # seconds for a list of files; XLA's takes 0.02
-_BARE = ("--git-dir", ".")  # nothing is looked for, and whoever owns the folder
+_PATIENCE = 120.0  # seconds to list files; XLA's take 0.02
+_BARE = ("--git-dir", ".")  # no search for a repository, and no check of the folder's owner
 _CONFIGURATION = {
     "fetch.fsckObjects": "true",
     **dict.fromkeys(("maintenance.auto", "fetch.writeCommitGraph", "submodule.recurse"), "false"),
@@ -33,15 +33,15 @@ class TreeFile:
 
 
 class ObjectStore:
-    """The bare repository in a folder. Only who holds the component's lock may use one."""
+    """The bare repository in a folder. Only the holder of the component's lock may use it."""
 
     def __init__(self, folder: Path, held: Sequence[int] = ()) -> None:
-        """`held` are descriptors that each command keeps open, the lock's: what outlives a kill still holds it."""
+        """`held` are descriptors that each command keeps open (the lock), so that processes left by a kill hold it."""
         self.folder = folder
         self.repository = Repository(folder, _CONFIGURATION, held)
 
     def prepare(self) -> None:
-        """Make the repository where there is none, and take away what a killed command has left."""
+        """Create the repository if missing, and delete the leftovers of killed commands."""
         self.folder.mkdir(parents=True, exist_ok=True)
         packs = self.folder / "objects" / "pack"
         for left in (*self.folder.glob("*.lock"), *(self.folder / "refs").rglob("*.lock"), *packs.glob("*tmp*")):
@@ -49,29 +49,29 @@ class ObjectStore:
         self.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
 
     def run(self, *arguments: str, given: bytes = b"") -> None:
-        """Run a command that talks to nobody. Raises GitFailedError."""
+        """Run a command that uses no network. Raises GitFailedError."""
         self.repository.run(*_BARE, *arguments, given=given)
 
     def commit_of(self, reference: str, objects: Sequence[Path] = ()) -> str | None:
-        """The commit that a reference or an id stands for; None where it is not here."""
+        """Return the commit of a reference or an id; None if the store does not have it."""
         found = self._ask("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}", objects=objects)
         return found.decode().strip() if found else None
 
     def keep(self, commit: str) -> None:
-        """Note that a commit is here with all its folders."""
+        """Record that the store has a commit with all its folders."""
         self.run("update-ref", reference_of(commit), commit)
 
     def has(self, commit: str) -> bool:
-        """Whether a commit is here with all its folders."""
+        """Whether the store has a commit with all its folders."""
         return self.commit_of(reference_of(commit)) == commit
 
     def forget(self, reference: str) -> None:
-        """Take away a reference."""
+        """Delete a reference."""
         with suppress(GitFailedError):
             self.run("update-ref", "-d", reference)
 
     def files(self, commit: str, objects: Sequence[Path] = ()) -> list[TreeFile]:
-        """All files of a commit. Raises GitFailedError where its folders cannot be read."""
+        """Return all files of a commit. Raises GitFailedError if its folders cannot be read."""
         listed = self._ask("ls-tree", "-r", "-z", "--full-tree", commit, objects=objects, must=True)
         files = []
         for entry in filter(None, (listed or b"").split(b"\0")):
@@ -81,14 +81,14 @@ class ObjectStore:
         return files
 
     def folders(self, commit: str, objects: Sequence[Path]) -> list[str]:
-        """The ids of a commit's folders, the uppermost first. Raises GitFailedError where they cannot be read."""
+        """Return the ids of a commit's folders, the top one first. Raises GitFailedError if they cannot be read."""
         listed = self._ask("ls-tree", "-r", "-d", "-z", "--full-tree", commit, objects=objects, must=True) or b""
         top = self._ask("rev-parse", f"{commit}^{{tree}}", objects=objects, must=True) or b""
         inner = (entry.split(b"\t")[0].split(b" ") for entry in listed.split(b"\0") if entry)
         return [top.decode().strip(), *dict.fromkeys(about[2].decode() for about in inner if about[1] == b"tree")]
 
     def missing(self, contents: Iterable[str], objects: Sequence[Path] = ()) -> list[str]:
-        """Those of these ids that are not here. Raises GitFailedError where that cannot be told."""
+        """Return the ids that the store does not have. Raises GitFailedError if git cannot check them."""
         asked = "".join(f"{content}\n" for content in contents).encode()
         told = self._ask("cat-file", "--batch-check=%(objectname)", given=asked, objects=objects, must=True) or b""
         return [line.split()[0] for line in told.decode().splitlines() if line.endswith(" missing")]
@@ -104,5 +104,5 @@ class ObjectStore:
 
 
 def reference_of(commit: str) -> str:
-    """The reference that keeps a commit, which is here with all its folders."""
+    """Return the reference that marks a commit as complete with all its folders."""
     return f"refs/framedex/{commit}"

@@ -1,4 +1,4 @@
-"""What is to be fetched: which commit of which component, and why."""
+"""The commits to fetch: component, commit, and reason."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from framedex.releases.repository import REPOSITORIES
 from framedex.releases.roots import COMPONENTS, RootState, build_text, is_commit, pin_url, short
 
 USUAL = ("xla", "jax")
-"""The components that are fetched where none is named: Python's own sources are seldom what is looked for."""
+"""The components fetched by default. Python's own sources are seldom needed."""
 
 NAMES: Mapping[str, str] = {**{name: name for name in COMPONENTS}, "jaxlib": "jax"}
-"""What can be named, and the component whose repository has it."""
+"""The accepted names, and the component whose repository has each."""
 
-# MB to fetch, and on the disk, at jaxlib 0.10.2 (benchmark source-fetch). For jaxlib 0.8 it is a tenth less.
+# MB to fetch, and on disk, at jaxlib 0.10.2 (benchmark source-fetch). jaxlib 0.8 takes a tenth less.
 _SIZES = {"xla": (17, 110), "jax": (7, 37)}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A commit of a component's repository. Where only its tag is known, `commit` is empty. `why` is a sentence."""
+    """A commit of a component's repository. `commit` is empty if only the tag is known. `why` is a sentence."""
 
     component: str
     commit: str
@@ -32,16 +32,16 @@ class Wanted:
 
     @property
     def title(self) -> str:
-        """`XLA 5a9e73cbd929`."""
+        """Component and commit: `XLA 5a9e73cbd929`."""
         return f"{COMPONENTS[self.component]} {short(self.commit) or self.tag}"
 
     @property
     def repository(self) -> str:
-        """The public address."""
+        """The public address of the repository."""
         return REPOSITORIES[self.component]
 
     def size(self, *, is_first: bool) -> str:
-        """About how much is fetched and written, in words; less where it is not the first commit of its component."""
+        """Return the approximate download and disk size, in words; less unless it `is_first` of its component."""
         if self.component not in _SIZES:
             return "how much that is, is not known"
         fetched, written = _SIZES[self.component]
@@ -53,10 +53,10 @@ class Wanted:
 def wanted_sources(
     names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]
 ) -> tuple[list[Wanted], list[FramedexError]]:
-    """What of these components, the usual ones without any, no source folder has at the commit that was recorded.
+    """Return the recorded commits of the named components that no source folder has.
 
-    And an error for each of which the commit is not known. A name may have a commit of its own: `xla@5a9e73...`. Raises
-    FramedexError for a name that cannot be fetched.
+    `names` default to `USUAL`. The second list has an error for each component with an unknown commit. A name may
+    include a commit: `xla@5a9e73...`. Raises FramedexError for a name that cannot be fetched.
     """
     there = {state.component for state in states if state.matches}
     wanted: dict[tuple[str, str], Wanted] = {}

@@ -1,7 +1,7 @@
-"""Writes the files of a commit as a checkout that shares the objects of a store, byte for byte as they are there.
+"""Write the files of a commit as a checkout that shares the objects of a store, byte for byte.
 
-What framedex reads is written, and what a checkout needs; all else is left out as a sparse checkout leaves it out. No
-link is written, no filter of anybody's runs. The folder is there whole or not at all.
+Only files that framedex reads, and those that a checkout needs, are written. The others are left out as in a sparse
+checkout. No link is written, and no filter runs. The folder appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from framedex.fetching.store import TreeFile
 from framedex.fetching.wanted import Wanted
 from framedex.sources.files import language_of
 
-_CHUNK = 400  # files: a tenth of a second
-# Attributes of the commit could have files changed on their way, also by programs that the user has configured.
+_CHUNK = 400  # files; takes a tenth of a second
+# Attributes of the commit could change files during checkout, even through programs that the user has configured.
 _ATTRIBUTES = "* -text -ident !eol !crlf !filter !working-tree-encoding\n"
 _CONFIGURATION = """\
 [core]
@@ -38,7 +38,7 @@ _CONFIGURATION = """\
 
 
 def files_to_write(files: Sequence[TreeFile]) -> list[TreeFile]:
-    """Those files of a commit that framedex reads, the licence, and the attributes, which git reads of all folders."""
+    """Return the files of a commit that framedex reads, the licence, and all `.gitattributes`, which git reads."""
     return [file for file in files if file.is_plain and _is_written(file.path)]
 
 
@@ -51,9 +51,9 @@ def write_checkout(
     held: Sequence[int],
     advance: Callable[[int], object],
 ) -> None:
-    """Write the files of what is wanted, whose commit is known, into a new folder beside that of its store.
+    """Write the files of a known commit into a new folder beside the store.
 
-    `files` are all of the commit; `tag` is the one that it was found by, or empty. Raises GitFailedError.
+    `files` are all files of the commit; `tag` is the tag that it was found by, or empty. Raises GitFailedError.
     """
     unfinished = folder.with_name("unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -64,7 +64,7 @@ def write_checkout(
     (inside / "info").mkdir(exist_ok=True)
     (inside / "info" / "attributes").write_text(_ATTRIBUTES)
     (inside / "objects" / "info").mkdir(parents=True, exist_ok=True)
-    # Counted from `objects`: the cache may be moved as a whole.
+    # Relative to `objects`, so that the cache can be moved as a whole.
     (inside / "objects" / "info" / "alternates").write_text(f"../../../{store.name}/objects\n")
     (inside / "shallow").write_text(f"{wanted.commit}\n")
     (inside / "config").write_text(_CONFIGURATION.format(address=wanted.repository))
@@ -80,7 +80,7 @@ def write_checkout(
         chunk = [file.path for file in written[first : first + _CHUNK]]
         git.run("checkout-index", "--index", "--quiet", "-z", "--stdin", given=_listed(chunk))
         advance(len(chunk))
-    os.rename(unfinished, folder)  # noqa: PTH104 - of Path.replace, which takes the place of an empty folder
+    os.rename(unfinished, folder)  # noqa: PTH104 - Path.replace would replace an empty folder
 
 
 def _is_written(path: str) -> bool:

@@ -2,8 +2,8 @@
 
 Start at `joins.py`, then `index/write/ffi.py`.
 
-A handler run belongs to two stacks: the stack it ran on, and the stack of its `ffi_call`. Only certain joins have
-the second. Candidates are listed, and count for no line.
+A handler run belongs to two stacks: the stack it ran on, and the stack of its `ffi_call`. Only certain joins have the
+second. Candidates are listed but not counted for any line.
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FfiJoins", "Problem", "RunJoin", "Site", "follow_ffi", "split_function"]
 
-# Those who ask for targets need no join.
+# Queries for targets do not need the joins.
 __getattr__ = exports(
     __name__,
     {"joins": ("FfiJoins", "RunJoin", "Site", "follow_ffi", "split_function"), "model": ("Problem",)},

@@ -1,7 +1,7 @@
-"""What went wrong with an FFI call, in the words of whoever made it, and what to do about it.
+"""Explain errors of FFI calls in the caller's terms, with a remedy.
 
-XLA's own messages are about operands and canonical platforms; the texts that are recognised are those of
-xla/ffi/api/api.h and xla/ffi/ffi_registry.cc.
+XLA's own messages are about operands and canonical platforms. The recognised texts are those of xla/ffi/api/api.h and
+xla/ffi/ffi_registry.cc.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from framedex.words import count
 if TYPE_CHECKING:
     from framedex.ffi.model import Problem, Signature
 
-_NAMESAKE = 0.75  # of difflib: two letters exchanged, or one left out
-_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them
+_NAMESAKE = 0.75  # difflib ratio: allows two swapped letters, or one missing
+_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; the others are the same in JAX
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")
-# One diagnostic follows the other without anything between them.
+# Diagnostics follow each other without a separator.
 _WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+?)(?=Wrong |Attribute |\s|$)")
 _WRONG_DTYPE = re.compile(r"Wrong buffer dtype: expected (\w+) but got ([A-Z][A-Z0-9]*(?![a-z]))")
 _WRONG_RANK = re.compile(r"Wrong buffer rank: expected (\d+) but got (\d+)")
@@ -38,19 +38,19 @@ _REFUSED = re.compile(r"Failed to decode all FFI handler operands|Wrong number o
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What happened, and the remedy; each a sentence or more, the remedy empty where none is known."""
+    """The error and its remedy, in sentences; the remedy is empty if unknown."""
 
     text: str
     remedy: str
 
 
 def platform_name(platform: str) -> str:
-    """What `jax.ffi.register_ffi_target` calls one of XLA's platforms."""
+    """Return the name that `jax.ffi.register_ffi_target` uses for one of XLA's platforms."""
     return _PLATFORMS.get(platform, platform)
 
 
 def explain_problem(problem: Problem, registered: Iterable[str] = ()) -> Explanation:
-    """Why a target was not found when a program that calls it was compiled; `registered` are the known targets."""
+    """Explain why a target was not found when a program that calls it was compiled; `registered` are known targets."""
     wanted = platform_name(problem.platform)
     others = [platform_name(platform) for platform in problem.registered_for if platform != problem.platform]
     if others:
@@ -68,7 +68,7 @@ def explain_problem(problem: Problem, registered: Iterable[str] = ()) -> Explana
 
 
 def explain_error(message: str, signature: Signature | None, arguments: Mapping[str, object]) -> Explanation | None:
-    """Why XLA refused to run a handler; None where the error is the handler's own."""
+    """Explain why XLA refused to run a handler; None if the error is the handler's own."""
     if _REFUSED.search(message) is None:
         return None
     differing = mismatches(signature, arguments) if signature is not None else []
@@ -76,7 +76,7 @@ def explain_error(message: str, signature: Signature | None, arguments: Mapping[
     found = _recognised(message, arguments)
     if found is None and not differing:
         return None
-    # What the signature shows says also which argument it is; of attributes it shows no names.
+    # The signature also identifies the argument, but it has no names of attributes.
     is_of_names = found is not None and "attribute" in found.text.lower()
     text = found.text if found is not None and (is_of_names or not differing) else " ".join(differing)
     remedy = (
@@ -123,7 +123,7 @@ def _recognised(message: str, arguments: Mapping[str, object]) -> Explanation | 
 
 
 def _of_attribute_type(what: str, expected: str, given: str, arguments: Mapping[str, object]) -> Explanation:
-    """Why an attribute was refused: XLA's message has the types, the recorded attributes have the name."""
+    """Explain why an attribute was refused: XLA's message has the types, the recorded attributes have the name."""
     if not given:
         return Explanation(
             "An attribute has another type than the handler takes.",
@@ -153,7 +153,7 @@ def _is_of_type(kind: str, what: str, given: str) -> bool:
 
 
 def _numpy_type(dtype: str) -> str:
-    """What NumPy calls one of XLA's types: np.int32 for s32."""
+    """Return NumPy's name for one of XLA's types: np.int32 for s32."""
     kind, bits = dtype[:1], dtype[1:]
     known = f"np.{_NUMPY_KINDS[kind]}{bits}" if kind in _NUMPY_KINDS and bits.isdecimal() else f"the type {dtype}"
     return _NUMPY.get(dtype, known)

@@ -1,8 +1,8 @@
-"""Joins the runs of FFI handlers in a capture to the sites that they come from, by what the capture describes.
+"""Join the runs of FFI handlers in a capture to their call sites, using the descriptions in the capture.
 
-The program numbers every custom call that XLA instantiates; a run knows its number, and the capture says which custom
-call of which compiled program the number is (docs/reference/capture-format.md, docs/how-to/ffi-kernels.md). Nothing
-here raises on odd content.
+The program numbers every custom call that XLA instantiates. A run knows its number. The capture maps the number to a
+custom call of a compiled program (docs/reference/capture-format.md, docs/how-to/ffi-kernels.md). Malformed content
+never raises.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PlainFrame = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A registration of a handler; `registered_at` is the Python stack of it, innermost first."""
+    """A registration of a handler; `registered_at` is its Python stack, innermost first."""
 
     name: str
     platform: str
@@ -37,10 +37,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place that a custom call comes from, with its Python stack, innermost first.
+    """A call site of a custom call, with its Python stack, innermost first.
 
-    `key` is the same in every capture; `user_frame` is the index of the innermost frame that is not JAX's. With
-    `from_metadata` the stack is the one of the compiled program, which has no frames of JAX's own.
+    `key` is the same in every capture. `user_frame` is the index of the innermost frame outside JAX. With
+    `from_metadata` the stack is that of the compiled program, which has no JAX frames.
     """
 
     key: str
@@ -52,14 +52,14 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class RunJoin:
-    """The keys of the sites that a run may be of: a single one unless `how` is ambiguous."""
+    """The keys of the possible sites of a run: a single one unless `how` is ambiguous."""
 
     how: Join
     sites: tuple[str, ...]
 
 
 class RunJoins:
-    """Which sites the runs of handlers are of: a run is known by its function and by what it was called with."""
+    """Maps handler runs to sites, by function and arguments."""
 
     def __init__(
         self,
@@ -67,20 +67,20 @@ class RunJoins:
         by_number: Mapping[int, Sequence[_Instance]] | None = None,
         by_target: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """`functions` are target and stage of the capture's functions, None for those that are no handlers."""
+        """`functions` are target and stage of each function of the capture, None if it is not a handler."""
         self._functions = functions
         self._by_number = by_number or {}
         self._by_target = by_target or {}
 
     def join(self, function: int, arguments: str) -> RunJoin | None:
-        """The join of a call of a function, by its place in the capture's; None for a call of unknown origin."""
+        """Return the join of a call, given the index of its function in the capture; None if the origin is unknown."""
         split = self._functions[function] if function < len(self._functions) else None
         return None if split is None else _join(split, _decoded(arguments), self._by_number, self._by_target)
 
 
 @dataclass(frozen=True, slots=True)
 class FfiJoins:
-    """What a capture tells of FFI."""
+    """The FFI data of a capture."""
 
     targets: tuple[Target, ...] = ()
     sites: Mapping[str, Site] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class FfiJoins:
 
 
 def follow_ffi(capture: Capture) -> FfiJoins:
-    """Read the descriptions of a capture, by which its runs are joined."""
+    """Parse the descriptions of a capture that join its runs."""
     described: dict[str, list[dict[str, Any]]] = {}
     for description in capture.descriptions:
         described.setdefault(description.kind, []).append(description.content)
@@ -108,16 +108,19 @@ def follow_ffi(capture: Capture) -> FfiJoins:
 
 
 def metadata_keys(descriptions: Iterable[tuple[str, str]]) -> list[str | None]:
-    """The key of the site that the metadata of each described custom call tells, None where it tells none.
+    """Return the site key in the metadata of each described custom call; None if it has none.
 
-    `descriptions` are kinds and their JSON, as shared files have them.
+    `descriptions` are kinds and their JSON, as in shared files.
     """
     instances = (_instance(json.loads(text)) for kind, text in descriptions if kind == "ffi_instance")
     return [instance.metadata_site.key if instance.metadata_site is not None else None for instance in instances]
 
 
 def split_function(name: str, targets: Sequence[str] = ()) -> tuple[str, str]:
-    """Target and stage of a function of the boundary: `counter.instantiate`, and `counter` for the stage `execute`."""
+    """Split a function of the boundary into target and stage.
+
+    `counter.instantiate` has the stage `instantiate`, and `counter` the stage `execute`.
+    """
     target, _, stage = name.rpartition(".")
     is_other_stage = stage in _STAGES and target and name not in targets
     return (target, stage) if is_other_stage else (name, "execute")
@@ -125,7 +128,7 @@ def split_function(name: str, targets: Sequence[str] = ()) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Instance:
-    number: int | None  # None: of before the typed API, where all custom calls of a target are one
+    number: int | None  # None: before the typed API, all custom calls of a target are one
     how: str
     target: str
     site: str | None
@@ -134,7 +137,7 @@ class _Instance:
     metadata_site: Site | None
 
     def fits(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether nothing that is known of a run's shapes contradicts those of this custom call."""
+        """Whether the known shapes of a run agree with those of this custom call."""
         return _is_same(arguments.get("arguments"), self.operands) and _is_same(arguments.get("results"), self.results)
 
 
@@ -173,7 +176,7 @@ def _join(
     number = arguments.get("instance")
     described = by_number.get(number, ()) if isinstance(number, int) else ()
     if not described:
-        # What the run itself names was certain when it ran; how it came to be was lost with the end of the capture.
+        # A site named by the run itself was certain at run time, although its description is not in the capture.
         named = arguments.get("site")
         return _of(Join.EXACT, [named]) if isinstance(named, str) else _of(Join.SINGLE, by_target.get(target, ()))
     certain = [instance for instance in described if instance.how == "exact"]
@@ -208,9 +211,9 @@ def _instance(content: Mapping[str, Any]) -> _Instance:
 
 
 def _metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
-    """The site as the compiled program tells it. JAX's own calls, and those of exported programs, have no other.
+    """Return the site in the metadata of the compiled program, the only one for JAX's own calls and exported programs.
 
-    Where another process made the site, this one stands for it until a capture of that process has the whole stack.
+    If another process created the site, this one is used until a capture of that process has the whole stack.
     """
     if not frames:
         return None

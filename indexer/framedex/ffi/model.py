@@ -1,4 +1,4 @@
-"""What the index knows of FFI targets: small types, as in `framedex.model`."""
+"""The index's model of FFI targets: small types, as in `framedex.model`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What an FFI handler takes, decoded from its C++ type: dtypes with ranks (`f32`, `f32 of rank 2`, `any`), types of
-    attributes (`f32`, `string`) in the order in which the handler binds them. Of what follows an argument or result
-    that may be there or not (`...`), nothing is known.
+    """The parameters of an FFI handler, decoded from its C++ type.
+
+    Arguments and results are dtypes with ranks (`f32`, `f32 of rank 2`, `any`). Attributes are types (`f32`, `string`)
+    in binding order. Everything after an optional argument or result (`...`) is unknown.
     """
 
     arguments: tuple[str, ...]
@@ -23,7 +24,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class FfiHandler:
-    """The native function that is a stage of a target, and the function that it was made from, where that is known."""
+    """The native function of a target's stage, and the function it was built from, if known."""
 
     stage: str
     function: FunctionRow
@@ -34,7 +35,7 @@ class FfiHandler:
 
 @dataclass(frozen=True, slots=True)
 class FfiRegistration:
-    """A registration of a target for a platform, with the line of the program that made it, if the program did."""
+    """A registration of a target for a platform, with its program line, if the program made it."""
 
     platform: str
     api_version: int
@@ -45,7 +46,7 @@ class FfiRegistration:
 
 @dataclass(frozen=True, slots=True)
 class RunTotals:
-    """What some runs of a handler came to; times in nanoseconds, of those that returned."""
+    """Totals of some runs of a handler; times in ns, of runs that returned."""
 
     runs: int
     errors: int
@@ -57,7 +58,7 @@ class RunTotals:
 
 @dataclass(frozen=True, slots=True)
 class FfiSiteTotals:
-    """The runs of a site. An ambiguous run counts with every site that it may be of, and apart from the sure ones."""
+    """The runs of a site. An ambiguous run counts for every possible site, separately from the certain ones."""
 
     site: FfiSite
     how: Join
@@ -67,7 +68,7 @@ class FfiSiteTotals:
 
 @dataclass(frozen=True, slots=True)
 class FfiShapes:
-    """A way in which a handler was run: dtypes and shapes, and attributes, as text; how often and with which errors."""
+    """A variant of a handler's runs: dtypes, shapes and attributes as text, with the number of runs and errors."""
 
     stage: str
     arguments: str
@@ -79,9 +80,9 @@ class FfiShapes:
 
 @dataclass(frozen=True, slots=True)
 class FfiTrouble:
-    """What went wrong with a target, the sites that caused it, and what to do about it.
+    """An error of a target, the sites that caused it, and a remedy.
 
-    `call` is the latest run that it happened in, None where the program was not even compiled.
+    `call` is the latest failed run, None if the program was not even compiled.
     """
 
     message: str
@@ -108,11 +109,11 @@ class FfiTarget:
 
 @dataclass(frozen=True, slots=True)
 class FfiUse:
-    """A target that is called on a line of source, or that has a handler whose source is there.
+    """A target that is called on a source line, or that has a handler defined there.
 
-    `runs` are those of all captures that count, `recent` the latest of them; `shapes` are a few ways in which those
-    were run, most often first. `sites` are all from which it was run, or may have been. `error` is the message of the
-    latest of these runs that failed, empty without any.
+    `runs` counts the runs in all counted captures, `recent` has the totals of the latest ones. `shapes` are the most
+    frequent variants of those. `sites` are all certain or possible call sites. `error` is the message of the latest
+    failed run among those, empty if none failed.
     """
 
     target: str
@@ -126,9 +127,9 @@ class FfiUse:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedRun:
-    """A run of a handler that had not returned when the recording ended, and the sites that it can be of.
+    """A handler run that had not returned when the recording ended, and its possible sites.
 
-    `given` has the dtypes, shapes and attributes as text, empty where they were not recorded.
+    `given` has the dtypes, shapes and attributes as text, empty if not recorded.
     """
 
     call: int
@@ -138,7 +139,7 @@ class UnfinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A target that XLA did not know when a program was compiled; `sites` are the keys of those that called it."""
+    """A target unknown to XLA when a program was compiled; `sites` are the keys of its call sites."""
 
     target: str
     platform: str

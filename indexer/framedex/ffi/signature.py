@@ -1,7 +1,7 @@
-"""What an FFI handler takes, from the arguments of its C++ type, and where a call does not fit it.
+"""Parse the signature of an FFI handler from the arguments of its C++ type, and find mismatches of a call.
 
-The tags are those of xla/ffi/api/api.h (`ArgTag`, `RetTag`, `AttrTag` and their optional and remaining forms), dtypes
-the numbers of XLA_FFI_DataType, ranks those of `Buffer<dtype, rank>`.
+The tags are those of xla/ffi/api/api.h (`ArgTag`, `RetTag`, `AttrTag` and their optional and remaining forms). dtypes
+are the numbers of XLA_FFI_DataType, ranks those of `Buffer<dtype, rank>`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SHAPE = re.compile(r"(?<!\w)([a-z]\w*)\[([\d,]*)\]")
 
 
 def signature_of(type_arguments: Sequence[str]) -> Signature:
-    """The signature of a handler, read from the arguments of its type `xla::ffi::Handler<stage, function, tags...>`."""
+    """Parse a handler's signature from the arguments of its type `xla::ffi::Handler<stage, function, tags...>`."""
     found: dict[str, list[str]] = {"Arg": [], "Ret": [], "Attr": []}
     for text in type_arguments[2:]:
         tag = _TAG.match(text)
@@ -65,13 +65,13 @@ def signature_of(type_arguments: Sequence[str]) -> Signature:
 
 
 def signature_text(signature: Signature) -> str:
-    """The signature in a line: `(f32, f32) -> f32, attributes (f32)`."""
+    """Return the signature on one line: `(f32, f32) -> (f32), attributes (f32)`."""
     attributes = f", attributes ({', '.join(signature.attributes)})" if signature.attributes else ""
     return f"({', '.join(signature.arguments)}) -> ({', '.join(signature.results)}){attributes}"
 
 
 def mismatches(signature: Signature, arguments: Mapping[str, object]) -> list[str]:
-    """Sentences that say where the values of a run do not fit what its handler takes, as far as both are known."""
+    """Return sentences for each mismatch between a run's values and its handler's signature, if both are known."""
     found: list[str] = []
     for noun, taken, given in (
         ("argument", signature.arguments, arguments.get("arguments")),
@@ -87,7 +87,7 @@ def mismatches(signature: Signature, arguments: Mapping[str, object]) -> list[st
 
 
 def attribute_names(attributes: object) -> list[str] | None:
-    """The names in a text such as `eps=f32(1e-05), how="x"`: none of an absent text, None of one that was cut off."""
+    """Return the names in a text such as `eps=f32(1e-05), how="x"`: empty if absent, None if truncated."""
     if attributes is None:
         return []
     if not isinstance(attributes, str) or attributes.endswith("..."):
@@ -96,9 +96,9 @@ def attribute_names(attributes: object) -> list[str] | None:
 
 
 def attribute_types(attributes: object) -> dict[str, str]:
-    """The types in such a text by name: `f32`, `s64[]`, `string`, `dictionary`; empty where the text has none.
+    """Return the types in such an attribute text by name: `f32`, `s64[]`, `string`, `dictionary`; empty if it has none.
 
-    Recordings of earlier versions have numbers without their types.
+    Recordings of earlier versions have numbers without types.
     """
     return (
         {name: _type_of(value) for name, value in _top_level_attributes(attributes)}
@@ -149,7 +149,7 @@ def _attribute(text: str) -> str:
 
 
 def _top_level_attributes(attributes: str) -> Iterator[tuple[str, str]]:
-    """The names before `=` outside of strings, dictionaries and arrays, with their values."""
+    """Yield the names before `=` outside of strings, dictionaries and arrays, with their values."""
     depth, is_text, start = 0, False, 0
     position = 0
     name: str | None = None

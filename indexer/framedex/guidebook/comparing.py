@@ -1,4 +1,4 @@
-"""What differs between runs: of two plug-ins or versions that were chosen, and between a framework's versions."""
+"""Compare runs: of two chosen plug-ins or versions, and of successive versions of a framework."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from framedex.model.guidebook.observed import Observations, Observed, Run, Step,
 
 
 def compare(observations: Observations, left: str, right: str) -> Comparison:
-    """The runs that two names choose, beside each other.
+    """Compare the runs selected by two names.
 
-    A name is that of a plug-in (`libpjrt_cpu.so`, or a part of it), a framework's version (`0.10.2`), the framework
-    with it (`jax 0.10.2`), that on a plug-in (`jax 0.10.2 on libpjrt_cpu`), an API version or the key of one run.
-    Raises FramedexError where a name chooses no run, or both choose the same one.
+    A name is one of these, without regard to case:
+    - a plug-in (`libpjrt_cpu.so`, or a part of it), an API version, or the key of one run
+    - a framework's version (`0.10.2`), or the framework with it (`jax 0.10.2`)
+    - a version on a plug-in (`jax 0.10.2 on libpjrt_cpu`)
+
+    Raises FramedexError if a name selects no run, or both select the same one.
     """
     sides = [Side(name, tuple(run.key for run in _chosen(observations.runs, name))) for name in (left, right)]
     both = set(sides[0].runs) & set(sides[1].runs)
@@ -41,7 +44,7 @@ def compare(observations: Observations, left: str, right: str) -> Comparison:
 
 
 def changed_roads(observations: Observations) -> tuple[ChangedRoad, ...]:
-    """The steps that led to other calls in one version of a framework than in the version before, on one plug-in."""
+    """Return the steps that call other functions than in the previous version of the framework, on one plug-in."""
     runs = {run.key: run for run in observations.runs}
     found: list[ChangedRoad] = []
     alike = sorted(observations.tasks, key=lambda task: _series(task, runs[task.run]))
@@ -54,7 +57,7 @@ def changed_roads(observations: Observations) -> tuple[ChangedRoad, ...]:
 
 
 def _chosen(runs: Sequence[Run], name: str) -> list[Run]:
-    """The runs that are named so, or else those with a plug-in that has it as a part of its name."""
+    """Return the runs with this name, or else those whose plug-in's name contains it."""
     chosen = _named(runs, name)
     version, is_both, plugin = name.partition(" on ")
     if not chosen and is_both:
@@ -85,7 +88,7 @@ def _choices(runs: Sequence[Run]) -> str:
 
 
 def _totals(functions: Sequence[Observed], side: Side) -> dict[str, SideTotals]:
-    """By function what the runs of a side say."""
+    """Return the totals of a side's runs, by function."""
     chosen = sorted((each for each in functions if each.run in side.runs), key=lambda each: each.function)
     found = {}
     for name, group in groupby(chosen, key=lambda each: each.function):
@@ -100,7 +103,7 @@ def _totals(functions: Sequence[Observed], side: Side) -> dict[str, SideTotals]:
 
 
 def _differences(left: Task, right: Task) -> Iterator[ChangedRoad]:
-    """The steps of the same title that led to other calls."""
+    """Yield the steps with the same title but different calls."""
     others = {step.title: step for step in right.steps}
     for step in left.steps:
         if step.title not in others:
@@ -119,7 +122,7 @@ def _calls(step: Step) -> tuple[str, ...]:
 
 
 def _series(task: Task, run: Run) -> tuple[str, str, str]:
-    """What runs have in common that differ in their version alone."""
+    """Return the key of runs that differ only in their version."""
     return task.name, run.framework, run.plugin
 
 

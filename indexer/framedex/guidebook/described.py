@@ -1,4 +1,4 @@
-"""The functions of the runtime's C API by the description of their ABI (`native/abi/generate_guidebook.py`)."""
+"""The functions of the runtime's C API, from the description of their ABI (`native/abi/generate_guidebook.py`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from framedex.releases.repository import public_url
 
 @cache
 def described() -> tuple[Described, ...]:
-    """Every function, by the order in its table: PJRT, extensions, objects' own tables, then jaxlib 0.4.13's API."""
+    """Return every function, in table order: PJRT, extensions, objects' own tables, then jaxlib 0.4.13's API."""
     told = _told()
     return tuple(_described(row, told["commits"]) for row in told["functions"])
 
 
 def releases() -> tuple[ApiRelease, ...]:
-    """The releases of jaxlib whose API is known, the oldest first."""
+    """Return the jaxlib releases with a known API, oldest first."""
     return tuple(ApiRelease(*row) for row in _told()["releases"])
 
 

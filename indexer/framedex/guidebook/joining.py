@@ -1,4 +1,4 @@
-"""Observations of several kinds of captures as one."""
+"""Join observations from several captures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framedex.model.guidebook.observed import Observations
 
 
 def joined(several: Sequence[Observations]) -> Observations:
-    """What several observations say together. Runs that have the same key get a number behind it."""
+    """Return all observations as one. Runs with the same key get a number appended."""
     used: Counter[str] = Counter()
     found = [_renamed(each, used) for each in several]
     return Observations(
@@ -22,7 +22,7 @@ def joined(several: Sequence[Observations]) -> Observations:
 
 
 def free_key(key: str, used: Counter[str]) -> str:
-    """The key, or where it is used already the key with a number, which is used from now on."""
+    """Return the key, with a number appended if it is already used, and mark it as used."""
     used[key] += 1
     if used[key] == 1:
         return key

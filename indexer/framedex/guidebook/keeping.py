@@ -1,8 +1,8 @@
-"""Observations as JSON: a site can be made of what was observed elsewhere, or before.
+"""Observations as JSON, so that a site can be built from earlier observations or those of another machine.
 
-What is said many times, a place or the end of a road, is there once: `parts` has every value that is no number, each
-after those that it consists of. A text is a string; a list holds the class of a dataclass and its fields. Of a field
-that is no number the position of its part is kept, of several a list of such.
+Repeated values, such as a location or the end of a stack path, are stored once. `parts` has every value except numbers,
+each after its own parts. A text is a string. A dataclass is a list of its class name and its fields. A field holds a
+number, the position of a part, or a list of these.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ FORMAT = "framedex-observations"
 VERSION = 1
 
 _DEEPEST = 180
-"""How deep parts may consist of one another: more than the frames that are shown of a road, each of which is one."""
+"""Maximum nesting of parts. Each frame of a stack path is a level, and fewer frames are shown."""
 
 _LARGEST = 1 << 27
-"""How much observations may hold, with what is there once counted as often as it is said: thirty times our own."""
+"""Maximum size of observations, with shared parts counted once per use: thirty times the size of our own."""
 
 _BEYOND_NUMBERS = 1 << 63
 
@@ -38,14 +38,14 @@ _CLASSES: dict[str, type[Any]] = {
 
 
 def kept(observations: Observations) -> str:
-    """The observations as JSON."""
+    """Return the observations as JSON."""
     parts = _Parts()
     parts.position(observations)
     return json.dumps({"format": FORMAT, "version": VERSION, "parts": list(parts.found)}, separators=(",", ":"))
 
 
 def read_kept(path: Path) -> Observations:
-    """The observations in a file. Raises FramedexError where it cannot be read, is foreign, damaged or newer."""
+    """Read observations from a file. Raises FramedexError if it is unreadable, foreign, damaged or newer."""
     try:
         told = json.loads(read_regular(path, _LARGEST))
     except OSError as error:
@@ -71,13 +71,13 @@ def read_kept(path: Path) -> Observations:
 
 
 class _Parts:
-    """The parts while they are collected; equal ones have one position."""
+    """Collects the parts; equal parts share a position."""
 
     def __init__(self) -> None:
         self.found: dict[Any, int] = {}
 
     def position(self, value: Any) -> int:
-        """Where a text or a dataclass is."""
+        """Return the position of a text or a dataclass, adding it if new."""
         if isinstance(value, str):
             return self._of(str(value))
         members = (self._member(getattr(value, field.name)) for field in fields(value))
@@ -93,18 +93,18 @@ class _Parts:
 
 
 class _Reading:
-    """The parts while they are read. Raises TypeError, ValueError or LookupError where they are none."""
+    """Parses the parts. Raises TypeError, ValueError or LookupError if malformed."""
 
     def __init__(self) -> None:
         self._found: list[Any] = []
         self._depths: list[int] = []
         self._sizes: list[int] = []
-        # Of the parts that the one being read consists of.
+        # Of the parts of the current one.
         self._deepest = 0
         self._size = 0
 
     def read(self, parts: Any) -> Observations:
-        """What the last part is."""
+        """Return the value of the last part."""
         for part in parts:
             self._deepest = self._size = 0
             self._found.append(part if isinstance(part, str) else self._made(*part))
@@ -144,7 +144,7 @@ class _Reading:
 
 
 def _check_runs(observations: Observations) -> None:
-    """Raise LookupError where something is said of a run that there is not, ValueError where two have the same key."""
+    """Raise LookupError if an observation has an unknown run, ValueError if two runs have the same key."""
     keys = {run.key for run in observations.runs}
     if len(keys) < len(observations.runs):
         raise ValueError
@@ -155,7 +155,7 @@ def _check_runs(observations: Observations) -> None:
 
 @cache
 def _types_of(name: str) -> tuple[Any, ...]:
-    """The types of the fields of a class."""
+    """Return the field types of a class."""
     kind = _CLASSES[name]
     hints = get_type_hints(kind)
     return tuple(hints[field.name] for field in fields(kind))

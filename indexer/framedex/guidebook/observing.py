@@ -1,4 +1,4 @@
-"""What the captures in an index say of the runtime's functions."""
+"""Collect observations of the runtime's functions from the captures in an index."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LARGEST_PROGRAM = 1 << 18  # bytes
 
 
 def observe(index: Index, captures: Collection[int] | None = None) -> Observations:
-    """What the captures with these ids say, or all that have calls; the same captures give the same observations.
+    """Return the observations of the captures with these ids, or of all that have calls.
 
-    Samples of other recorders are no calls: captures of them say nothing here.
+    The result is deterministic. Samples of other recorders are not calls, so their captures are skipped.
     """
     runs, functions, objects, tasks = [], [], [], []
     used: Counter[str] = Counter()
@@ -51,7 +51,7 @@ def observe(index: Index, captures: Collection[int] | None = None) -> Observatio
 
 
 def _key(run: Run) -> str:
-    """A name for the run that may stand in an address."""
+    """Return a name of the run for use in addresses."""
     program = Path((run.title.split() or ["program"])[0]).stem
     plugin = run.plugin.removeprefix("the ").removesuffix(".so")
     words = " ".join((run.framework, run.framework_version, plugin, program))
@@ -59,7 +59,7 @@ def _key(run: Run) -> str:
 
 
 def _task(held: ObservedCapture, capture: CaptureRow, run: Run) -> Task | None:
-    """The program as a task, where it is here as it was when it was recorded, and says what its steps are."""
+    """Return the program as a task, if it is unchanged since the recording and marks its steps; else None."""
     metadata = Metadata.parse(capture.metadata_text)
     for word in metadata.argv[1:3]:
         path = os.path.normpath(Path(metadata.cwd or "/") / word)
@@ -74,7 +74,7 @@ def _task(held: ObservedCapture, capture: CaptureRow, run: Run) -> Task | None:
 
 
 def _source(path: Path, started_unix_ns: int | None) -> str | None:
-    """The text of a program that nobody has changed since it was started."""
+    """Return the text of a program, if it is unchanged since it was started; else None."""
     try:
         with open_regular(path) as file:
             is_changed = started_unix_ns is not None and os.fstat(file.fileno()).st_mtime_ns > started_unix_ns

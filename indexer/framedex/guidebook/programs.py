@@ -1,4 +1,4 @@
-"""Programs that show something in steps: a docstring, and comments `# step: TITLE` where a step begins."""
+"""Parse programs with steps: a docstring, and comments `# step: TITLE` at the beginning of each step."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _COMMENT = re.compile(r"\s*#(?: (?P<text>.*))?")
 
 
 def read_program(source: str) -> Program | None:
-    """The steps of a program in Python; None where it is none or has no steps.
+    """Return the steps of a Python program; None if it cannot be parsed or has no steps.
 
-    The docstring's first line is the title, without its full stop. Comments right below that of a step are its text.
+    The docstring's first line, without its full stop, is the title. Comments right below a step comment are its text.
     """
-    source = io.StringIO(source, newline=None).getvalue()  # every end of a line that Python knows is the same one
+    source = io.StringIO(source, newline=None).getvalue()  # normalizes line endings as Python does
     module = parse_python(source)
     if module is None:
         return None
@@ -29,7 +29,7 @@ def read_program(source: str) -> Program | None:
         comments = list(_comment_lines(source))
     except (SyntaxError, tokenize.TokenError):
         return None
-    lines = source.rstrip("\n").split("\n")  # as the tokenizer counts them
+    lines = source.rstrip("\n").split("\n")  # the tokenizer's line numbers
     starts = [line - 1 for line in comments if _STEP.fullmatch(lines[line - 1])]
     if not starts:
         return None
@@ -40,7 +40,7 @@ def read_program(source: str) -> Program | None:
 
 
 def _comment_lines(source: str) -> Iterator[int]:
-    """The lines (1-based) that have a comment, which what looks like one in a text is not."""
+    """Yield the lines (1-based) with a comment. The tokenizer excludes `#` inside strings."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0]

@@ -1,14 +1,14 @@
 """The index: one SQLite file per project. Only this package writes SQL.
 
-`Store` writes, `Index` answers; `file/schema.sql` describes the tables. Start at `reader.py` for questions,
+`Store` writes, `Index` answers; `file/schema.sql` describes the tables. Start at `reader.py` for queries,
 `write/capture.py` for writing.
 
 Invariants:
 - The index is consistent after every batch: rows, kinds and totals are committed together.
 - Calls have no index but their ids. A search goes from kinds by spans to rows (`read/spans.py`).
-- No editor's question scans calls, stacks or nodes. A test checks the query plans.
+- Editor queries never scan calls, stacks or nodes. A test checks the query plans.
 - Totals are read through the reader's scope (`read/scope.py`), so one rule decides which captures count.
-- An earlier version is rebuilt in one transaction, from its captures; a later version is never written.
+- An older index is rebuilt in one transaction, from its captures; a newer one is never written.
 """
 
 from typing import TYPE_CHECKING
@@ -23,5 +23,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Index", "Store", "find_index", "open_index"]
 
-# Readers must start quickly: numpy comes with the writer only.
+# Lazy exports, so that readers start quickly: only the writer needs numpy.
 __getattr__ = exports(__name__, {"opening": ("open_index",), "reader": ("Index",), "write.store": ("Store",)})

@@ -1,4 +1,4 @@
-"""The four answers of an index, for what has one of its own: a block of a test, a cell of a notebook."""
+"""The four cost tables of an index, for objects with an index of their own: a test block, a notebook cell."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
 
 
 class Answered(ABC):
-    """A part of a program that can be asked as `framedex.open_index()` is. Durations are in ns, sizes in bytes."""
+    """A part of a program with the cost tables of `framedex.open_index()`. Durations are in ns, sizes in bytes."""
 
     @property
     @abstractmethod
     def index(self) -> Index:
-        """The index of this part alone. Raises FramedexError where there is none."""
+        """The index of this part alone. Raises FramedexError if there is none."""
 
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
-        """What lines compiled, what took longest first."""
+        """Return compilations by line, longest total duration first."""
         return self.index.compiles(all_lines=all_lines)
 
     def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
-        """What lines moved between host and devices, most bytes first."""
+        """Return transfers between host and devices by line, most bytes first."""
         return self.index.transfers(all_lines=all_lines)
 
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
-        """What was alive on each device, of what was made in this part."""
+        """Return the live memory of each device that this part allocated."""
         return self.index.memory(all_lines=all_lines)
 
     def waits(self, *, all_lines: bool = False) -> Waiting:
-        """Where Python waited for the runtime, and the steps of its loops."""
+        """Return the waits of Python for the runtime, and the steps of its loops."""
         return self.index.waits(all_lines=all_lines)

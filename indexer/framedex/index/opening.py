@@ -1,4 +1,4 @@
-"""The index as programs open it: by a project's folder, of the captures that they name."""
+"""`open_index`: opens an index by its project's folder, restricted to chosen captures."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 def open_index(
     path: str | os.PathLike[str] = ".", *, captures: Literal["latest", "all"] | Collection[int] | int = "latest"
 ) -> Index:
-    """Open an index, to be used in a `with` block or closed.
+    """Open an index, for use in a `with` block or until `close`.
 
-    `path` is an index file, or a folder: then the index is that of this folder, else of the nearest one above.
-    `captures` says of which captures it answers: of the latest run with calls, of all, of one by its id, or of several.
+    `path` is an index file, or a folder: then the index is in this folder or in the nearest one above. `captures`
+    selects the captures: those of the latest run with calls, all, one by its id, or several.
 
         with framedex.open_index() as index:
             for row in index.compiles():
                 print(row.compiles, row.function, row.line)
 
-    Warns where something else than framedex changed the file: answers may be wrong. Raises FramedexError (with a
-    remedy) where there is no index or no such capture, and as `Index.open` does.
+    Warns if another program changed the file, because answers may then be wrong. Raises FramedexError (with a remedy)
+    if there is no index or no such capture, and as `Index.open` does.
     """
     if isinstance(captures, int):
         captures = [captures]
@@ -52,7 +52,7 @@ def open_index(
 
 
 def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
-    """The captures of these ids, in their order. Raises FramedexError where one is not there."""
+    """Return the captures with these ids, in their order. Raises FramedexError if one is missing."""
     captures = {row.id: row for row in index.captures()}
     for capture in ids:
         if capture not in captures:
@@ -64,7 +64,7 @@ def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
 
 
 def latest_run(index: Index) -> list[CaptureRow]:
-    """The captures of the latest run that has calls."""
+    """Return the captures of the latest run with calls."""
     with_calls = [row for row in index.captures() if row.calls]
     return [row for row in with_calls if row.run == with_calls[-1].run]
 

@@ -1,4 +1,4 @@
-"""The index as its readers see it: the command line, the language server, the guidebook."""
+"""The read interface of the index, for the command line, the language server and the guidebook."""
 
 from __future__ import annotations
 
@@ -53,14 +53,15 @@ Kept = TypeVar("Kept")
 
 
 class Index:
-    """A read-only view of an index file, which hands out its parts by what a question is about.
+    """A read-only view of an index file, with one part per subject of a query.
 
-    A part is imported when it is first asked for: a verb that asks one thing pays for no other.
+    A part is imported at its first use, so that a command loads only the parts it needs.
 
-    Paths are absolute, lines 1-based. Lines are those of files as they are now, both in questions and in answers: where
-    a file has changed since it was recorded or indexed, its lines are followed (see `Location.stale`).
-    An index may be used from several threads. Every question may raise FramedexError (with a remedy) when the file
-    turns out to be damaged or locked.
+    Paths are absolute, lines 1-based. Lines are those of the current files, in queries and in results. If a file has
+    changed since its recording or its last parse, lines are mapped (see `Location.stale`).
+
+    An index is thread-safe. Every query may raise FramedexError (with a remedy) if the file turns out to be damaged or
+    locked.
     """
 
     def __init__(self, reader: Reader, *, may_write: bool = True) -> None:
@@ -70,7 +71,7 @@ class Index:
         self.was_changed = was_changed(reader.path, may_seal=may_write) or is_unsound(
             reader.connection, reader.path, may_seal=may_write
         )
-        """Whether something else than framedex had changed the file when it was opened: answers may be wrong."""
+        """Whether another program had changed the file when it was opened: answers may be wrong."""
         self._attention = Attention(reader.connection) if self.was_changed else None
 
     @classmethod
@@ -83,16 +84,15 @@ class Index:
         counted: Counted = Counted.ALL,
         may_write: bool = True,
     ) -> Index:
-        """Open the index at `path`; every question waits at most `patience` seconds for a lock.
+        """Open the index at `path`; every query waits at most `patience` seconds for a lock.
 
-        `links` are the project's own URL templates for files that are not here (`Settings.links`). `counted` says
-        whether a question about a file, a line or a function is answered of all captures, or of the latest run alone
-        in which that was recorded.
+        `links` are the project's own URL templates for files that are not local (`Settings.links`). `counted` selects
+        the captures that count for a file, a line or a function: all, or only the latest run that recorded it.
 
-        One whose project was moved is led to where that is now, and the seal of a copy is made good, where they can be
-        written and `may_write` allows it.
+        If the project was moved, its paths are updated; if the index is a copy, its seal is renewed. Both need write
+        permission and `may_write`.
 
-        Raises FramedexError when it is missing, damaged, locked or of another version.
+        Raises FramedexError if the index is missing, damaged, locked or of another version.
         """
         connection = connect_reading(path, patience)
         if may_write and _has_moved(connection, path):
@@ -103,12 +103,12 @@ class Index:
         return cls(Reader.on(connection, path, links or {}, scope), may_write=may_write)
 
     def within(self, captures: Collection[int]) -> Index:
-        """The index as it is of these captures alone, by their ids: another one, to be closed by itself.
+        """Return a new index restricted to these captures, by their ids; it must be closed separately.
 
-        It stays as it is, whatever others write. The first question about a line or a function takes time for each of
+        Later writes do not change its captures. The first query for a line or a function takes time proportional to
         their stacks.
         """
-        from framedex.index.within import narrow  # with the schema, which other questions do without
+        from framedex.index.within import narrow  # imported here because it loads the schema
 
         reader = Reader.on(connect_reading(self.path, PATIENCE), self.path, self.links, Scope(is_within=True))
         with translated(self.path):
@@ -124,7 +124,7 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the index cannot be asked any more."""
+        """Close the connection; later queries fail."""
         self._reader.connection.close()
 
     @property
@@ -138,9 +138,9 @@ class Index:
         return self._reader.links
 
     def replaced(self) -> bool:
-        """Whether the file at `path` is no longer the one that was opened: then open it again.
+        """Whether the file at `path` was replaced since it was opened, so that it must be opened again.
 
-        What others write into it needs no such care: the same Index answers from the new state.
+        Writes into the file do not count: the same Index answers from the new state.
         """
         return self._identity() != self._opened
 
@@ -148,14 +148,14 @@ class Index:
         return file_identity(self.path, with_content=isinstance(self._reader.connection, StillConnection))
 
     def state(self) -> tuple[int, ...]:
-        """What is different after others have written to the file, or put another in its place."""
+        """Return a value that differs after a write by others, and for another file at the same path."""
         return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """What is asked inside is answered from one state of the index, and of the files; other threads wait.
+        """Answer all queries in the block from one state of the index and of the files; other threads wait.
 
-        For those who ask often: what one such block has found out, the next ones remember while it holds.
+        For frequent queries: results found in one block are cached for the next ones while they are valid.
         """
         if self._attention is not None:
             self._attention.begin()
@@ -163,53 +163,53 @@ class Index:
             yield
 
     def tell(self, listener: Progress) -> None:
-        """Tell this listener from now on how far a question is that looks at many calls."""
+        """Set the listener for the progress of queries that read many calls."""
         self._reader.looking.listener = listener
 
     def remembered(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What `make` finds out by asking this index and nothing else; inside `reading`, kept under the key.
+        """Return the result of `make`, which may query only this index; inside `reading`, it is cached under the key.
 
-        It is shared by all who ask: nobody may change it.
+        The result is shared, so callers must not modify it.
         """
         return self._reader.memory.recall(("asked", key), make)
 
     def rests_on(self, path: str) -> None:
-        """Note that what is being made to be remembered holds only while the file at the path is as it is."""
+        """Make the result under computation depend on the state of the file at the path."""
         self._reader.memory.file(path)
 
     def published(self, location: Location) -> Location:
-        """The location with its public URL, if its file is not here and a URL is known."""
+        """Return the location with its public URL, if its file is not local and a URL is known."""
         return Urls(self._reader).added(location)
 
     def captures(self) -> list[CaptureRow]:
-        """Every capture, oldest first."""
+        """Return all captures, oldest first."""
         query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY run, started, id"
         return [capture_row(row) for row in self._reader.rows(query)]
 
     def captures_half_read(self) -> frozenset[int]:
-        """The ids of the captures that are not here to their end: being read or followed, or left half read."""
+        """Return the ids of incompletely read captures: being read or followed, or interrupted."""
         return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
 
     def capture(self, capture: int) -> CaptureContents:
-        """What the capture with this id holds."""
+        """Return the contents of the capture with this id."""
         from framedex.index.ask.capture.capture import CaptureContents
 
         return CaptureContents(self._reader, capture)
 
     def observed(self, capture: int) -> ObservedCapture:
-        """What the capture with this id tells the guidebook."""
+        """Return the guidebook's data from the capture with this id."""
         from framedex.index.ask.guidebook.capture import ObservedCapture
 
         return ObservedCapture(self._reader, capture)
 
     def file(self, path: str) -> File:
-        """What was recorded in a file."""
+        """Return the data recorded in a file."""
         from framedex.index.ask.line.line import File
 
         return File(self._of_totals, path).of_latest_run()
 
     def line(self, path: str, line: int, capture: int | None = None) -> Line:
-        """What was recorded through a line of a file: by the captures that count, or by one of them alone."""
+        """Return the data recorded through a line of a file, by the counted captures or by one of them."""
         from framedex.index.ask.line.line import Line
 
         found = Line(self._of_totals, path, line, capture)
@@ -217,7 +217,7 @@ class Index:
 
     @cached_property
     def _of_totals(self) -> Reader:
-        """What reads totals: those of chosen captures are made when they are needed."""
+        """The reader for totals; totals of chosen captures are computed at the first use."""
         if self._reader.scope.is_within:
             from framedex.index.within import fill_totals
 
@@ -226,34 +226,34 @@ class Index:
         return self._reader
 
     def answer_of(self) -> AnswerOf:
-        """The captures with calls, of which all answers are that are about no line and no function."""
+        """Return the captures with calls, which all answers cover that are not about a line or a function."""
         from framedex.index.ask.answers import answer_of_everything
 
         return answer_of_everything(self._reader)
 
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
-        """What lines of the program had compiled, what took longest first; durations in ns.
+        """Return the compilations by program line, longest total duration first; durations in ns.
 
-        With `all_lines` each row is of one way to its line, which is `outward`.
+        With `all_lines` each row is for one path to its line, `outward`.
         """
         from framedex.index.ask.costs.compiles import compiles
 
         return compiles(self._reader, all_lines=all_lines)
 
     def compiled_programs(self, calls: Collection[int]) -> dict[int, CompiledProgram]:
-        """What calls compiled, by the calls: to be compared with what those of another index did."""
+        """Return the compiled programs by call, for a comparison with another index."""
         from framedex.index.ask.costs.programs import compiled_programs
 
         return compiled_programs(self._reader, calls)
 
     def captures_with_compiles(self) -> list[int]:
-        """The ids of the captures in which something was compiled."""
+        """Return the ids of captures with compilations."""
         from framedex.index.ask.costs.compiles import captures_with_compiles
 
         return captures_with_compiles(self._reader)
 
     def frame(self, frame_id: int) -> FrameRow | None:
-        """The frame with this id."""
+        """Return the frame with this id, or None."""
         return frames_by_id(self._reader, [frame_id]).get(frame_id)
 
     @cached_property
@@ -264,101 +264,101 @@ class Index:
         return Calls(self._reader)
 
     def exported(self, wanted: CallFilter) -> Exported:
-        """The calls that pass a filter, as exports need them."""
+        """Return the calls that pass a filter, in the form that exports need."""
         from framedex.index.ask.call.exported import Exported
 
         return Exported(self._reader, wanted)
 
     @cached_property
     def functions(self) -> Functions:
-        """The functions that were recorded, their callers and callees."""
+        """The recorded functions, their callers and callees."""
         from framedex.index.ask.name.functions import Functions
 
         return Functions(self._of_totals)
 
     @cached_property
     def objects(self) -> Objects:
-        """The objects of the runtime: buffers, executables, ..."""
+        """The runtime objects: buffers, executables, ..."""
         from framedex.index.ask.call.objects import Objects
 
         return Objects(self._reader)
 
     @cached_property
     def names(self) -> Names:
-        """What texts and people name: symbols, paths of other machines, build-ids."""
+        """Lookups by name: symbols, paths on other machines, build-ids."""
         from framedex.index.ask.name.names import Names
 
         return Names(self._of_totals)
 
     @cached_property
     def beginnings(self) -> Beginnings:
-        """Names and paths by their beginning."""
+        """Names and paths by prefix."""
         from framedex.index.ask.name.beginnings import Beginnings
 
         return Beginnings(self._reader)
 
     @cached_property
     def sources(self) -> Sources:
-        """The source trees and source maps, and the releases that the recorded code was of."""
+        """The source trees and source maps, and the releases of recorded code."""
         from framedex.index.ask.sources import Sources
 
         return Sources(self._reader)
 
     def below_lines(self) -> Iterator[BelowLine]:
-        """The calls of all captures by the line of the program that led to them, and the ways from it to them."""
+        """Yield the calls of all captures by program line, with the paths from the line to them."""
         from framedex.index.ask.below_lines import below_lines
 
         for capture in self.captures():
             yield from below_lines(self._reader, capture.id)
 
     def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
-        """What lines of the program had moved between host and devices, most bytes first; durations in ns.
+        """Return the transfers between host and devices by program line, most bytes first; durations in ns.
 
-        With `all_lines` each row is of one way to its line, which is `outward`.
+        With `all_lines` each row is for one path to its line, `outward`.
         """
         from framedex.index.ask.costs.transfers import transfers
 
         return transfers(self._reader, all_lines=all_lines)
 
     def captures_with_transfers(self) -> list[int]:
-        """The ids of the captures in which something was moved."""
+        """Return the ids of captures with transfers."""
         from framedex.index.ask.costs.transfers import captures_with_transfers
 
         return captures_with_transfers(self._reader)
 
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
-        """What was alive on each device over time, and the lines that made it; of captures whose end was read.
+        """Return the live memory of each device over time, and the allocating lines, for completely read captures.
 
-        With `all_lines` a line is told apart by the lines of the program that led to it, as `Held.outward`.
+        With `all_lines` a line is split by the outward program lines, `Held.outward`.
         """
         from framedex.index.ask.costs.memory import memory
 
         return memory(self._reader, all_lines=all_lines)
 
     def captures_with_memory(self) -> frozenset[int]:
-        """The ids of the captures of which `memory` tells something."""
+        """Return the ids of captures with data for `memory`."""
         from framedex.index.ask.costs.memory import captures_with_memory
 
         return captures_with_memory(self._reader)
 
     def waits(self, *, all_lines: bool = False) -> Waiting:
-        """Where threads of Python were blocked on the runtime, by line, and the steps of their loops; times in ns.
+        """Return the waits of Python threads for the runtime by line, and the steps of their loops; times in ns.
 
-        With `all_lines` each row is of one way to its line, which is `outward`.
+        With `all_lines` each row is for one path to its line, `outward`.
         """
         from framedex.index.ask.costs.waits import waits
 
         return waits(self._reader, all_lines=all_lines)
 
     def captures_with_waits(self) -> frozenset[int]:
-        """The ids of the captures of which `waits` tells something."""
+        """Return the ids of captures with data for `waits`."""
         from framedex.index.ask.costs.waits import captures_with_waits
 
         return captures_with_waits(self._reader)
 
     @cached_property
     def ffi(self) -> Ffi:
-        """FFI handlers and their runs in all captures; more of them is told by captures and lines."""
+        """FFI handlers and their runs in all captures."""
         from framedex.index.ask.ffi import Ffi
 
         return Ffi(self._reader)
@@ -374,8 +374,8 @@ def _has_moved(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def _follow_project(path: Path) -> None:
-    """Have a writer lead the places of an index to where its project is now; without one they stay as they are."""
-    from framedex.index.write.store import Store  # few readers meet a project that was moved
+    """Let a writer update the paths of a moved project; without write access they stay unchanged."""
+    from framedex.index.write.store import Store  # imported here because few projects were moved
 
     with suppress(FramedexError):
         check_index_place(path)

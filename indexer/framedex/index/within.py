@@ -1,8 +1,8 @@
-"""An index as it would be of a few captures alone: its totals made for them, in tables that stand before its own.
+"""An index restricted to a few captures: their totals are computed into temporary tables that hide its own.
 
-The captures, their kinds of calls and all totals are replaced under their names in the connection's temporary database,
-so that every question is asked as it is of the whole. What calls, stacks and frames are stays what it is. Filling the
-totals takes about as long as adding those captures to an index does; it is done when a question needs them.
+The captures, their kinds of calls and all totals are replaced under the same names in the connection's temporary
+database, so that queries need no change. Calls, stacks and frames are unchanged. Computing the totals takes about as
+long as indexing those captures; it is done when a query needs them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PASSED = (
 
 
 def narrow(connection: sqlite3.Connection, captures: Collection[int]) -> None:
-    """Have only these captures, by their ids, and their calls."""
+    """Hide all captures and calls except those of these captures, by their ids."""
     chosen = ", ".join(map(str, sorted(captures)))
     with _making(connection):
         connection.execute(f"CREATE TEMP VIEW captures AS SELECT * FROM main.captures WHERE id IN ({chosen})")
@@ -40,8 +40,8 @@ def narrow(connection: sqlite3.Connection, captures: Collection[int]) -> None:
 
 
 def fill_totals(connection: sqlite3.Connection) -> None:
-    """Have only the totals of the captures that are there after `narrow`."""
-    from framedex.index.write import aggregates  # who asks of all captures, or of the latest run, needs none of it
+    """Replace all totals by those of the captures left by `narrow`."""
+    from framedex.index.write import aggregates  # imported here because only chosen captures need it
     from framedex.index.write.tree import read_nodes
 
     with _making(connection):
@@ -67,7 +67,7 @@ def fill_totals(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def _making(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let the connection write; its file is opened for reading alone."""
+    """Let the connection, which is otherwise read-only, write temporary tables in one transaction."""
     connection.execute("PRAGMA query_only = 0")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("BEGIN")

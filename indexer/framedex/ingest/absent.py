@@ -1,4 +1,4 @@
-"""What is said of a binary that is not here as it was recorded, and what brings its names."""
+"""The message about a binary that differs from the recorded one or is missing, and its remedy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _PACKAGE = re.compile(r"(?P<prefix>/.*)/lib(?:64)?/python\d+\.\d+/(?:site|dist)-
 
 
 def why_absent(path: str, reasons: tuple[str, ...], packages: Mapping[str, str]) -> str:
-    """The sentence for a recorded binary that nobody can open, for these reasons.
+    """Return the message about a recorded binary that cannot be opened, for these reasons.
 
-    `packages` has the versions of the packages that the program had.
+    `packages` has the versions of the program's packages.
     """
     if not path.startswith("/"):  # the kernel's own code, `[vdso]`
         return f"{'; '.join(reasons)}: {UNNAMED}"

@@ -1,4 +1,4 @@
-"""Finds the lines on which frames of placed functions stand, where no debug information says them."""
+"""Find the lines of frames in located functions, for code without debug information."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def find_calls(
     progress: Progress,
     released: Mapping[int, BinarySources],
 ) -> list[FramePlacement]:
-    """The lines of the frames of these functions, as far as they can be told; the others stay at the definition.
+    """Return the lines of the frames of these functions if they can be found; other frames stay at the definition.
 
-    `released` has the sources of those functions that are in release maps, by their ids.
+    `released` has the sources of the functions located in release maps, by their ids.
     """
     in_trees = bodies_in_trees(tables.definitions, tables.definitions_in)
     in_release = {sources: sources.bodies() for sources in released.values()}
@@ -35,7 +35,7 @@ def find_calls(
     found = []
     with progress.task("Finding calls", len(frames)) as advance:
         for _, seen in groupby(frames, key=lambda frame: frame.id):
-            same = list(seen)  # once for each function that it was seen to call
+            same = list(seen)  # one row per callee
             frame = same[0]
             bodies = in_release[released[frame.function]] if frame.function in released else in_trees
             placement = defined[frame.function]
@@ -50,7 +50,7 @@ def find_calls(
 
 
 def _definitions(placement: Placement, bodies: Bodies) -> list[tuple[str, Span]]:
-    """The definitions, by path and lines, that a function is or can be."""
+    """Return the possible definitions of a function, by path and lines."""
     location = placement.location
     assert location is not None
     if location.how is How.DEFINITION:

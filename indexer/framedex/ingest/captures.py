@@ -1,4 +1,4 @@
-"""Captures into the index: each read as a stream, whose batches are kept as they come."""
+"""Read captures into the index: each is read as a stream, and its batches are committed as they come."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from framedex.shared.reading import SharedStream
 from framedex.systemlimits import SystemLimitError
 
 CALLS_AT_ONCE = 1 << 18
-"""Calls that are committed together: an interrupted run loses no more, in some tenths of a second."""
+"""Calls committed together. An interrupted run loses at most these, some tenths of a second of work."""
 
 
 AnyStream = CaptureStream | ForeignStream | SharedStream
 
 
 def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
-    """The captures as they are now, each once, and those that cannot be read with the reason.
+    """Return the present states of the captures, each capture once, and the unreadable captures with the reason.
 
-    Raises SystemLimitError, which says nothing about a capture.
+    Raises SystemLimitError, which is not the fault of a capture.
     """
     states: dict[str, CaptureState] = {}
     refused: dict[Path, FramedexError] = {}
@@ -68,7 +68,7 @@ def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, 
 
 
 def has_moved(store: Store, state: CaptureState) -> bool:
-    """Whether a known capture is now at another path, which is then remembered. A copy beside it has not moved it."""
+    """Return whether a known capture has a new path, and store it. A copy of an existing capture does not count."""
     known = store.known_capture(state.identity)
     if known is None or _is_at(known, state.path) or _is_still_there(known):
         return False
@@ -83,16 +83,16 @@ def read_captures(
     progress: Progress,
     binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
-    """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`.
+    """Add the captures that are new, have grown, or were interrupted; unreadable captures go to `refused`.
 
-    Raises SystemLimitError, after which a capture may be half read: the next time continues.
+    Raises SystemLimitError. A capture may then be partly read, and the next run continues with it.
     """
     namer = Namer(binaries, store.former_places())
     added: list[CaptureReport] = []
     pending = [state for state in states if is_due(store, state)]
     with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
         for state in pending:
-            # Meanwhile another process may have done it.
+            # Another process may have read it meanwhile.
             if is_due(store, state):
                 try:
                     stream = stream_of(state.path)
@@ -109,7 +109,7 @@ def read_captures(
 
 
 def stream_of(path: Path) -> AnyStream:
-    """The calls of a capture, or what was imported. Raises FramedexError where it cannot be read."""
+    """Return the calls of a capture or of an imported file. Raises FramedexError if it cannot be read."""
     foreign = read_metadata(path).foreign
     if foreign is None:
         return CaptureStream(path)
@@ -132,9 +132,9 @@ def _read_capture(
 
 
 class CaptureReading:
-    """A capture on its way into the index. What its calls refer to is named when this is made.
+    """A capture being read into the index. Its frames are named on construction.
 
-    `signature` is the capture's when its reading began: whatever comes later makes another one.
+    `signature` is the capture's signature at the start of the reading. Later changes lead to another signature.
     """
 
     def __init__(self, store: Store, stream: AnyStream, namer: Namer, signature: str = "") -> None:
@@ -151,7 +151,7 @@ class CaptureReading:
         self._has_grown = known is not None and known.signature != ""
 
     def add_batch(self) -> None:
-        """Add the next calls, in one transaction; the last ones with the note that all of the capture is there."""
+        """Add the next calls in one transaction; the last batch marks the capture as complete."""
         with self._store.transaction():
             if self._writer is None:
                 self._writer = self._store.begin_capture(self.record, self._stream.calls)
@@ -161,13 +161,13 @@ class CaptureReading:
             left = self._writer.rows - self._stream.row
             batch = self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE)
             self._writer.add(batch)
-            # Without a call there is none any more, also where the file was cut off meanwhile.
+            # An empty batch is the last one, also if the file was truncated meanwhile.
             if self._stream.row >= self._stream.calls or not len(batch):
                 self._writer.finish(problems=self._problems())
                 self.is_done = True
 
     def report(self) -> CaptureReport:
-        """What was read."""
+        """Return the report of this reading."""
         capture = self._stream.capture
         told = all_problems(capture.stops, self._problems())
         return CaptureReport(capture.path, self._stream.row, len(capture.stacks), told, self._has_grown)
@@ -179,7 +179,7 @@ class CaptureReading:
 
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
-    """A capture with all that is known of it but for its calls, and what could not be named, as sentences."""
+    """Return a capture without its calls, and the naming problems as sentences."""
     moves = moves_of(capture)
     modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
     capture = replace(capture, modules=modules) if moves else capture
@@ -208,13 +208,13 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
 
 
 def _command(metadata: Metadata) -> str:
-    """What was recorded, as somebody would type it: the program, or the cell of a notebook."""
+    """Return the recorded command as typed: the program, or the cell of a notebook."""
     cell = metadata.launch.cell if metadata.launch is not None else None
     return cell or shlex.join(metadata.argv)
 
 
 def _weight(state: CaptureState) -> int:
-    """The size of a capture's files, in kilobytes: what is known of it before it is read, for a bar to go by."""
+    """Return the size of a capture's files in kilobytes, as its weight in a progress bar."""
     try:
         return sum(entry.stat().st_size for entry in os.scandir(state.path)) >> 10
     except OSError:
@@ -222,9 +222,9 @@ def _weight(state: CaptureState) -> int:
 
 
 def is_due(store: Store, state: CaptureState) -> bool:
-    """Whether a capture is not in the index, or not in this state, unless another process follows it.
+    """Return whether a capture is not in the index in this state, unless another process follows it.
 
-    Of one that was copied, the first place counts.
+    Of several copies of a capture, the indexed path counts.
     """
     known = store.known_capture(state.identity)
     return known is None or (
@@ -246,7 +246,7 @@ def _is_still_there(known: KnownCapture) -> bool:
 
 
 def _is_still_written(state: CaptureState, capture: Capture) -> bool:
-    """Whether its process is at it, or has been while it was read."""
+    """Return whether the capture is still being written, or has changed while it was read."""
     if is_being_written(state.path, capture.metadata):
         return True
     try:
@@ -256,7 +256,7 @@ def _is_still_written(state: CaptureState, capture: Capture) -> bool:
 
 
 def _started_unix_seconds(capture: Capture) -> float:
-    """When a recording began, by the wall clock; where its metadata do not say so, when its folder was changed."""
+    """Return the start of a recording (Unix time); without metadata of it, the modification time of its folder."""
     if capture.metadata.started_unix_ns is not None:
         return capture.metadata.started_unix_ns / 1e9
     try:

@@ -1,4 +1,4 @@
-"""Names what a capture tells of FFI: the Python stacks of its sites, and the handlers at the ends of its stacks."""
+"""Name the FFI records of a capture: the Python stacks of its sites, and the handlers at the ends of its stacks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNKNOWN_INSTRUCTION = 0
 
 
 def name_ffi(capture: Capture, namer: Namer, origins: Origins) -> FfiRecords:
-    """Follow what a capture tells of FFI, and name the frames of its sites; its handlers are named when met."""
+    """Join the FFI records of a capture, and name the frames of its sites. Handlers are named on demand."""
     joins = follow_ffi(capture)
     return FfiRecords(
         joins=joins,
@@ -38,13 +38,13 @@ def name_ffi(capture: Capture, namer: Namer, origins: Origins) -> FfiRecords:
 
 
 def named_sites(capture: Capture, joins: FfiJoins) -> tuple[SiteRecord, ...]:
-    """The sites that a capture describes, with their frames named."""
+    """Return the sites that a capture describes, with their frames named."""
     naming = _SiteNaming(capture)
     return tuple(naming.record(site) for site in joins.sites.values())
 
 
 def _handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> HandlerRecord | None:
-    """The handler that is entered at a frame of a capture, in which the stack of a run ends."""
+    """Return the handler entered at a frame of a capture, in which the stack of a run ends."""
     frame = capture.frames[entry]
     if not isinstance(frame, NativeFrame) or frame.module < 0:
         return None
@@ -53,7 +53,7 @@ def _handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> Ha
 
 
 class _SiteNaming:
-    """Names the frames of sites, which have a file, a line and a qualified name, but no first line."""
+    """Names the frames of sites, which have a file, a line and a qualified name, but not a first line."""
 
     def __init__(self, capture: Capture) -> None:
         self._paths = Paths.of(capture)
@@ -77,9 +77,9 @@ class _SiteNaming:
         return python_record(self._paths, filename, qualname, first_line, _UNKNOWN_INSTRUCTION, line)
 
     def _first_line(self, filename: str, line: int, qualname: str) -> int:
-        """The line on which the code object begins: by other stacks of the capture, else by its file, else `line`.
+        """Return the first line of the code object: from other stacks of the capture, else from its file, else `line`.
 
-        The stacks that were walked have that line, and a function is known by it.
+        Recorded stacks have the first line, and it is part of a function's identity.
         """
         if qualname == "<module>":
             return 1
@@ -94,7 +94,7 @@ class _SiteNaming:
 
 
 def _first_lines(path: Path) -> Mapping[str, list[int]]:
-    """The first lines, as code objects have them, of the functions of a Python file, by qualified name."""
+    """Return the first lines of the functions of a Python file, as in code objects, by qualified name."""
     found: dict[str, list[int]] = {}
     try:
         tree = parse_python(read_regular(path))

@@ -1,6 +1,6 @@
-"""Captures that are followed while their programs run: what is new of them comes into the index, and nothing else.
+"""Follow captures while their programs run, adding only new records to the index.
 
-What a capture's calls refer to, and which objects live, stays in memory from one look to the next.
+The frames and live objects that later calls refer to stay in memory between two updates.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod
 
 EVERY = 0.5
-"""Seconds between two looks."""
+"""Seconds between two updates."""
 
 _SETTLED_NS = 50_000_000
-"""A call is written at most so long after it began, but for a thread that is stopped meanwhile."""
+"""The maximum delay, in ns, between the start of a call and its record, unless its thread is stopped."""
 
 _ROOM = 1 << 24
-"""Calls for which ids are kept free: another capture's may begin behind them."""
+"""The number of reserved call ids, because the ids of another capture may follow."""
 
 
 class Follower:
-    """Follows captures into an index, until they are over."""
+    """Follows captures into an index until they end."""
 
     def __init__(self, store: Store, place: Callable[[], object], debuginfod: Debuginfod | None = None) -> None:
-        """`place` finds the source of functions that are new. `debuginfod` is asked for debug files."""
+        """`place` locates new functions in the source. `debuginfod` provides debug files."""
         self._store = store
         rules = PathMap(store.sources.path_rules())
         binaries = RecordedBinaries(rules, debuginfod=debuginfod, kept=KeptBinaries())
         self._namer = Namer(binaries, store.former_places())
         self._place = place
-        self.calls = 0  # that were new
+        self.calls = 0  # the number of new calls
         self.refused: dict[Path, FramedexError] = {}
         self._followed: dict[Path, _Followed] = {}
-        self._left: set[Path] = set()  # over, or another process's
+        self._left: set[Path] = set()  # ended, or followed by another process
 
     @property
     def paths(self) -> Sequence[Path]:
-        """The captures that are being followed."""
+        """Return the captures that are being followed."""
         return list(self._followed)
 
     def look(self, captures: Sequence[Path]) -> int:
-        """Bring the captures up to date that are new or being written; returns how many calls are new.
+        """Update the captures that are new or being written; return the number of new calls.
 
-        Those that cannot be read any more go to `refused`, and nobody looks at them again.
+        Captures that can no longer be read go to `refused` and are not read again.
         """
         calls = 0
         is_more_known = False
@@ -74,7 +74,7 @@ class Follower:
             except CaptureTakenError:
                 is_ended = True
             except FramedexError as error:
-                if _can_be_read(path):  # it is the index that is in trouble
+                if _can_be_read(path):  # the index has the error, not the capture
                     raise
                 self.refused[path] = error
                 is_ended = True
@@ -87,7 +87,7 @@ class Follower:
         return calls
 
     def _begin(self, path: Path) -> _Followed | None:
-        """Follow a capture from now on; None where it is there as it is, or another process follows it."""
+        """Start to follow a capture; return None if it is indexed in this state or another process follows it."""
         if not is_due(self._store, capture_state(path)):
             return None
         self._followed[path] = _Followed(self._store, path, self._namer)
@@ -119,11 +119,11 @@ class _Followed:
         self.has_more_frames = True
 
     def look(self, is_ended: bool) -> int:
-        """Write what is new; all of it once the capture `is_ended`. Returns how many calls it was."""
+        """Write the new records, or all records once the capture `is_ended`; return the number of new calls."""
         before = self._stream.row
         if self._writer is None:
             self._writer = self._store.begin_capture(self._record, max(_ROOM, 4 * self._stream.calls))
-            assert self._writer is not None  # no capture that is read has this signature
+            assert self._writer is not None  # no stored capture has this signature
         else:
             self.has_more_frames = False
             if not self._extend():
@@ -141,7 +141,7 @@ class _Followed:
         return self._stream.row - before
 
     def _extend(self) -> bool:
-        """Go on with what was written since; False where the capture is to be read anew."""
+        """Continue with the new records; return False if the capture has to be read again from the start."""
         known = self._stream.capture
         if not self._stream.extend():
             return False
@@ -153,8 +153,8 @@ class _Followed:
         return self._writer.extend(self._record)
 
     def _add_batch(self, writer: CaptureWriter, until: int | None) -> bool:
-        """Write the next calls; False if there are no more as yet."""
-        if until is None:  # the last batch may have no calls, but what those before came to
+        """Write the next calls; return False if there are no more calls yet."""
+        if until is None:  # the last batch may have no calls, but the totals of the earlier ones
             batch = self._stream.next(CALLS_AT_ONCE)
         else:
             batch = self._stream.next(CALLS_AT_ONCE, until)

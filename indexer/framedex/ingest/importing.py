@@ -1,4 +1,4 @@
-"""Files of other recorders into the index: each is kept as a capture, and then read as captures are."""
+"""Import files of other recorders: each is stored as a capture, then read like one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # few runs need it
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A file that is in the index as the capture of this id; `report` is None where it was there already."""
+    """A file that is in the index as the capture of this id; `report` is None if it was already there."""
 
     capture: int
     foreign: Foreign
@@ -45,11 +45,11 @@ def import_file(
     debuginfod: Debuginfod | None = None,
     origin: str | None = None,
 ) -> Imported:
-    """Keep a file in the folder `captures`, and read it into the index, in one transaction.
+    """Store a file in the folder `captures`, and read it into the index, in one transaction.
 
-    `value` names the value of its samples that weighs them; relative names of files begin in `folders`. Of a file
-    that has been made here, `origin` says what it was made of: that is what it is known by. The others are as for
-    `ingest_captures`. Raises FramedexError, and all is as it was, where the file cannot be read whole.
+    `value` names the sample value to use as weight. Relative file names begin in `folders`. `origin` identifies a file
+    that was made here by the file it was made from. The other parameters are as for `ingest_captures`. Raises
+    FramedexError without any change if the file cannot be read completely.
     """
     with kept_file(file, captures, value, folders, origin) as place, _refusing(file), store.transaction():
         kept = place()  # only one process writes an index at a time
@@ -64,7 +64,7 @@ def import_file(
 
 @contextmanager
 def _refusing(file: Path) -> Iterator[None]:
-    """What of a shared file nobody can write into an index is the file's fault: a context manager."""
+    """Blame a shared file for content that the index cannot store: a context manager."""
     try:
         yield
     except UNSOUND as error:

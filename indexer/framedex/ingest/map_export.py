@@ -1,4 +1,4 @@
-"""Writes a source map of an indexed source tree."""
+"""Write a source map of an indexed source tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from framedex.sources import find_files
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What a map that was written holds, and how many files had to be read first."""
+    """The contents of a written map, and the number of files that had to be read first."""
 
     info: SourceMapInfo
     files: int
@@ -38,10 +38,10 @@ def export_map(
     tracked: frozenset[str] | None = None,
     with_calls: bool = True,
 ) -> Exported:
-    """Write the map of the sources below `root`, with paths relative to `top`, from what the index has of them.
+    """Write the map of the sources below `root` from the index, with paths relative to `top`.
 
-    Files that the index does not have as they are now are read into it first. The map has no paths but `tracked`.
-    Without calls it has a third of the size, and gives definitions but no lines of calls.
+    Files that are not indexed in their present state are first read into the index. Only paths in `tracked` are
+    written. A map without calls has a third of the size, and has definitions but no lines of calls.
     """
     folder = os.path.realpath(root)
     found = [file for file in find_files(Path(folder)) if tracked is None or _inside(file.path, top) in tracked]

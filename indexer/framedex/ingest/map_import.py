@@ -1,4 +1,4 @@
-"""Takes a source map into the index, where its definitions stand beside those of the source trees."""
+"""Import a source map into the index, as a source of definitions beside the source trees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BATCH = 100  # files in memory
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A map that was read; `replaced` is what was known of the same component before."""
+    """An imported map; `replaced` is the previous map of the same component."""
 
     info: SourceMapInfo
     files: int
@@ -30,9 +30,9 @@ class Imported:
 
 
 def import_map(store: Store, path: Path, progress: Progress) -> Imported:
-    """Take in a map, in place of one of the same component, and place the recorded functions that it defines.
+    """Import a map, replacing one of the same component, and locate the recorded functions that it defines.
 
-    One transaction: where the map turns out to be damaged, everything is as it was. Raises SourceMapError.
+    Runs in one transaction: if the map is damaged, the index stays unchanged. Raises SourceMapError.
     """
     with store.transaction():
         imported = _store_map(store, path, progress)
@@ -41,9 +41,9 @@ def import_map(store: Store, path: Path, progress: Progress) -> Imported:
 
 
 def import_maps_of_wheels(store: Store, progress: Progress) -> Iterator[str]:
-    """Take in the maps that lie beside recorded binaries, as a wheel may ship them; return what went wrong.
+    """Import the maps beside recorded binaries, as a wheel may ship them; yield the errors.
 
-    A map is left alone where its component is known from another one. No function is placed yet.
+    A map is skipped if another map of its component is stored. No function is located yet.
     """
     for path in _maps_in(store.sources.module_folders()):
         try:
@@ -76,7 +76,7 @@ def _maps_in(folders: Iterable[str]) -> Iterator[Path]:
 
 
 def _is_wanted(store: Store, path: Path) -> bool:
-    """Whether nothing is known of the component of a map, or an older state of that very file."""
+    """Return whether a map's component is unknown, or known from an older state of this file."""
     origin = os.path.realpath(path)
     if store.sources.is_map_known(origin, *_state(path)):
         return False

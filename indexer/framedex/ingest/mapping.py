@@ -1,12 +1,16 @@
-"""Places frames that were recorded with paths of another machine in the files that those paths mean here.
+"""Locate frames recorded with paths of another machine in the local files for these paths.
 
-A mapped frame stays `exact` only where the file that was found bears it out: the function of the frame is defined there
-with the recorded line within it and, as code objects know their first lines (Python), begins where it was recorded to.
-Frames without a definition to compare with (lambdas, a module's own code, what macros define) depend on the others of
-their file: none may contradict it, and some must bear it out unless a rule of the settings led there, for which the
-user answers. In a file that others contradict, lines of C++ are never exact: a shift may stay within the function.
-A frame that is not borne out is placed at the definition of its function, if there is one, and labelled so: the file is
-of another version. In every other case the recorded path stays, as a file that is not here.
+A mapped frame stays `exact` only if the local file confirms it. The function of the frame must be defined there, with
+the recorded line inside. For Python, whose code objects have first lines, it must also begin at the recorded first
+line.
+
+Some frames have no definition to compare with: lambdas, module code, and functions defined by macros. They depend on
+the other frames of their file. None of these may contradict the file. Some must confirm it, unless a rule of the
+settings led there, for which the user answers. In a file that other frames contradict, lines of C++ are never exact: a
+shift may stay within the function.
+
+An unconfirmed frame is located at the definition of its function, if there is one, and labelled so: the file has
+another version. In every other case the recorded path stays, as a missing file.
 """
 
 from __future__ import annotations
@@ -29,15 +33,15 @@ from framedex.whereabouts.rules import PathMap
 from framedex.whereabouts.tails import TreeFiles
 
 Named = tuple[str, Definition]
-"""A definition and its short name."""
+"""A short name and its definition."""
 
 _UNNAMED = re.compile(r"(?:(?:\.<locals>)?\.|^)<(?:lambda|listcomp|dictcomp|setcomp|genexpr|module)>$")
 
 
 def find_mapped(store: Store, trees: Trees) -> dict[str, Here]:
-    """The files here for the recorded paths that mean others; they are added to the files of the trees.
+    """Return the local files for the recorded paths of other machines, and add them to the files of the trees.
 
-    What is not here may be among the texts of a shared capture.
+    The excerpts of a shared capture can replace a missing file.
     """
     rules, files = PathMap(store.sources.path_rules()), TreeFiles(trees.files)
     shared = _shared_texts(store)
@@ -51,9 +55,9 @@ def find_mapped(store: Store, trees: Trees) -> dict[str, Here]:
 
 
 def place_mapped(store: Store, mapped: dict[str, Here]) -> None:
-    """Place the frames with these recorded paths in the files here, and all others where they were recorded.
+    """Locate the frames with these recorded paths in the local files, and all others at their recorded paths.
 
-    Call it when the files have been read, in a transaction.
+    Call it after reading the files, in a transaction.
     """
     by_path: dict[str, list[RecordedPlace]] = defaultdict(list)
     for place in store.sources.recorded_places(mapped):
@@ -65,7 +69,7 @@ def place_mapped(store: Store, mapped: dict[str, Here]) -> None:
 
 
 def _shared_texts(store: Store) -> dict[str, str]:
-    """The texts of shared captures, by the paths that they were recorded with."""
+    """Return the excerpts of shared captures, by the recorded paths."""
     return {path: text for capture in store.captures() for path, text in kept_excerpts(capture.path).items()}
 
 
@@ -83,7 +87,7 @@ class _Verdict(Enum):
 def _place(
     places: Sequence[RecordedPlace], here: Here, definitions: Callable[[str], Sequence[Named]]
 ) -> Iterable[FramePlacement]:
-    """Where the frames of one recorded path are in the file that was found for it."""
+    """Yield the locations of the frames of one recorded path in its local file."""
     defined = _by_name(definitions(here.path), places[0].language)
     text = _lines(here.path)
     named = [(place, defined.get(_name(place), ())) for place in places]
@@ -113,7 +117,7 @@ def _judge(place: RecordedPlace, same: Sequence[Definition], text: Sequence[str]
 
 
 def _begins_at(definition: Definition, first_line: int, text: Sequence[str]) -> bool:
-    """Whether a code object of this definition would have this first line: that of its first decorator, or its own."""
+    """Return whether a code object of this definition has this first line: its first decorator's, or its own."""
     above = [line.lstrip() for line in text[first_line - 1 : definition.line - 1]]
     if not above:
         is_decorated = definition.line > 1 and text[definition.line - 2].lstrip().startswith("@")
@@ -130,9 +134,9 @@ def _by_name(definitions: Sequence[Named], language: Language) -> Mapping[str, S
 
 
 def _name(place: RecordedPlace) -> str:
-    """The name of a frame's function, or of the one that it is in where it has none; empty for a module's own code."""
+    """Return the name of a frame's function, or of the function around a lambda; empty for a module's own code."""
     if place.language is Language.NATIVE:
-        return place.short_name  # that of a lambda is its function's
+        return place.short_name  # a lambda has the short name of its function
     name = place.name
     while (around := _UNNAMED.sub("", name)) != name:
         name = around

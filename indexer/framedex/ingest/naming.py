@@ -1,4 +1,4 @@
-"""Makes logical frames of recorded ones: binaries name addresses, and code objects name Python frames."""
+"""Convert recorded frames to logical frames: binaries name addresses, and code objects name Python frames."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ _OUTSIDE = "[outside every module]"
 class Namer:
     """Names the frames of captures.
 
-    `former` leads from where the project was to where it is: its binaries may have been built before it was moved.
+    `former` maps the project's former folders to its present one, because its binaries may have been built before the
+    move.
     """
 
     def __init__(self, binaries: RecordedBinaries | None = None, former: Moves | None = None) -> None:
@@ -50,9 +51,9 @@ class Namer:
     def name_frames(
         self, capture: Capture, origins: Origins | None = None
     ) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
-        """The logical frames of each recorded frame, outermost first; and what stood in the way, as sentences.
+        """Return the logical frames of each recorded frame, outermost first, and the naming problems as sentences.
 
-        `origins` say which release the binaries are of.
+        `origins` has the releases of the binaries.
         """
         origins = origins or Origins()
         found, problems = self._resolve(capture)
@@ -70,14 +71,14 @@ class Namer:
         return records, [*problems, *told.problems]
 
     def binaries(self, capture: Capture) -> Sequence[NamedBinary]:
-        """The binaries that the native frames of a capture are in."""
+        """Return the binaries of the native frames of a capture."""
         modules = {frame.module for frame in capture.frames if isinstance(frame, NativeFrame) and frame.module >= 0}
         return [self._binaries.noted(capture.modules[module]) for module in sorted(modules)]
 
     def ffi_handler(
         self, capture: Capture, entry: NativeFrame, origins: Origins | None = None
     ) -> tuple[Signature | None, FrameRecord | None]:
-        """What the FFI handler that is entered at a frame takes, and the function that it was made from."""
+        """Return the signature of the FFI handler entered at a frame, and its implementing function."""
         binary, _ = self._binaries.open(capture.modules[entry.module])
         found = binary.ffi_handler(entry.offset - 1) if binary is not None else None
         if binary is None or found is None:
@@ -111,7 +112,7 @@ class Namer:
     def _resolve_module(
         self, module: Module, frames: Sequence[NativeFrame], packages: Mapping[str, str]
     ) -> tuple[dict[NativeFrame, _Found], Sequence[str]]:
-        """What is known of the frames of one module, nothing where there is no such binary; what stood in the way."""
+        """Return the names of the frames of one module (none if the binary is missing), and the problems."""
         binary, trouble = self._binaries.open(module)
         if binary is None:
             return {}, [why_absent(module.path, trouble, packages)]
@@ -128,7 +129,7 @@ class Namer:
 
 
 class _Found(NamedTuple):
-    """The functions at a frame, innermost inlined one first; without any, where the one begins that it is in."""
+    """The functions at a frame, innermost inlined one first; without any, the start of the enclosing function."""
 
     symbols: tuple[NativeSymbol, ...] = ()
     start: int | None = None
@@ -176,7 +177,7 @@ def _native_records(
 
 
 def unnamed(binary: BinaryId, offset: int, start: int | None) -> FrameRecord:
-    """A frame without a name. Where its function is known to begin, all frames of that function are of one function."""
+    """Return a frame without a name. If the start of its function is known, all frames of the function share it."""
     file = binary.path.rpartition("/")[2]
     name = f"{file}+{offset:#x}" if start is None else f"{file}+{start:#x} (unnamed function)"
     function = FunctionRecord(

@@ -1,6 +1,6 @@
-"""Reads the few source files first in which recorded functions are likely to be defined.
+"""Read the few source files first that are likely to define recorded functions.
 
-A large tree takes seconds to read; the lines of what was recorded are wanted at once.
+A large tree takes seconds to read, but the lines of recorded frames should appear at once.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from framedex.sources import likely_to_define
 from framedex.whereabouts.tails import TreeFiles
 
 MOST = 60
-"""Files read: about a quarter of a second."""
+"""The maximum number of files, which take about a quarter of a second."""
 
-_MOST_FOR_ONE = 6  # files that a single function may ask for
+_MOST_FOR_ONE = 6  # the maximum number of files for a single function
 
 
 def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeReport, binaries: RecordedBinaries) -> None:
-    """Read at most `MOST` of the files that are new or have changed, and place the functions found in them.
+    """Read at most `MOST` of the new and changed files, and locate the functions found in them.
 
-    Those that recorded paths are mapped to come first.
+    The files for recorded paths come first.
     """
     mapped = find_mapped(store, trees)
     unread = {file.path for file in trees.changed(store)}

@@ -1,4 +1,4 @@
-"""Where the files are that recorded names mean: absolute real paths, by where things were when they were recorded."""
+"""Resolve recorded file names to absolute real paths, based on the folders at the time of recording."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 
 
 def moves_of(capture: Capture) -> Moves:
-    """What has moved along with a capture since it was made."""
+    """Return the moves of a capture's folders since it was recorded."""
     return Moves.of_capture(capture.metadata.folder, os.path.realpath(capture.path))
 
 
 class Paths:
-    """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`.
+    """Resolves recorded file names to absolute real paths; None for names without a file, such as `<string>`.
 
-    Relative ones are below `folder`; `moves` say what has moved since, `former` what has moved after the binaries of
-    the project were built. `libraries` are the folders of Python's own library: of one, what an interpreter has built
-    in (`<frozen importlib._bootstrap>`) was made from its file there. `cells` are the files of a notebook's cells.
+    Relative names are below `folder`. `moves` are the moves since the recording, and `former` the moves since the
+    binaries of the project were built. `libraries` are the folders of Python's standard library. If there is exactly
+    one, modules built into the interpreter (`<frozen importlib._bootstrap>`) resolve to their files there. `cells` are
+    the files of a notebook's cells.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Paths:
 
     @classmethod
     def of(cls, capture: Capture, former: Moves | None = None) -> Paths:
-        """Those of a capture."""
+        """Return the paths of a capture."""
         cells = read_cells(capture.path)
         return cls(capture.metadata.cwd or "", python_libraries(capture), moves_of(capture), former, cells)
 
@@ -66,12 +67,12 @@ class Paths:
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
         if not os.path.isabs(path):  # noqa: PTH117
             return None
-        if is_of_a_process(path):  # Bazel's builds record what was below the compiler's working folder: not ours
+        if is_of_a_process(path):  # Bazel's builds record paths below the compiler's working folder, which is not ours
             return storable(os.path.normpath(path))
         return storable(os.path.realpath(self._moves.now(path)))
 
     def _frozen(self, name: str) -> str | None:
-        """The file that a module built into the interpreter was made from: in several libraries nobody can tell."""
+        """Return the source file of a module built into the interpreter; None if several libraries are possible."""
         module = _FROZEN.fullmatch(name)
         if module is None or len(self._libraries) != 1:
             return None
@@ -80,10 +81,10 @@ class Paths:
         return None if found is None else storable(os.path.realpath(found))
 
     def compiled(self, name: str, binary: str) -> str | None:
-        """The path of a file name from the debug information of a binary.
+        """Return the path of a file name from the debug information of a binary.
 
-        A relative one is of a file that lies beside the binary (as our own libraries' sources do in a wheel), else it
-        is taken to be below `BUILD_FOLDER`.
+        A relative name is resolved beside the binary if the file exists there, as the sources of our own libraries do
+        in a wheel. Otherwise it is resolved below `BUILD_FOLDER`.
         """
         if not name or "\0" in name:
             return self.real(name)

@@ -1,4 +1,4 @@
-"""Finds the places in source where functions are defined."""
+"""Find the definitions of functions in the source."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 
 
 def place_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> list[str]:
-    """Look up the functions that are owed a look-up, and the calls in their frames, and store what was found.
+    """Locate the marked functions and the calls in their frames, and store the locations.
 
-    Definitions in source folders that are missing count where no other fits: a checkout may have been moved. What
-    neither folders nor imported maps have is looked up in the release maps; what is wrong with those is returned, as
-    sentences. Call it in a transaction.
+    Definitions in missing source folders count if no other definition matches, because a checkout may have been moved.
+    Functions in neither folders nor imported maps are looked up in the release maps. Returns the problems of the
+    release maps, as sentences. Call it in a transaction.
     """
     released = Released(tables)
     functions = tables.unplaced_functions()
@@ -60,10 +60,10 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
 
 
 def _definitions_of(tables: SourceTables) -> Callable[[UnplacedFunction], Callable[[str, str], list[Candidate]]]:
-    """Gives what a function may be defined as, by short name and language.
+    """Return a function that returns a recorded function's possible definitions, by short name and language.
 
-    A file that was read for its exact frames alone is the version that their binaries were built with: a header of
-    this machine's C++ library says nothing of a binary that came from another one.
+    A file that was read only for its exact frames has the version that their binaries were built with. A header of this
+    machine's C++ library does not match a binary from another machine.
     """
     binaries_of = tables.binaries_of_lone_files()
 
@@ -79,7 +79,7 @@ def _definitions_of(tables: SourceTables) -> Callable[[UnplacedFunction], Callab
 
 
 def _classes_named(tables: SourceTables) -> ClassesNamed:
-    """Gives the classes of a last name; many parameters have types of the same few names."""
+    """Return a cached function from a last name to its classes; many parameters share the types of a few names."""
 
     @cache
     def classes_named(name: str) -> Collection[str]:
@@ -89,7 +89,10 @@ def _classes_named(tables: SourceTables) -> ClassesNamed:
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> Placement:
-    """Where a Python function is: its code object has the first line (its decorators'), its definition the last."""
+    """Return the location of a Python function: first line from its code object, last line from its definition.
+
+    The first line is that of its decorators.
+    """
     location = function.record.location
     if location is None:
         return Placement(function.id, None, 0)
@@ -121,7 +124,7 @@ def _place_native(
 def _place_generated(
     function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Candidate]]
 ) -> Placement | None:
-    """The message or record that the function was generated from, if it is among the definitions."""
+    """Return the message or record that the function was generated from, if it is among the definitions."""
     symbol = _symbol(function)
     scopes = dict.fromkeys(generated_scopes(symbol)) if function.record.symbol else ()
     candidates = [found for scope in scopes for language in GENERATING for found in definitions(scope, language)]
@@ -130,7 +133,7 @@ def _place_generated(
 
 
 def _release_sources(function: UnplacedFunction, released: Released) -> BinarySources | None:
-    """The release's sources that a function may be in; None where debug information has told where it is."""
+    """Return the release sources that may contain a function; None if debug information has its location."""
     if function.seen_at is not None or not function.record.symbol:
         return None
     return released.sources_of(function.record)
@@ -155,7 +158,7 @@ def _places(placement: Placement) -> list[Location]:
 
 
 def _around(seen_at: Location | None, definitions: Sequence[Candidate]) -> list[Candidate]:
-    """The definitions that contain the line on which the function was certainly seen."""
+    """Return the definitions that contain the exact line of one of the function's frames."""
     if seen_at is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The programs of a capture, as the index is given them."""
+"""Convert the kept programs of a capture for the index."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from framedex.programs import read_note, read_options, read_program
 
 
 class KeptPrograms:
-    """What a capture keeps beside its calls, by the names that these have for it; None for what is not there as it was.
+    """The files kept beside a capture's calls, by their names in the calls; None if missing or changed.
 
-    The face is that of a shared capture's stream.
+    It has the same methods as a shared capture's stream.
     """
 
     def __init__(self, capture: Capture) -> None:
         self._capture = capture
 
     def program(self, name: str) -> KeptProgram | None:
-        """A program."""
+        """Return a program."""
         data = read_kept_program(self._capture.path, name)
         if data is None:
             return None
         return KeptProgram(hashlib.sha256(data).hexdigest(), len(data), partial(_read, data, Paths.of(self._capture)))
 
     def options(self, name: str) -> str | None:
-        """The options of a compilation, as JSON by their names."""
+        """Return the options of a compilation by their names, as JSON."""
         data = read_kept_program(self._capture.path, name)
         return None if data is None else json.dumps(read_options(data))
 
     def note(self, name: str) -> str | None:
-        """What JAX knew of a program, as JSON."""
+        """Return JAX's note on a program, as JSON."""
         data = read_kept_program(self._capture.path, name)
         noted = None if data is None else read_note(data)
         return None if noted is None else json.dumps(asdict(noted))
 
 
 def _read(data: bytes, paths: Paths) -> Program:
-    """A program with the real paths of its files; lines of what is no file (`<stdin>`) are left out."""
+    """Return a program with the real paths of its files, without lines of other sources (`<stdin>`)."""
     program = read_program(data)
     ops: Counter[ProgramOp] = Counter()
     for op, count in program.ops.items():

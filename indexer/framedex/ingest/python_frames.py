@@ -1,4 +1,4 @@
-"""Frames of Python as the index has them."""
+"""Python frames as index records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.sources import short_name
 def python_record(
     paths: Paths, filename: str, qualname: str, first_line: int, instruction: int, line: int, returning: bool = False
 ) -> FrameRecord:
-    """A frame of Python code that begins at `first_line` of a file and stands at `line` (0: unknown)."""
+    """Return a frame at `line` (0: unknown) of the Python code that begins at `first_line` of a file."""
     name, filename = storable(qualname), storable(filename)
     path = paths.real(filename)
     function = FunctionRecord(

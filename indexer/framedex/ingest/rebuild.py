@@ -1,4 +1,4 @@
-"""Making an index anew: the way out of a damaged file or one of another version."""
+"""Rebuild an index: the recovery from a damaged file or an index of another version."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def rebuild_index(
     rules: Sequence[PathRule] = (),
     debuginfod: Debuginfod | None = None,
 ) -> Report:
-    """Fill the index at `path` anew from its captures and roots and from the given ones, as one transaction.
+    """Rebuild the index at `path` from its own and the given captures and roots, in one transaction.
 
-    `rules` say where recorded paths are here, `debuginfod` is asked for debug files.
-    Until it is done, readers see the old content, and an interruption leaves it. A damaged file is set aside as
-    `NAME.damaged`. Raises FramedexError where the file cannot be written or belongs to another program.
+    `rules` map recorded paths to local paths, and `debuginfod` provides debug files. Readers see the old content until
+    the end, and an interruption leaves it unchanged. A damaged file is renamed to `NAME.damaged`. Raises FramedexError
+    if the file cannot be written or belongs to another program.
     """
     patience = patience or Patience()
     try:
@@ -64,7 +64,7 @@ def refill(
     rules: Sequence[PathRule],
     debuginfod: Debuginfod | None,
 ) -> Report:
-    """Fill an index of whatever version anew from all that it knows and from what is given, in a transaction."""
+    """Rebuild an index of any version from its own content and from the arguments, in a transaction."""
     maps = store.map_files()
     old_roots, known = store.clear()
     missing = [capture for capture in known if is_missing(capture.path)]
@@ -72,14 +72,14 @@ def refill(
     captures, roots = [*there, *captures], [*map(Path, old_roots), *roots]
     report = ingest_captures(store, captures, roots, progress, find_sources, rules, debuginfod)
     report.sources.problems.extend(_import_again(store, maps, progress))
-    # One that was moved is found again among those given.
+    # A moved capture is found again among the given captures.
     gone = [capture for capture in missing if store.known_capture(capture.identity) is None]
     gone_captures = tuple(GoneCapture(capture.path, capture.calls) for capture in gone)
     return replace(report, gone=gone_captures, totals=store.totals())
 
 
 def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Iterator[str]:
-    """Take the source maps in again that are still there; what is wrong with the others, as sentences."""
+    """Import the existing source maps again; yield the problems of the others, as sentences."""
     for path in maps:
         try:
             import_map(store, path, progress)
@@ -90,7 +90,7 @@ def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Ite
 
 
 def is_missing(folder: Path) -> bool:
-    """Whether there is surely no such folder; one that cannot be looked into is refused with the reason instead."""
+    """Return whether a folder is surely missing. An unreadable one is reported later, with the reason."""
     try:
         folder.stat()
     except (FileNotFoundError, NotADirectoryError):

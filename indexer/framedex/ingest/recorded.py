@@ -1,10 +1,9 @@
-"""The binaries of captures, each opened once, and only if it is the one that was recorded.
+"""The binaries of captures, each opened once, and only if it is the recorded one.
 
-Looked for at the recorded place, among those that were kept, and where the rules of the settings say.
-
-A file in the state in which it was recorded is the same. Any other must have the build-id and the fingerprint that were
-recorded. Where the fingerprint is of samples only, it must have the digest of the whole content too; where no digest is
-known, the file is used with a note.
+A binary is searched for at the recorded path, among the kept copies, and by the path rules of the settings. A file in
+its recorded state is the recorded file. Any other file must have the recorded build-id and fingerprint. If the
+fingerprint covers only samples, the digest of the whole content must match, too. If no digest is known, the file is
+used with a note.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod
 
 Opened = tuple[Binary | None, tuple[str, ...]]
-"""A binary with what is doubtful about it, as sentences, or None and why not, as `FILE is not here`."""
+"""A binary with its doubts as sentences, or None and the reason, such as `FILE is not here`."""
 
-_SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger is of all of it
+_SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file up to this size covers all of it
 
 
 class RecordedBinaries:
-    """Opens binaries and keeps them, since captures of a project share them.
+    """Opens binaries and caches them, since captures of a project share them.
 
-    `rules` say where the binaries of another machine are here, `kept` has copies of those that were recorded here, and
-    `debuginfod` is asked for debug files. `digests` are the contents of those that the index has.
+    `rules` map paths of another machine to local binaries, `kept` has copies of the binaries recorded here, and
+    `debuginfod` provides debug files. `digests` are the content digests stored in the index.
     """
 
     def __init__(
@@ -54,25 +53,25 @@ class RecordedBinaries:
         self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
-        """The binary of a module of a capture, or why it is not here."""
+        """Return the binary of a capture's module, or the reason why it is missing."""
         if module.id not in self._opened:
             self._opened[module.id] = self._open(module)
         return self._opened[module.id]
 
     def named_from(self, module: Module) -> NamesFrom:
-        """What the functions of a module are named by, as it is here now."""
+        """Return the present source of the names of a module's functions."""
         binary, _ = self.open(module)
         if binary is None:
             return NamesFrom.NOTHING
         return NamesFrom.DEBUG_INFORMATION if binary.has_debug_information else NamesFrom.SYMBOLS
 
     def noted(self, module: Module) -> NamedBinary:
-        """A module of a capture as the index is to remember it."""
+        """Return a capture's module as the index stores it."""
         binary = module.id._replace(path=storable(module.path))
         return NamedBinary(binary, self._recorded_digest(module), self.named_from(module))
 
     def fetch_debug_files(self, modules: Iterable[Module]) -> None:
-        """Ask for the debug files that the binaries of these modules lack, before their functions are looked up."""
+        """Download the missing debug files of these modules' binaries, before their functions are looked up."""
         if self._debuginfod is None:
             return
         for module in modules:
@@ -81,11 +80,11 @@ class RecordedBinaries:
                 self._debuginfod.fetch(build_id, Path(module.path).name)
 
     def named(self, known: BinaryId) -> Binary | None:
-        """The binary of a module in the index."""
+        """Return the binary of a module in the index; None if missing."""
         return self.open(self.module(known))[0]
 
     def module(self, known: BinaryId) -> Module:
-        """A binary in the index as a module of a capture."""
+        """Return a binary in the index as a module of a capture."""
         return Module(known.path, 0, 0, known.build_id or None, known.fingerprint, content=self._digests.get(known, ""))
 
     def _open(self, module: Module) -> Opened:
@@ -103,7 +102,7 @@ class RecordedBinaries:
         return mapped if mapped[0] else (None, (*opened[1], *mapped[1]))
 
     def _keep(self, path: Path) -> None:
-        """Keep a binary for later: of programs that framedex did not start, nobody has done so."""
+        """Keep a copy of a binary. Programs not started by framedex have not done so themselves."""
         if self._kept is not None and (digest := self._contents.of(path)):
             self._kept.keep(path, digest)
 
@@ -118,13 +117,13 @@ class RecordedBinaries:
         return opened
 
     def _recorded_digest(self, module: Module) -> str:
-        """The SHA-256 of what was recorded; empty where nobody knows it."""
+        """Return the SHA-256 of the recorded content; empty if unknown."""
         if module.content or module.file is None:
             return module.content
         return self._contents.known(Path(module.path), module.file)
 
     def _open_at(self, path: Path, module: Module) -> Opened:
-        """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
+        """Return the binary if the file on disk is the recorded one; otherwise None and the reason."""
         trouble = _why_unreadable(path)
         if trouble is None:
             binary = Binary.open(path)
@@ -136,13 +135,13 @@ class RecordedBinaries:
         return None, (f"{path} {trouble}",)
 
     def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
-        """For a file whose build-id and fingerprint agree: why it is not what was recorded, and why it may not be."""
+        """Return why a file with the recorded build-id and fingerprint has changed (None: unchanged), and doubts."""
         recorded = self._recorded_digest(module)
         if path.stat().st_size <= _SAMPLED_WHOLE or (module.file is None and not recorded):
             return None, ()
         if str(path) == module.path and state_of(path) == module.file:
             if not recorded:
-                self._contents.of(path)  # which proves it when it is installed anew
+                self._contents.of(path)  # the digest proves its identity when it is installed again
             return None, ()
         if not recorded:
             return None, (
@@ -157,7 +156,7 @@ def _why_unreadable(path: Path) -> str | None:
         if not stat.S_ISREG(path.stat().st_mode):
             return "is not on this machine"
         open_regular(path).close()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no path at all, such as a zero byte
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: an invalid path
         return "is not on this machine"
     except OSError as error:
         return f"cannot be read ({error.strerror or error})"

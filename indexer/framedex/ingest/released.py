@@ -1,7 +1,7 @@
-"""What the release maps that framedex ships know of recorded functions.
+"""Look up recorded functions in the release maps that framedex ships.
 
-They are asked where no source folder, imported map or debug information knows a function, and read in place: the index
-gets the places that were found, and which maps those are in.
+They are used if no source folder, imported map or debug information has a function. They are read in place: the index
+stores only the locations, and the maps of these.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from framedex.sources.matching import Candidate
 
 _Answer = TypeVar("_Answer")
 
-_OF_JAXLIB = ("xla", "jaxlib")  # the components that the libraries of jaxlib and of its plug-ins consist of
+_OF_JAXLIB = ("xla", "jaxlib")  # the components of the libraries of jaxlib and of its plug-ins
 _OF_OTHERS = ("xla",)
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".cu")
 
 
 def owe_to_release_maps(tables: SourceTables, path: Path | None = None) -> None:
-    """Owe a look-up to the functions that nothing else places, where the maps are not those of the last look-up.
+    """Mark the functions without another location for a lookup if the maps have changed since the last lookup.
 
-    Call it in a transaction. Where they cannot be read, what was found in them before stays.
+    Call it in a transaction. If the maps cannot be read, the stored locations stay.
     """
     path = path or SHIPPED
     try:
@@ -40,7 +40,7 @@ def owe_to_release_maps(tables: SourceTables, path: Path | None = None) -> None:
         state = f"{status.st_size} {status.st_mtime_ns}"
         known = tables.state_of_release_maps()
         if state != known:
-            if known is not None:  # else there is nothing to lose
+            if known is not None:  # otherwise there is nothing to lose
                 open_release_maps(path)
             tables.owe_to_release_maps(state)
     except (OSError, SourceMapError):
@@ -48,9 +48,9 @@ def owe_to_release_maps(tables: SourceTables, path: Path | None = None) -> None:
 
 
 class Released:
-    """The release maps, and what recorded functions may be in them. They are opened for the first that may.
+    """The release maps as sources of recorded functions. They are opened for the first function that may be in them.
 
-    `problems` are what is wrong with the maps, as sentences: indexing goes on without.
+    `problems` are the errors of the maps, as sentences. Indexing continues without them.
     """
 
     def __init__(self, tables: SourceTables, path: Path | None = None) -> None:
@@ -60,13 +60,13 @@ class Released:
         self._sources = cache(self._of)
 
     def sources_of(self, function: FunctionRecord) -> BinarySources | None:
-        """The sources that a native function may be in; None where it is neither jaxlib's nor named as XLA's are."""
+        """Return the possible sources of a native function; None if it is neither jaxlib's nor named like XLA's."""
         if not function.symbol or not (function.origin.is_known or is_named_by_xla(function.symbol)):
             return None
         return self._sources(function.origin)
 
     def asked(self, ask: Callable[[], _Answer]) -> _Answer | None:
-        """What the maps answer; None where they are damaged, which is noted."""
+        """Return the result of a query of the maps; None if they are damaged, which is stored in `problems`."""
         try:
             return ask()
         except SourceMapError as error:
@@ -87,24 +87,24 @@ class Released:
             found = self.asked(partial(opened.nearest, component, origin.release or opened.releases[-1]))
             if found is not None:
                 build = component, origin.release
-                is_unknown = (*build, "") in revisions  # which a version such as 0.4.13+cuda12 leaves it
+                is_unknown = (*build, "") in revisions  # a version such as 0.4.13+cuda12 leaves it unknown
                 is_same = (*build, found.info.commit) in revisions or (is_unknown and not found.is_nearest)
                 maps.append((replace(found.info, is_nearest=not (origin.is_known and is_same)), found))
         return BinarySources(maps, origin, self.asked) if maps else None
 
 
 class BinarySources(CombinedMaps):
-    """The sources that a binary was built from, or the nearest to them, in release maps. Asked as source trees are."""
+    """The sources of a binary in release maps, or the nearest ones, with the same queries as source trees."""
 
     def __init__(self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], origin: BinaryOrigin, asked: Asked) -> None:
         super().__init__(maps, asked)
         self._origin = origin
 
     def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Candidate]:
-        """The C++ definitions that a function with this key may have.
+        """Return the possible C++ definitions of a function with this key.
 
-        Of a binary of others only a function's name says that it is XLA's: what was compiled in another translation
-        unit than XLA has it in is something else of that name.
+        In a third-party binary, only the name of a function relates it to XLA. If it was compiled in another
+        translation unit than in XLA, it is another function of that name.
         """
         found = self.definitions(function.short_name, "cpp", key)
         if self._origin.is_known or not function.unit.endswith(_COMPILED):

@@ -1,7 +1,6 @@
-"""Removing captures: their folders on the disk, and what the index has of them.
+"""Remove captures: their folders on disk, and their data in the index.
 
-Whoever is interrupted leaves captures whole, or an index that lists them as gone; doing the same again removes the
-rest.
+An interruption leaves captures complete, or an index that lists them as gone. Removing them again removes the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from framedex.systemlimits import SystemLimitError
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """How many folders were removed, and what is free now: bytes of the disk, and of the index, which others fill."""
+    """The number of removed folders, and the freed bytes: on disk, and inside the index, which reuses them."""
 
     folders: int
     on_disk: int
@@ -31,9 +30,9 @@ class Removed:
 
 
 def remove_captures(store: Store, ids: Collection[int]) -> Removed:
-    """Remove captures by their ids; a folder that is no capture any more, or another one, is left.
+    """Remove captures by their ids; a folder that is no longer this capture is left.
 
-    Raises FramedexError, and nothing is removed, where one is still being recorded or read, or cannot be removed.
+    Raises FramedexError, and removes nothing, if a capture is still being recorded or read, or cannot be removed.
     """
     captures = [capture for capture in store.remembered()[1] if capture.id in ids]
     folders = list(_folders(captures))
@@ -53,7 +52,7 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
     try:
         for each in dict.fromkeys(aside):
             shutil.rmtree(each)
-        # What the index still has, another process is removing, and may put back.
+        # Folders of captures still in the index are being removed by another process, which may put them back.
         known = {aside_of(capture.path) for capture in store.remembered()[1]}
         for parent in dict.fromkeys(capture.path.parent for capture in captures):
             for each in left_aside(parent):
@@ -65,7 +64,7 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
 
 
 def _folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
-    """The folders of the captures that are still there. Raises FramedexError where one is not to be removed now."""
+    """Yield the existing folders of the captures. Raises FramedexError if one cannot be removed now."""
     for capture in captures:
         if is_followed(capture.reading):
             raise FramedexError(
@@ -81,7 +80,7 @@ def _folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
 
 
 def _is_of(capture: KnownCapture, folder: Path) -> bool:
-    """Whether a folder, and no link to one, is that capture."""
+    """Return whether a folder, not a link to one, is this capture."""
     if not folder_now(str(folder)).is_here:
         return False
     try:

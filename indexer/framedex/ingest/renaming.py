@@ -1,4 +1,4 @@
-"""Which captures are read again because more is known of their binaries: one was put back, or has a debug file now."""
+"""Find captures to read again because better names are available: a binary was restored, or has a debug file now."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from framedex.model import BinaryId
 
 
 def owe_better_names(store: Store, binaries: RecordedBinaries) -> Sequence[Path]:
-    """Have those captures read again whose frames would get better names now; where they are.
+    """Mark the captures stale whose frames would get better names now; return their paths.
 
-    A capture whose folder is gone keeps the names that it has.
+    A capture with a missing folder keeps its names.
     """
     lacking = [known for known in store.binaries() if known.named_from is not NamesFrom.DEBUG_INFORMATION]
     binaries.fetch_debug_files(binaries.module(known.id) for known in lacking)

@@ -1,4 +1,4 @@
-"""Making an index of an earlier version anew, where nothing of what it has is lost by that."""
+"""Rebuild an index of an earlier version, if this loses none of its content."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def renew_index(
     rules: Sequence[PathRule] = (),
     debuginfod: Debuginfod | None = None,
 ) -> None:
-    """Fill an index of an earlier version anew from its captures, source maps and roots, as one transaction.
+    """Rebuild an index of an earlier version from its captures, source maps and roots, in one transaction.
 
-    Its captures are found where they were, or `around`, where the project has them now. `when_begun` is called once it
-    is sure that they are there; never where another process has made the index anew meanwhile. Raises FramedexError
-    where something is missing or the file cannot be written: the index is then as it was.
+    Its captures are found at their stored paths, or `around`, the project's present captures. `when_begun` is called
+    once all of them are found, unless another process has rebuilt the index meanwhile. Raises FramedexError without any
+    change if something is missing or the file cannot be written.
     """
     try:
         with Store.of_any_version(path, patience) as store, blaming_damage(path):
@@ -60,7 +60,7 @@ def renew_index(
 
 
 def _moved_captures(store: Store, around: Sequence[Path]) -> list[Path]:
-    """Where the captures are that are not where they were. Raises FramedexError where one, or a source map, is gone."""
+    """Return the new paths of moved captures. Raises FramedexError if a capture or a source map is missing."""
     away = {capture.identity: capture.path for capture in store.remembered()[1] if is_missing(capture.path)}
     found = {identity: path for path, identity in _identities(around) if identity in away} if away else {}
     gone = [path for identity, path in away.items() if identity not in found]

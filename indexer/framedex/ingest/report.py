@@ -1,4 +1,4 @@
-"""What a run of `framedex index` has to tell."""
+"""The results of a run of `framedex index`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from framedex.index.write.totals import Totals
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """A capture that was read: what it held, and what could not be read or named, as sentences.
+    """A capture that was read: its counts, and its reading and naming problems, as sentences.
 
-    `grown`: it was indexed before and is read again because it has grown, `renamed`: because more is known of its
-    binaries. `still_written`: it will grow further.
+    `grown`: it was read again because it has grown. `renamed`: it was read again because better names of its binaries
+    are available. `still_written`: it will grow further.
     """
 
     path: Path
@@ -29,7 +29,7 @@ class CaptureReport:
 
 @dataclass(frozen=True, slots=True)
 class GoneCapture:
-    """A capture that was in the index and cannot be read again: the folder where it was, and how many calls it had."""
+    """An indexed capture that cannot be read again, with its former folder and its number of calls."""
 
     path: Path
     calls: int
@@ -37,7 +37,7 @@ class GoneCapture:
 
 @dataclass(slots=True)
 class TreeReport:
-    """What reading the source trees came to: files looked at, read anew and dropped; problems as sentences."""
+    """The result of reading the source trees: files found, parsed and removed; problems as sentences."""
 
     files: int = 0
     parsed: int = 0
@@ -46,7 +46,7 @@ class TreeReport:
     problems: list[str] = field(default_factory=list)
 
     def tell(self, problems: Iterable[str]) -> None:
-        """Add problems, those only that were not told before."""
+        """Add the problems that are not yet reported."""
         self.problems.extend(problem for problem in problems if problem not in self.problems)
 
     def unreadable(self, folder: str) -> None:
@@ -56,11 +56,11 @@ class TreeReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run did.
+    """The results of one run.
 
-    `refused` are captures that could not be read at all, with the reason; `moved` are known captures in new places;
-    `gone` are those that a rebuild had to leave out, as their folders are no longer there. `moved_from` is where the
-    project was, if it was moved since the index was last opened.
+    `refused` are captures that could not be read at all, with the reason. `moved` are known captures with new paths.
+    `gone` are captures that a rebuild left out because their folders are missing. `moved_from` is the project's former
+    folder, if it was moved since the index was last opened.
     """
 
     captures: tuple[CaptureReport, ...]

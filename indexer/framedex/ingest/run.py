@@ -1,4 +1,4 @@
-"""The whole of `framedex index`: captures, then sources, then the functions' places."""
+"""The whole of `framedex index`: captures, then sources, then the locations of functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # few runs need it
 
 @contextmanager
 def _collecting_rarely() -> Iterator[None]:
-    """Look for circles of garbage seldom: of the objects that indexing makes, few are in any."""
+    """Run the cyclic garbage collector rarely: few objects of indexing are in reference cycles."""
     usual = gc.get_threshold()
     gc.set_threshold(50_000, 20, 50)
     try:
@@ -53,12 +53,12 @@ def ingest_captures(
     rules: Sequence[PathRule] | None = None,
     debuginfod: Debuginfod | None = None,
 ) -> Report:
-    """Add the captures that are new or have grown, remember the source roots, and find every function's source.
+    """Add the captures that are new or have grown, store the source roots, and find every function's source.
 
-    Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
-    at, and running again continues. Several processes may do this at once.
-    `rules` say where recorded paths are here, in place of those remembered. `find` finds the functions' source:
-    `find_sources` (the default), or `find_needed_sources` to be quick. `debuginfod` is asked for debug files.
+    Each capture and each batch of source files is committed when it is done. An interrupted run loses only its present
+    batch, and the next run continues. Several processes may do this at once. `rules` map recorded paths to local paths
+    and replace the stored rules. `find` finds the functions' source: `find_sources` (the default), or the faster
+    `find_needed_sources`. `debuginfod` provides debug files.
     """
     with store.transaction():
         for root in roots:
@@ -82,10 +82,10 @@ def ingest_captures(
 
 
 def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
-    """Bring the source trees up to date and place every function that they, or new captures, say something new of.
+    """Update the source trees, and locate every function affected by them or by new captures.
 
-    Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
-    `binaries` are those that are open already.
+    Recorded functions come first: their locations are committed for other processes before the rest of a large tree is
+    read. `binaries` are the open binaries.
     """
     binaries = binaries or _binaries(store)
     report = TreeReport()
@@ -107,21 +107,21 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
 
 
 def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
-    """Read only the source files that recorded functions are likely to be in, and leave the rest for another run."""
+    """Read only the source files that are likely to define recorded functions, and leave the rest for another run."""
     report = TreeReport()
     read_needed(store, find_trees(store, progress, report), progress, report, binaries or _binaries(store))
     return report
 
 
 def no_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
-    """Read no sources: no answer about lines of Python needs those of native functions, and another run finds them."""
+    """Read no sources: answers about Python lines do not need those of native functions, and another run finds them."""
     return TreeReport()
 
 
 def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> TreeReport:
-    """Bring a few files up to date at once, without a look at the rest of their trees: for what an editor has saved.
+    """Update a few files at once, without scanning the rest of their trees: for files saved in an editor.
 
-    Files that are neither below a remembered root nor pointed to by a frame are left alone.
+    Files that are neither below a stored root nor referred to by a frame are skipped.
     """
     report = TreeReport()
     roots = store.sources.roots()

@@ -1,4 +1,4 @@
-"""A shared capture as the index is given it: named and placed already, by the index that it was shared from."""
+"""A shared capture as an index record. The index that it was shared from has named and located its frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framedex.shared.reading import SharedStream
 
 
 def shared_record(stream: SharedStream, signature: str) -> CaptureRecord:
-    """A shared capture with all that is known of it but for its calls."""
+    """Return a shared capture without its calls."""
     capture = stream.capture
     metadata = capture.metadata
     return CaptureRecord(

@@ -1,4 +1,4 @@
-"""The Python files of a capture as they were when they were recorded."""
+"""The recorded texts of a capture's Python files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from framedex.whereabouts.moves import Moves
 
 
 class RecordedSources:
-    """The recorded source files of a capture. Their descriptions are read when the first file is asked for."""
+    """The recorded source files of a capture. Their descriptions are read when the first file is requested."""
 
     def __init__(self, capture: Capture, former: Moves) -> None:
-        """`former` leads from where the project was to where it is."""
+        """`former` maps the project's former folders to its present one."""
         self._capture = capture
         self._former = former
 
     def source(self, path: str) -> RecordedSource | None:
-        """The file at a real path; None if the capture does not describe it."""
+        """Return the file at a real path; None if the capture does not describe it."""
         return self._by_path.get(path)
 
     @cached_property

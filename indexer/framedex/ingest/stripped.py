@@ -1,4 +1,4 @@
-"""What is said of a binary whose symbols were taken away: how much it leaves unnamed, and what would name it."""
+"""The message about a stripped binary: the number of its unnamed frames, and the remedy."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _OF_THE_SYSTEM = re.compile(r"(?:/usr)?/lib(?:32|64)?/(?:[\w-]+-linux-gnu\w*/)?[
 
 
 def why_unnamed(binary: Binary, path: str, frames: int, unnamed: int) -> str | None:
-    """Why so many of a binary's recorded frames have no name; None where that is not for want of symbols.
+    """Return why a binary's recorded frames have no name; None if missing symbols are not the reason.
 
-    Nor is it said of the interpreter and of the system's own libraries: every system strips them, and their unnamed
-    frames are inner steps on the way in.
+    The interpreter and the system's own libraries are not reported. Every system strips them, and their unnamed frames
+    are internal steps on the way in.
     """
     is_of_others = role_of(path, "") is Role.CODE and not _OF_THE_SYSTEM.fullmatch(path)
     if not unnamed or not is_of_others or not binary.is_stripped:

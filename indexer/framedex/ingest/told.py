@@ -1,4 +1,4 @@
-"""Frames that another recorder named, as the index has frames: what it said, as far as the files here bear that out."""
+"""Convert frames that another recorder named to index records, if the local files confirm them."""
 
 from __future__ import annotations
 
@@ -19,35 +19,38 @@ from framedex.sources.outline import Fit, Outlines
 
 _LONGEST_LINE = (1 << 31) - 1
 _ANGLES = re.compile("([<>])")
-# `pkg.(*T).f` is of Go; whoever names slices writes `f(7)`, `xla::Run (f)` or `dot::(f32[2])`.
+# `pkg.(*T).f` is Go; names of slices look like `f(7)`, `xla::Run (f)` or `dot::(f32[2])`.
 _NO_DECLARATION = re.compile(r"/|\.\(|\)\.|\(\d|\w\[\d| \((?!anonymous namespace\))|\A\[")
 _IN_BUILD = re.compile(r"[^<:?][^:]*")  # neither `<unknown>`, `??` nor `node:fs`
 
 
 class ToldFrames:
-    """Makes records of such frames. `problems` says in sentences what was left out of them."""
+    """Converts such frames to records. `problems` reports omitted lines, as sentences."""
 
     def __init__(self, paths: Paths, folders: Sequence[str] = ()) -> None:
-        """Relative names of files begin in one of `folders`: that in which a file bears the frame out."""
+        """Relative file names begin in one of `folders`: the one with a file that confirms the frame."""
         self._paths = paths
         self._folders = folders
         self._outlines = Outlines()
         self._contradicted: set[str] = set()
 
     def record(self, frame: ToldFrame) -> FrameRecord:
-        """The frame, with the line that was told unless the file that is here contradicts it."""
+        """Return the frame, with its recorded line unless the local file contradicts it."""
         return self._python(frame) if frame.language is Language.PYTHON else self._native(frame)
 
     @property
     def problems(self) -> list[str]:
-        """What stood in the way so far."""
+        """Return the problems found so far."""
         if not self._contradicted:
             return []
         named = words.few_of(sorted(self._contradicted), "file")
         return [f"Left out: lines that the files here do not bear out, as they are other versions: {named}."]
 
     def _python(self, frame: ToldFrame) -> FrameRecord:
-        """Recorders tell the name of a code object, and seldom what it is in or where it begins: the file here does."""
+        """Return a Python frame.
+
+        Recorders rarely have its qualified name and first line, so the local file provides them.
+        """
         name, first_line, line = frame.function, frame.first_line, min(frame.line, _LONGEST_LINE)
         file = self._found(frame)
         path = self._paths.real(file)
@@ -61,7 +64,7 @@ class ToldFrames:
         return python_record(self._paths, file, name, first_line, 0, line)
 
     def _found(self, frame: ToldFrame) -> str:
-        """The file of a frame; where its name is relative, the one that has the function at its line."""
+        """Return the file of a frame; for a relative name, the file that has the function at its line."""
         if not frame.file.endswith(".py") or frame.file.startswith("/"):
             return frame.file
         line = frame.line or frame.first_line
@@ -73,7 +76,7 @@ class ToldFrames:
         return frame.file
 
     def _native(self, frame: ToldFrame) -> FrameRecord:
-        # A name alone may be anything, such as `copy.6` of an op: only of code are there parts that compilers add.
+        # A name alone may be anything, such as `copy.6` of an op. Only names of code have parts that compilers add.
         is_code = bool(frame.file or frame.module) or frame.function.startswith("_Z") or "::" in frame.function
         symbol = storable(demangle(frame.function) if is_code else frame.function)
         name = readable(symbol) if is_code and _is_declaration(symbol) else symbol
@@ -94,23 +97,23 @@ class ToldFrames:
         return FrameRecord(function, None, 0, int(frame.is_inlined), location)
 
     def _compiled(self, frame: ToldFrame) -> str | None:
-        """The file of a native frame; a relative one is of a build, as in the debug information of a binary."""
+        """Return the file of a native frame. A relative name is resolved like one in a binary's debug information."""
         if frame.file.startswith("/") or not _IN_BUILD.fullmatch(frame.file):
             return self._paths.real(frame.file)
         return self._paths.compiled(frame.file, frame.module)
 
 
 def _is_declaration(symbol: str) -> bool:
-    """Whether a name is of C++ with the types of its arguments, which are left out: it may be anything else."""
+    """Return whether a name is a C++ declaration with argument types, which can be omitted."""
     if "(" not in symbol:
         return False
     return _NO_DECLARATION.search(_without_template_arguments(symbol)) is None
 
 
 def _without_template_arguments(symbol: str) -> str:
-    """A name without what stands in angle brackets; what has no counterpart stays."""
+    """Return a name without its template arguments. Unbalanced angle brackets stay."""
     kept: list[str] = []
-    opened: list[int] = []  # places in `kept`
+    opened: list[int] = []  # indices into `kept`
     for part in _ANGLES.split(symbol):
         if part == ">" and opened:
             del kept[opened.pop() :]

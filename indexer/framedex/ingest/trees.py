@@ -1,4 +1,4 @@
-"""Reads source trees into the index: only files that changed, and each batch is kept as soon as it is read."""
+"""Read source trees into the index: only changed files, each batch committed as soon as it is read."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _BATCH = 400  # files: a third of a second
 
 @dataclass(slots=True)
 class Trees:
-    """The source files to index: those below the remembered roots, and those that frames point to.
+    """The source files to index: files below the stored roots, and files that frames refer to.
 
-    `roots` has the root of each path that is below one; `missing` are the roots that are not there any more.
+    `roots` has the root of each path below one. `missing` are the roots that no longer exist.
     """
 
     files: dict[str, FoundFile] = field(default_factory=dict)
@@ -32,13 +32,13 @@ class Trees:
     missing: list[str] = field(default_factory=list)
 
     def changed(self, store: Store) -> list[FoundFile]:
-        """The files that are new, or not as they were when they were read."""
+        """Return the files that are new or have changed since they were read."""
         known = store.sources.known_files()
         return [file for file in self.files.values() if known.get(file.path) != (file.modified, file.size)]
 
 
 def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
-    """Look for all source files, without reading them."""
+    """Find all source files, without reading them."""
     trees = Trees()
     with progress.task("Looking for sources", None) as advance:
         for root in store.sources.roots():
@@ -64,7 +64,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
 
 
 def update_trees(store: Store, trees: Trees, progress: Progress, report: TreeReport) -> None:
-    """Bring the definitions and calls of all files up to date."""
+    """Update the definitions and calls of all files."""
     known = store.sources.known_files()
     gone = [path for path in known if path not in trees.files and not _is_below(path, trees.missing)]
     if gone:
@@ -83,7 +83,7 @@ def read_files(
     report: TreeReport,
     advance: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Read these files, and keep each batch as soon as it is done."""
+    """Read these files, and commit each batch as soon as it is done."""
     trees: dict[str, list[str]] = {}
     for path in paths:
         trees.setdefault(roots.get(path, ""), []).append(path)
@@ -100,7 +100,7 @@ def read_files(
 
 
 def _learn(store: Store, root: str, paths: Sequence[str]) -> None:
-    """Remember the macros that these files of the tree at `root` define."""
+    """Store the macros that these files of the tree at `root` define."""
     if learnt := learn_macros([path for path in paths if language_of(path) == "cpp"]):
         with store.transaction():
             store.sources.add_macros(root, learnt)

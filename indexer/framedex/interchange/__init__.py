@@ -17,6 +17,6 @@ __all__ = ["Format", "Part", "PartKind", "Place", "Reading", "TextFrame", "TextS
 
 def read(text: str) -> Reading:
     r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
-    from framedex.interchange import detect  # with every format's expressions: a server starts without them
+    from framedex.interchange import detect  # a slow import: servers start without it
 
     return detect.read(text)

@@ -149,7 +149,10 @@ BLANK = Meaning()
 
 
 class State(NamedTuple):
-    """The reader of the open stack, its last frame, and the source (process or thread) of the line where that frame begins."""
+    """The reader and the last frame of the open stack, and the source of the line on which that frame begins.
+
+    The source is the process or thread that wrote the line, from its log prefix.
+    """
 
     reader: Reader | None
     last: TextFrame | None
@@ -160,9 +163,9 @@ class Lines:
     """Assigns the lines of one text to stacks. Of the open stack it keeps only the last frame."""
 
     def __init__(self) -> None:
-        self._reader: Reader | None = None  # of the stack that is open
-        self._last: TextFrame | None = None  # of its frames
-        self._source = ""  # of the line that this frame begins on
+        self._reader: Reader | None = None  # the reader of the open stack
+        self._last: TextFrame | None = None  # the last frame of the open stack
+        self._source = ""  # the process or thread that wrote the first line of that frame
 
     @property
     def is_open(self) -> bool:
@@ -179,7 +182,7 @@ class Lines:
         self._reader, self._last, self._source = state
 
     def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
-        """Return the role of the next line, given the open stack and the readers `asked`; None if it belongs to no stack.
+        """Return the role of the next line, given the open stack and the readers `asked`; None if it is in no stack.
 
         Nothing begins on a line without triggers, so `asked` may be empty for it.
         """
@@ -250,7 +253,7 @@ class Lines:
 
 
 def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
-    """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix before it."""
+    """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix."""
     if not start or type(reader) is PlacesInLines:
         return reader.piece(number, line, inside=inside)
     piece = reader.piece(number, line[start:], inside=inside)
@@ -260,7 +263,7 @@ def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> 
 
 
 def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
-    """Return a frame with its columns on a line moved right by `start`, so that they count from the line's beginning."""
+    """Return a frame with its columns on a line moved right by `start`, to count from the line's beginning."""
     if not start:
         return frame
     parts = tuple(
@@ -283,6 +286,6 @@ def _restarts(last: TextFrame | None, piece: Piece) -> bool:
     if last is None or not last.number or not piece.frames:
         return False
     number = piece.frames[0].number
-    if piece.format is Format.TRACE:  # our own count from 1, once from 0
+    if piece.format is Format.TRACE:  # framedex counts from 1, earlier versions from 0
         return number in (0, 1)
     return number == 0 and (piece.innermost_first or last.number != 1)

@@ -102,8 +102,8 @@ class TextFrame:
     """A frame, from column `start` of line `first_line` to column `end` of line `last_line`, half-open.
 
     - `address` is as printed. Look up `call_address` instead.
-    - `offset` counts from the start of the binary `module`, `text_offset` from its section `.text`, `function_offset` from
-      the start of the function.
+    - `offset` counts from the start of the binary `module`, `text_offset` from its section `.text`, `function_offset`
+      from the start of the function.
     - `labels` are notes on the frame: how its line is known, or the operation of a compiled program.
     - `outward` are the callers, nearest first, if one line prints a location with its whole stack.
     - `number` is the printed frame number, if any.
@@ -168,8 +168,8 @@ class Reading:
 class Piece:
     """The content of one line in a format: `begins` and `ends` are titles of a stack that begins or ends on the line.
 
-    `depends_on_values`: the content depends on the values of numbers in the line, or on earlier tables. Then similar lines
-    may have different content.
+    `depends_on_values`: the content depends on the values of numbers in the line, or on earlier tables. Then similar
+    lines may have different content.
     """
 
     format: Format
@@ -185,7 +185,7 @@ class Reader(Protocol):
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """Strings of which a text must contain at least one to have anything for this reader."""
+        """The strings that this reader needs: a text without any of them has no frames for it."""
 
     @property
     def is_seldom(self) -> bool:

@@ -82,7 +82,10 @@ class Situations:
 
 
 def alike(situation: Situation) -> Hashable:
-    """Return a key that is equal for situations that parse lines in the same way. Of the last frame only its shape counts."""
+    """Return a key that is equal for situations that parse lines in the same way.
+
+    Of the last frame only its shape (`outline`) counts.
+    """
     reader, last, source = situation.state
     return reader, source, outline(last) if last is not None else None, situation.remembered
 

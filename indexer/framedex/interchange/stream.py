@@ -52,7 +52,7 @@ class Notes(Protocol):
     """Provides the note for the frames on a line. An empty note means there is nothing to report."""
 
     def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
-        """Return the note if it is cached, else None; `inward` is the frame called by the first one, if the log has it."""
+        """Return the note if it is cached, else None; `inward` is the callee of the first frame, if the log has it."""
 
     def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         """Return the note; may be slow."""
@@ -65,7 +65,10 @@ class Unnoted(Protocol):
         """Whether a frame with these fields can have a note."""
 
     def goes_by_name(self, frame: TextFrame) -> bool:
-        """Whether such a frame has a note only if its path resolves or, for native code, its function's name is known."""
+        """Whether such a frame has a note only if its path resolves or its function's name is known.
+
+        The name counts for native code only.
+        """
 
     def leads_nowhere(self, path: str) -> bool:
         """Whether a path of such a frame does not resolve, as long as the names stay the same."""
@@ -75,7 +78,7 @@ class Unnoted(Protocol):
 
 
 class _Read(NamedTuple):
-    """The result of parsing a line: the frames begun or completed on it, and whether similar lines give the same result."""
+    """The frames begun or completed on a line, and whether similar lines give the same result."""
 
     frames: Sequence[TextFrame]
     is_typical: bool
@@ -98,8 +101,8 @@ class _Taken(NamedTuple):
 class NotedLog:
     """Takes a log in blocks of any size and yields it with notes; one object per log.
 
-    The output does not depend on the block boundaries. An incomplete line is passed on unchanged, and parsed when its end
-    arrives.
+    The output does not depend on the block boundaries. An incomplete line is passed on unchanged, and parsed when its
+    end arrives.
     """
 
     def __init__(
@@ -265,7 +268,7 @@ class NotedLog:
         return taken._replace(is_kept=True)
 
     def _is_of_its_form(self, before: Situation, number: int, line: bytes, read: _Read) -> bool:
-        """Whether another line of the same form is parsed like this one, so that the form alone can be the cache key."""
+        """Whether another line of the same form is parsed like this one, so that the form can be the cache key."""
         sibling = _scanner.sibling_of(line)
         if sibling == line:
             return True

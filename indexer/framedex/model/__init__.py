@@ -1,8 +1,8 @@
 """The types that all packages share: the content of captures, and the answers of the index.
 
-A module has the types of one kind of answer, because a frozen dataclass takes 0.3 to 0.5 ms to create. `traces.py`
-has the sections of a trace, `batches.py` the batches of a capture, `How` the evidence for a location and `LinkHow`
-for a cause.
+Each module has the types of one kind of answer, because creating a frozen dataclass takes 0.3 to 0.5 ms. `traces.py`
+has the sections of a trace, `batches.py` the batches of a capture. `How` is the evidence for a location, `LinkHow` the
+evidence for a cause.
 """
 
 from typing import TYPE_CHECKING
@@ -228,7 +228,7 @@ __all__ = [
     "is_of_nearest_release",
 ]
 
-# Making these dataclasses takes a third of a short command's time: a module of them is imported when one is asked for.
+# Creating these dataclasses takes a third of a short command's time, so each module is imported on first use.
 __getattr__ = exports(
     __name__,
     {

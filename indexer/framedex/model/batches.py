@@ -1,4 +1,4 @@
-"""Calls as they come to the index: a few at a time, in columns, with what they add to the totals."""
+"""Batches of calls in columns, with their contributions to the totals: the form in which the index receives calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CallKind:
-    """What calls of a capture have in common: places in its functions, threads and stacks, and the error code."""
+    """Attributes shared by calls of a capture: indices of the function, thread and stack, and the error code."""
 
     function: int
     thread: int
@@ -24,9 +24,9 @@ class CallKind:
 
 @dataclass(frozen=True, slots=True)
 class KindTotals:
-    """What a batch adds to the totals of kinds, in columns of equal length.
+    """The contribution of a batch to the totals of call kinds, in columns of equal length.
 
-    `kind` numbers the capture's kinds; durations are in nanoseconds, those of calls that have not returned count as 0.
+    `kind` indexes the capture's kinds. Durations are in nanoseconds; calls that have not returned count as 0.
     `longest_call`, `first_call` and `latest_call` are rows of the capture's calls.
     """
 
@@ -42,11 +42,11 @@ class KindTotals:
 
 @dataclass(frozen=True, slots=True)
 class ObjectColumns:
-    """Objects that are new, or have changed since an earlier batch, in the order of their birth.
+    """Objects that are new or changed since an earlier batch, in order of creation.
 
-    `place` numbers the capture's objects in that order, `type` the texts in `CallBatch.types`, calls are rows of the
-    capture's calls and `client` is a place. `created_kind` is the kind of `created_call` of those that are new in this
-    batch. `size` is in bytes. What there is not is the least of all integers, -2**63.
+    `place` is the index of an object in the capture, in that order. `type` indexes `CallBatch.types`, `client` is an
+    object index, and calls are rows of the capture's calls. `created_kind` is the kind of `created_call` for objects
+    new in this batch. `size` is in bytes. A missing value is the smallest integer, -2**63.
     """
 
     place: Integers
@@ -67,26 +67,25 @@ class ObjectColumns:
 
 @dataclass(frozen=True, slots=True)
 class CallBatch:
-    """The next calls of a capture, in order of their start, after those of the batches before.
+    """The next calls of a capture, ordered by start, after those of earlier batches.
 
-    `first` is the row of the first call. `kinds` and `arguments` are those that are met for the first time, numbered
-    on from those of earlier batches; `kind` and `argument` are such numbers for each call. `inside` is how many rows
-    before it the call is in which it was made, 0 outside all. `start` and `duration` are as in `Calls`.
+    `first` is the row of the first call. `kinds` and `arguments` are new in this batch, with numbers that continue
+    those of earlier batches; `kind` and `argument` have such a number for each call. `inside` is the number of rows
+    back to the enclosing call, 0 if there is none. `start` and `duration` are as in `Calls`.
 
-    `samples` are pairs (kind, argument): the smallest few arguments of kinds that are new among them. `spans` are rows
-    (kind, first, last): of each 256 rows, counted from row 0, the first and last of a kind in this batch. `durations`
-    are rows (function, thread, bucket, calls) of the calls that returned. `changed` are rows (row, kind, duration,
-    argument) of calls of earlier batches that have returned since: only their own time is counted in `totals`, neither
-    `durations` nor `spans` count them. Of kinds of FFI runs totals, spans and samples are made anew, as one may become
-    several.
+    `samples` are pairs (kind, argument): new entries among the few smallest arguments of each kind. `spans` are rows
+    (kind, first, last): the first and last row of a kind within each block of 256 rows. `durations` are rows
+    (function, thread, bucket, calls) of the calls that returned. `changed` are rows (row, kind, duration, argument) of
+    earlier calls that have returned since. Only their own time counts in `totals`; `durations` and `spans` exclude
+    them. For kinds of FFI runs, totals, spans and samples are rebuilt, because one kind may split into several.
 
-    `types` are those that `objects` have. `numbers` are rows (object, number): the runtime's own ids, once they are
-    known to tell all objects of a type apart. `violations` are rows (place in `ViolationKind`, place of the object,
-    call, earlier call or less than 0); `links` rows (call, thread, chain, place in `LinkHow`), with `chains` those met
-    for the first time, numbered on. Threads are places in the capture's threads.
+    `types` are the types of `objects`. `numbers` are rows (object, number): the runtime's own ids, set if they are
+    unique within a type. `violations` are rows (index in `ViolationKind`, object, call, earlier call). The earlier call
+    is negative if there is none. `links` are rows (call, thread, chain, index in `LinkHow`). `chains` are new in this
+    batch and numbered like `kinds`. Threads are indices into the capture's threads.
 
-    Of a capture that is continued, batches that end by `CaptureWriter.rows` need no more than `first`, `kind` (for its
-    length), `kinds` and `chains`; one has to end there.
+    If a capture is continued, batches that end at or before `CaptureWriter.rows` need only `first`, `kind` (for its
+    length), `kinds` and `chains`. One batch has to end exactly there.
     """
 
     first: int

@@ -1,4 +1,4 @@
-"""What lies below a line of the program."""
+"""Runtime calls below a line of the program."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BelowLine:
-    """Calls of one function of the runtime that a line led to, all by one way.
+    """Calls of one runtime function from one line, all along the same stack path.
 
-    `line` is the innermost of the program itself (None: no Python is known). `way` are the frames from it to the call,
-    outermost first, the function itself the last. `duration` in ns, without the recorded calls inside; `least` is
-    what it were if each call had been as quick as the quickest tenth of them.
+    `line` is the innermost line of the program itself (None: no Python is known). `way` has the frames from it to the
+    call, outermost first, the function itself last. `duration` is in ns, without the recorded calls inside. `least` is
+    the duration if each call were as fast as the fastest tenth of them.
     """
 
     line: PythonLine | None

@@ -1,4 +1,4 @@
-"""What a capture holds, as it was recorded: addresses, code objects, calls in columns."""
+"""The content of a capture as recorded: addresses, code objects, and calls in columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from framedex.model.metadata import Metadata
 from framedex.model.missing import MergeOutcome, Stops
 from framedex.model.places import Language
 
-if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
+if TYPE_CHECKING:  # readers of the index do not need numpy, which is slow to import
     import numpy as np
     import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryState:
-    """A file at one moment: while all of it is the same, so is its content. Sizes in bytes, times in nanoseconds."""
+    """A file at one moment: an equal state means equal content. Sizes in bytes, times in nanoseconds."""
 
     size: int
     inode: int
@@ -26,10 +26,10 @@ class BinaryState:
 
 
 class BinaryId(NamedTuple):
-    """Which binary it is of those that were at a path: by its GNU build-id in hex, and by what it holds.
+    """The identity of a binary among those with one path: its GNU build-id in hex, and its content.
 
-    `build_id` is empty where the binary has none, `fingerprint` (see docs/reference/capture-format.md) where it was not
-    read.
+    `build_id` is empty if the binary has none. `fingerprint` (see docs/reference/capture-format.md) is empty if the
+    binary was not read.
     """
 
     path: str
@@ -41,10 +41,9 @@ class BinaryId(NamedTuple):
 class Module:
     """A binary mapped into the recorded process.
 
-    `base` is the load address in bytes, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, or
-    None where the binary has none; `fingerprint` is of samples of its content (see docs/reference/capture-format.md),
-    `file` the state in which the file was when it was recorded, None where that is not known; `content` is the SHA-256
-    of all of it, empty where that is not known.
+    `base` is the load address, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, None if the
+    binary has none. `fingerprint` covers samples of its content (see docs/reference/capture-format.md). `file` is the
+    state of the file when it was recorded, None if unknown. `content` is the SHA-256 of the file, empty if unknown.
     """
 
     path: str
@@ -62,7 +61,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class CodeObject:
-    """A Python code object: where it came from and its location table (PEP 626 / CPython `Objects/locations.md`)."""
+    """A Python code object: its origin and its location table (PEP 626 / CPython `Objects/locations.md`)."""
 
     filename: str
     qualname: str
@@ -74,7 +73,7 @@ class CodeObject:
 class NativeFrame:
     """One native frame: an index into `Capture.modules` (-1: outside every module) and a byte offset from its base.
 
-    The offset is that of the return address, so a look-up of the calling instruction uses `offset - 1`.
+    The offset is that of the return address, so use `offset - 1` to look up the calling instruction.
     """
 
     module: int
@@ -85,7 +84,7 @@ class NativeFrame:
 class PythonFrame:
     """One Python frame: an index into `Capture.codes`, the byte offset of its current instruction, and its line.
 
-    `line` is 0 where the location table names none. `is_returning`: the frame has ended, and what it held is being
+    `line` is 0 if the location table has none. `is_returning`: the function has ended, and its locals are being
     destroyed.
     """
 
@@ -97,10 +96,10 @@ class PythonFrame:
 
 @dataclass(frozen=True, slots=True)
 class ToldFrame:
-    """One frame as another recorder names it, with nothing that it could be looked up by.
+    """A frame imported from another recorder, with names but no address to look up.
 
-    `function` may be mangled; `file` and `module` (the binary) are empty where they are not told, `line` and
-    `first_line` (of the function) are 0 then. `is_inlined`: into the next frame outward.
+    `function` may be mangled. If missing, `file` and `module` (the binary) are empty, and `line` and `first_line` (of
+    the function) are 0. `is_inlined`: inlined into the next outer frame.
     """
 
     language: Language
@@ -116,9 +115,9 @@ class ToldFrame:
 class Stack:
     """A recorded stack: indices into `Capture.frames`, innermost first.
 
-    When the native and the Python frames could not be merged, `frames` holds the native ones and `python` the Python
-    ones; otherwise `python` is empty. `is_truncated`: the outermost frames are missing, since the stack is deeper than
-    the recorder follows.
+    If the native and Python frames could not be merged, `frames` has the native and `python` the Python frames.
+    Otherwise `python` is empty. `is_truncated`: the outermost frames are missing, because the stack exceeds the
+    recorder's limit.
     """
 
     frames: tuple[int, ...]
@@ -129,7 +128,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A boundary function that can be entered: `boundary` is for example `pjrt` or `mock_tpu`."""
+    """A boundary function, an entry point of the runtime: `boundary` is for example `pjrt` or `mock_tpu`."""
 
     boundary: str
     name: str
@@ -137,7 +136,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A recorded thread: the kernel's thread id and the name it had at its first call."""
+    """A recorded thread: the kernel's thread id and the thread's name at its first call."""
 
     tid: int
     name: str
@@ -147,10 +146,10 @@ class Thread:
 class Calls:
     """The calls of a capture as columns of equal length, ordered by start time.
 
-    `thread`, `function` and `stack` index the capture's tuples. `start` is in nanoseconds since the recording began;
-    `duration` in nanoseconds, -1 where the call never returned; `error` is the PJRT error code (0: none, -1: never
-    returned). `arguments` holds one JSON object per call (`{}` where nothing was decoded): input fields first, then
-    the output fields, and `error_message` where an error came back.
+    `thread`, `function` and `stack` index the capture's tuples. `start` is in nanoseconds since the recording began.
+    `duration` is in nanoseconds, -1 if the call never returned. `error` is the PJRT error code (0: none, -1: never
+    returned). `arguments` has one JSON object per call (`{}` if nothing was decoded): input fields, then output fields,
+    and `error_message` if the call returned an error.
     """
 
     thread: npt.NDArray[np.uint32]
@@ -163,7 +162,7 @@ class Calls:
 
     @staticmethod
     def none() -> Calls:
-        """No calls."""
+        """Return empty columns."""
         import numpy as np
 
         words, times = np.zeros(0, np.uint32), np.zeros(0, np.int64)
@@ -175,7 +174,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What calls refer to by an id: `content` as docs/reference/capture-format.md has it for its `kind`."""
+    """An object that calls refer to by id: `content` depends on `kind`, see docs/reference/capture-format.md."""
 
     kind: str
     content: dict[str, Any]
@@ -183,10 +182,10 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One run, decoded.
+    """One decoded run.
 
-    `problems` lists in plain sentences what could not be read; the rest is whole. `stops` says why calls after its end
-    are missing.
+    `problems` lists the unreadable parts as sentences; the rest is complete. `stops` says why calls after its end are
+    missing.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""What a capture shows to be wrong."""
+"""Findings of `framedex check`: errors, leaks and misuse in a capture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How much a finding matters: what the C API forbids, what a program should look into, what is good to know."""
+    """The importance of a finding: a violation of the C API, a likely problem of the program, or information."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -20,11 +20,11 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a capture shows to be wrong or remarkable, once for all `count` calls of which it is the same.
+    """An error or remarkable fact in a capture, reported once for all `count` calls that show it.
 
-    `message` says it in a sentence, `kind` in a word. `call` is the latest of those calls, `earlier_call`
-    the one that made it wrong, `line` the Python that led to `call`. `objects` names a few of the objects, `size` is
-    their bytes together, None where no call tells.
+    `message` is a sentence, `kind` a word. `call` is the latest of those calls, `earlier_call` the call that caused the
+    error, `line` the Python line that led to `call`. `objects` names a few of the objects; `size` is their total in
+    bytes, None if no call reports it.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The findings of a capture, gravest first; `unjudged` says in sentences what could not be looked into and why."""
+    """The findings of a capture, most severe first; `unjudged` lists the skipped checks and reasons, as sentences."""
 
     capture: CaptureRow
     findings: tuple[Finding, ...]

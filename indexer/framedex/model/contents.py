@@ -1,4 +1,4 @@
-"""What one capture holds: its calls by boundary function, and its stacks as one tree."""
+"""The content of one capture: its calls by boundary function, and its stacks as one tree."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from framedex.model.places import Location
 
 @dataclass(frozen=True, slots=True)
 class BoundaryTotals:
-    """The totals of the calls of a boundary function in a capture; `duration` in ns, `id` the function's in the index.
+    """The totals of a boundary function in a capture; `duration` in ns, `id` is the function's id in the index.
 
-    Where calls are filtered, only those that pass the filter count.
+    If calls are filtered, only calls that pass the filter count.
     """
 
     id: int
@@ -24,22 +24,22 @@ class BoundaryTotals:
 
 
 class FlameKind(StrEnum):
-    """What a node of a flame graph stands for."""
+    """The kind of a flame graph node."""
 
     PYTHON = "python"
     NATIVE = "native"
     BOUNDARY = "boundary"  # the boundary function itself, innermost
     UNMERGED = "unmerged"  # native stacks that could not be merged with the Python ones
-    OTHERS = "others"  # siblings too small to be told apart
+    OTHERS = "others"  # siblings too small to show
 
 
 @dataclass(frozen=True, slots=True)
 class FlameNode:
-    """A function in the context of its callers: all paths of the tree that pass the same functions are one node.
+    """A function in the context of its callers: all paths through the same functions are one node.
 
-    `parent` is the position of its caller in the graph, -1 for the outermost. `calls` and `duration` (nanoseconds) are
-    those of all calls here and further in. `frame` is the one of its frames in which most time was spent, None for
-    a node without frames; `location` is where that stood. For `others`, `name` is empty and `merged` their number.
+    `parent` is the index of its caller in the graph, -1 for the outermost. `calls` and `duration` (nanoseconds) include
+    all inner nodes. `frame` is its frame with the most time, None for a node without frames; `location` is the location
+    of that frame. For `others`, `name` is empty and `merged` is their number.
     """
 
     parent: int
@@ -54,9 +54,9 @@ class FlameNode:
 
 @dataclass(frozen=True, slots=True)
 class FlameGraph:
-    """The calling-context tree of a capture, or of one boundary function in it; callers come before their callees.
+    """The calling-context tree of a capture, or of one boundary function in it; callers precede callees.
 
-    `hidden` counts the interpreter's and glue frames that were passed over, `merged` the functions in `others`.
+    `hidden` counts the omitted interpreter and glue frames, `merged` the functions in `others`.
     """
 
     calls: int

@@ -1,4 +1,4 @@
-"""What exports are made of: threads, kinds of calls, and what their calls come to."""
+"""Rows for exports: threads, kinds of calls, stacks and weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """A thread of a capture. `label` tells it from the others: `main`, or `name (tid)`; `tid` is the kernel's id."""
+    """A thread of a capture. `label` is unique in the capture: `main`, or `name (tid)`; `tid` is the kernel's id."""
 
     id: int
     capture: int
@@ -18,9 +18,9 @@ class ThreadRow:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """What calls have in common but for when they were made and what with; `thread` and `stack` are ids.
+    """Attributes shared by calls, all except time and arguments; `thread` and `stack` are ids.
 
-    `error` is the status's code; 0: none, -1: they had not returned when the recording ended.
+    `error` is the status code; 0: none, -1: not returned when the recording ended.
     """
 
     id: int
@@ -34,10 +34,11 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class StackRow:
-    """A stack: nodes of the tree at which it ends, 0 for none.
+    """A stack, as the tree nodes at which it ends; 0 for none.
 
-    `python_leaf` is of a Python stack that could not be merged with the native one, `site_leaf` of the `ffi_call` it
-    was run for. `python_end` is where its way out to Python begins. `is_truncated`: the outermost frames are missing.
+    `python_leaf` is for a Python stack that could not be merged with the native one. `site_leaf` is for the `ffi_call`
+    that the call ran. `python_end` is the start of its path out to Python. `is_truncated`: the outermost frames are
+    missing.
     """
 
     id: int
@@ -50,7 +51,7 @@ class StackRow:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What calls come to: how many, ns without the calls made in them, and bytes of the objects that they created."""
+    """The totals of calls: number, time in ns without nested calls, and bytes of the created objects."""
 
     calls: int = 0
     time: int = 0
@@ -62,7 +63,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A thread whose Python had a call made, or may have: its id, the innermost node of its stack, how it is known."""
+    """A thread whose Python caused a call, or may have: its id, the innermost node of its stack, and the evidence."""
 
     call: int
     thread: int

@@ -1,4 +1,4 @@
-"""Where the lines of recorded frames come from, component by component."""
+"""The sources of the lines of recorded frames, by component."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from enum import StrEnum
 
 
 class LinesFrom(StrEnum):
-    """Where the line of a frame comes from. Every frame is of exactly one kind; the best that there is comes first."""
+    """The source of a frame's line. Every frame has exactly one; the best available comes first."""
 
-    SOURCE_FOLDER = "source folder"  # a file of a source folder that is here
-    FILE_HERE = "file here"  # any other file that is here: an installed one, or at the path that was recorded
+    SOURCE_FOLDER = "source folder"  # a local file in a source folder
+    FILE_HERE = "file here"  # any other local file: installed, or at the recorded path
     IMPORTED_MAP = "imported map"
-    RELEASE_MAP = "release map"  # one that framedex ships, of the very release that was recorded
-    NEAREST_RELEASE = "nearest release"  # one that framedex ships, of another release
-    DEBUG_INFORMATION = "debug information"  # its file is not here
-    CODE_OBJECT = "code object"  # Python's own line; its file is not here, or there is none
+    RELEASE_MAP = "release map"  # shipped with framedex, for the recorded release
+    NEAREST_RELEASE = "nearest release"  # shipped with framedex, for another release
+    DEBUG_INFORMATION = "debug information"  # the file is missing
+    CODE_OBJECT = "code object"  # Python's own line; the file is missing, or there is none
     NAME_ONLY = "name only"
     NO_NAME = "no name"
 
@@ -27,9 +27,9 @@ class LinesFrom(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourcedFrames:
-    """How many frames have their lines from one place. `folder` is the source folder, empty where it is none.
+    """The number of frames with lines from one source. `folder` is the source folder, empty for other sources.
 
-    `public` of them are not here and have a public address.
+    `public` counts the frames that have no local file but a public address.
     """
 
     lines_from: LinesFrom
@@ -40,11 +40,11 @@ class SourcedFrames:
 
 @dataclass(frozen=True, slots=True)
 class ComponentFrames:
-    """The recorded frames of one component at one version, the best sources first.
+    """The recorded frames of one component at one version, best sources first.
 
-    `component` is a key of `releases.components.Component`, `name` that of a plug-in, empty for others. `version` is
-    that of the release that it came in, for XLA jaxlib's; `revision` the commit or tag of its repository. Both are
-    empty where they are not known.
+    `component` is a key of `releases.components.Component`; `name` is the name of a plug-in, empty for others.
+    `version` is the release that contains it, for XLA the version of jaxlib. `revision` is the commit or tag of its
+    repository. Both are empty if unknown.
     """
 
     component: str
@@ -55,9 +55,9 @@ class ComponentFrames:
 
     @property
     def frames(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
         return sum(each.frames for each in self.sources)
 
     def count(self, *kinds: LinesFrom) -> int:
-        """How many of the frames have their lines from there."""
+        """The number of frames with lines from these sources."""
         return sum(each.frames for each in self.sources if each.lines_from in kinds)

@@ -1,4 +1,4 @@
-"""What the index answers of a function: who called whom, and what the calls through it came to."""
+"""Answers about a function: its callers and callees, and the totals of the calls through it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A recorded caller and callee: `calls` counts the boundary calls that passed, `sites` are the caller's lines."""
+    """A recorded caller and callee: `calls` counts the boundary calls through both, `sites` are the caller's lines."""
 
     caller: FunctionRow
     callee: FunctionRow
@@ -22,7 +22,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class FunctionMark:
-    """The totals of the calls through a function: `duration` in ns, None where it is not known for this one alone."""
+    """The totals of the calls through a function: `duration` in ns, None if it is not known separately."""
 
     name: str
     calls: int
@@ -32,7 +32,7 @@ class FunctionMark:
 
 @dataclass(frozen=True, slots=True)
 class InsideProgram:
-    """A function that runs inside a compiled program, by their names, and the line of it that has most ops there."""
+    """A function inside a compiled program, by name, and its line with the most ops."""
 
     program: str
     function: str
@@ -41,11 +41,11 @@ class InsideProgram:
 
 @dataclass(frozen=True, slots=True)
 class MeantFunctions:
-    """The called functions that a name may mean, best first: the user's own, then those with most calls.
+    """The called functions that match a name, best first: the user's own, then those with the most calls.
 
-    `is_name`: they have this name, or it is the last parts of theirs. Else it is a part of each; the first `likely`
-    ones are of one kind, which goes before the others: the user's own, or those that have it as whole words. `count`
-    are all that fit, of which `functions` may be the first only.
+    `is_name`: the name equals theirs, or its last parts. Otherwise it is a substring of each. Then the first `likely`
+    functions are of the preferred kind: the user's own, or names that contain it as whole words. `count` is the number
+    of matches; `functions` may have only the first of them.
     """
 
     functions: tuple[FunctionRow, ...]

@@ -1,4 +1,4 @@
-"""What the index answers of a line: for editors, and for `where`."""
+"""Answers about a line: for editors, and for `where`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StackHit:
-    """Calls that pass a line: the boundary function, a stack to look at, and how many calls share it.
+    """Calls through a line: the boundary function, an example stack, and the number of calls that share it.
 
-    `frame` is the frame on the line asked for, `position` its index in the stack counted from the outermost.
+    `frame` is the frame on the queried line, `position` its index in the stack, counted from the outermost.
     """
 
     function: str
@@ -29,7 +29,7 @@ class StackHit:
 
 @dataclass(frozen=True, slots=True)
 class LinkedCalls:
-    """Calls of one boundary function that a line had made on other threads; `how` is known of all of them alike."""
+    """Calls of one boundary function that a line caused on other threads; `how` holds for all of them."""
 
     function: str
     boundary: str
@@ -41,7 +41,7 @@ class LinkedCalls:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One frame inward or outward from a line: the frame on the line, the neighbour reached, and how many calls."""
+    """One frame inward or outward from a line: the frame on the line, the neighbour frame, and the number of calls."""
 
     origin: FrameRow
     target: FrameRow
@@ -50,13 +50,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """The way that some recorded stacks take from a line to the next frame, inward or outward, that was asked for.
+    """A path in recorded stacks from a line to the next inner or outer frame, as requested.
 
-    `nodes` are the places of `target` in the tree of stacks, by which the next question can stay on these stacks.
-    `longest` is the time in ns, all calls together, of the stack and boundary function among them that took longest.
-    `makes_client`: the runtime's client was made on the way, as happens at whatever line comes first in a process.
-    `goes_on`: some of the stacks have frames inward of `target`. `passed` is how many frames of code, none of which
-    could be shown, lie between the two on that longest stack.
+    `nodes` are the nodes of `target` in the tree of stacks; a follow-up query with them stays on these stacks.
+    `longest` is the time in ns, over all calls, of the stack and boundary function with the most time. `makes_client`:
+    the runtime's client was created on the path, as by the first line that uses the runtime. `goes_on`: some of the
+    stacks have frames inside `target`. `passed` is the number of code frames between the two on that longest stack that
+    cannot be shown.
     """
 
     origin: FrameRow
@@ -71,11 +71,11 @@ class Road:
 
 @dataclass(frozen=True, slots=True)
 class LineSummary:
-    """What was recorded through a line: for hovers.
+    """The recorded calls through a line, summarised for hovers.
 
-    `frame_lines` are the lines on which the frames stand: the line itself, or others of its statement. `boundaries` are
-    (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one frame outward;
-    `arguments` are a few distinct argument objects of the calls; `hows` how the frames are known.
+    `frame_lines` are the lines of the frames: the line itself, or others of its statement. `boundaries` are (function,
+    calls, total duration in ns), most calls first. `callers` are (function, calls), one frame outward. `arguments` are
+    a few distinct argument objects of the calls. `hows` is the evidence for the frames.
     """
 
     path: str
@@ -93,9 +93,9 @@ class LineSummary:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryEnd:
-    """A boundary function that was reached from a line; `total_duration` in ns.
+    """A boundary function reached from a line; `total_duration` in ns.
 
-    `frames` are the innermost ones of the latest call's stack, the innermost first.
+    `frames` are the innermost ones of the latest call's stack, innermost first.
     """
 
     function: str
@@ -107,7 +107,7 @@ class BoundaryEnd:
 
 @dataclass(frozen=True, slots=True)
 class LineMark:
-    """The totals of the calls through a line: `duration` in ns, the names in `boundaries` with most time first."""
+    """The totals of the calls through a line: `duration` in ns, `boundaries` sorted by time, longest first."""
 
     line: int
     calls: int
@@ -117,7 +117,7 @@ class LineMark:
 
 @dataclass(frozen=True, slots=True)
 class StaticCall:
-    """A call that stands in a definition's source: where it is made, what is called as written, and its definitions.
+    """A call in a definition's source: its line, the callee as written, and the callee's definitions.
 
     `targets` are all definitions of that name in the source index, as (qualified name, location, last line).
     """
@@ -129,10 +129,10 @@ class StaticCall:
 
 @dataclass(frozen=True, slots=True)
 class StaticCaller:
-    """A definition whose source calls a function: where it begins, its last line, and the lines of its calls.
+    """A definition whose source calls a function: its start, its last line, and the lines of its calls.
 
-    `one_of` is how many functions of the sources those calls can be of, as far as the text tells. `is_sure`: what is
-    written tells that it is this one; else it may be one of a library too.
+    `one_of` is the number of source functions that those calls can mean, judged from the text. `is_sure`: the text
+    determines this function; otherwise the call may also mean a library function.
     """
 
     name: str
@@ -145,9 +145,9 @@ class StaticCaller:
 
 @dataclass(frozen=True, slots=True)
 class StaticCallers:
-    """The definitions whose sources call a function, the surest first.
+    """The definitions whose sources call a function, most certain first.
 
-    `doubtful` counts those that were left out: their calls can be of more functions than are worth telling.
+    `doubtful` counts the omitted definitions: their calls can mean too many functions.
     """
 
     callers: tuple[StaticCaller, ...]
@@ -156,7 +156,7 @@ class StaticCallers:
 
 @dataclass(frozen=True, slots=True)
 class FileTrouble:
-    """Something that the index knows to be wrong with the data of a file; `line` is 1-based, 1 for the file itself."""
+    """A known problem with the data of a file; `line` is 1-based, 1 for the file itself."""
 
     kind: str
     line: int

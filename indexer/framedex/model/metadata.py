@@ -1,7 +1,7 @@
-"""What a capture says of the run that it records: capture.json, of which the index keeps the text.
+"""The metadata of a recorded run: capture.json, whose text the index stores.
 
-Both are read here and nowhere else by their keys, which docs/reference/capture-format.md describes. Keys not known are
-ignored; a value that is missing, or of another type than the recorder writes, is None or empty.
+Only this module accesses its keys, which docs/reference/capture-format.md describes. Unknown keys are ignored. A value
+that is missing, or not of the type that the recorder writes, becomes None or empty.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What `framedex run` wrote into the capture: an id of this run of it, and the program's arguments.
+    """Data that `framedex run` wrote into the capture: an id of the run, and the program's arguments.
 
-    `cell` is the one of a notebook that was recorded, None for a program. `packages` has the versions that the program
-    found: of Python, jax, jaxlib and torch_xla, where it has them.
+    `cell` is the recorded notebook cell, None for a program. `packages` has the program's installed versions of Python,
+    jax, jaxlib and torch_xla.
     """
 
     run: str | None = None
@@ -29,11 +29,11 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What another recorder wrote, or what somebody shared, and `framedex import` has kept.
+    """The origin of a capture that `framedex import` stored: another recorder's file, or a shared capture.
 
-    `format` is the name of the file's format, `origin` where the file was, `content` its SHA-256 in hex, and `value`
-    the name of the value that the profile is weighed by where somebody chose one. `folders` are those in which relative
-    names of files may begin. `is_of_samples`: what counts as calls are samples, as everywhere but in shared captures.
+    `format` is the name of the file format, `origin` the path of the file, `content` its SHA-256 in hex. `value` is the
+    chosen value that weighs the profile, None if none was chosen. `folders` are possible bases of relative file names.
+    `is_of_samples`: its calls are samples, as in all formats except shared captures.
     """
 
     format: str
@@ -45,20 +45,19 @@ class Foreign:
 
 
 SHARED = "framedex share"
-"""The format of what `framedex share` writes: a capture of framedex's own."""
+"""The format that `framedex share` writes: a capture of framedex's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """How, when and where a recorded process ran. `text` is all that was recorded of that, as JSON.
+    """The circumstances of a recorded process. `text` is the complete record, as JSON.
 
-    `started_unix_ns` and `started_clock_ns` are the moment at which the recording began, on the wall clock and on
-    CLOCK_MONOTONIC. `folder` is where the capture was made, None where an earlier recorder made it. `python_problem`
-    says in a sentence why no Python frames were recorded; `selected_by` has the variables by which calls were selected,
-    and is empty where all are there. `launch` is None for a program that was started without `framedex run`, `foreign`
-    for what framedex recorded itself. `job` has what the environment said of the job that the process was part of, by
-    the names of its variables. `ended_by` is the name of the signal that ended the program (`SIGSEGV`), None where it
-    ended by itself, or where nothing tells.
+    `started_unix_ns` and `started_clock_ns` are the start of the recording, on the wall clock and on CLOCK_MONOTONIC.
+    `folder` is the folder in which the capture was made, None if an earlier recorder made it. `python_problem` is a
+    sentence that says why no Python frames were recorded. `selected_by` has the variables that restricted the recorded
+    calls, empty if all were recorded. `launch` is None for a program started without `framedex run`, `foreign` for
+    framedex's own recordings. `job` has the environment variables of the job, by name. `ended_by` is the name of the
+    signal that killed the program (`SIGSEGV`), None if the program exited or if unknown.
     """
 
     format: str | None = None
@@ -81,7 +80,7 @@ class Metadata:
 
     @classmethod
     def parse(cls, text: str) -> Metadata:
-        """What a text in JSON says. Raises ValueError where it is no JSON."""
+        """Parse capture.json. Raises ValueError if the text is not JSON."""
         told = _members(text)
         return cls(
             format=_text(told.get("format")),
@@ -105,7 +104,7 @@ class Metadata:
 
 
 def _launch(value: object) -> Launch | None:
-    """What the launcher wrote: JSON, which the recorder keeps as a text."""
+    """Parse the launcher's data: JSON, which the recorder stores as a string."""
     told = {}
     with suppress(ValueError):
         told = _members(value) if isinstance(value, str) else {}
@@ -129,7 +128,7 @@ def _foreign(value: object) -> Foreign | None:
 
 
 def _members(text: str) -> dict[str, Any]:
-    """The members of a JSON object; what is another kind of JSON has none. Raises ValueError where it is no JSON."""
+    """The members of a JSON object; empty for other JSON values. Raises ValueError if the text is not JSON."""
     try:
         value = json.loads(text)
     except RecursionError as error:
@@ -138,7 +137,7 @@ def _members(text: str) -> dict[str, Any]:
 
 
 def _number(value: object) -> int | None:
-    """A whole number as the recorder writes them, of 63 bits."""
+    """A non-negative integer below 2**63, as the recorder writes; otherwise None."""
     return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 

@@ -1,4 +1,4 @@
-"""What a recording lacks: parts of a stack, and the calls after its end."""
+"""Missing parts of a recording: parts of a stack, and the calls after its end."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from enum import StrEnum
 
 
 class MergeOutcome(StrEnum):
-    """Whether the native and the Python frames of a stack were merged, and why not."""
+    """The result of merging the native and Python frames of a stack."""
 
     MERGED = "merged"
     NO_HOST = "no-host"  # a run of Python frames whose interpreter frame is not on the native stack
-    COUNT_MISMATCH = "count-mismatch"  # an interpreter frame that no run of Python frames accounts for
-    HOST_MISMATCH = "host-mismatch"  # address and symbol name different interpreter frames
-    NOT_TOLD = "not-told"  # of a truncated stack: recorders told no more of it before framedex kept the two apart
+    COUNT_MISMATCH = "count-mismatch"  # an interpreter frame without a matching run of Python frames
+    HOST_MISMATCH = "host-mismatch"  # address and symbol identify different interpreter frames
+    NOT_TOLD = "not-told"  # a truncated stack from an earlier recorder, which did not record the outcome
     MISSING = "missing"  # the stack itself: the capture is damaged
-    UNKNOWN = "unknown"  # a code that this version does not know
+    UNKNOWN = "unknown"  # an unsupported code
 
 
 class StopReason(StrEnum):
-    """Why no more was recorded."""
+    """The reason why recording stopped."""
 
     DISK_FULL = "disk-full"
     LIMIT = "limit"
@@ -28,10 +28,10 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stops:
-    """Why a capture ends before its program did; false where it does not.
+    """The reasons why a capture ends before its program; false if it is complete.
 
-    `threads` is the number of threads that have calls missing from some moment on, `missing_calls` those of all of
-    them, as far as they were counted. `lacks_threads`: of other threads every call is missing.
+    `threads` is the number of threads whose calls are missing after some moment. `missing_calls` is the number of those
+    calls, if counted. `lacks_threads`: other threads are missing entirely.
     """
 
     reasons: tuple[StopReason, ...] = ()
@@ -43,7 +43,7 @@ class Stops:
         return bool(self.reasons) or self.lacks_threads
 
     def __or__(self, other: Stops) -> Stops:
-        """What two captures lack together."""
+        """Combine the stops of two captures."""
         return Stops(
             tuple(reason for reason in StopReason if reason in self.reasons or reason in other.reasons),
             self.threads + other.threads,

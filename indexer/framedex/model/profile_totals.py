@@ -1,4 +1,4 @@
-"""What the samples of imported profiles come to by function."""
+"""The totals of samples in imported profiles, by function."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 PROFILE: Final = "profile"
-"""The boundary of the samples of imported profiles."""
+"""The boundary name of samples from imported profiles."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledFunction:
-    """A function with the weight of the samples that ended in it, and of those that had it on their stack."""
+    """A function with the weight of the samples that ended in it, and of those with it on their stack."""
 
     function: FunctionRow
     self_weight: int
@@ -24,10 +24,10 @@ class SampledFunction:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTotals:
-    """The functions of all samples with one value, and of one thread if threads are told apart; most weight first.
+    """The functions of all samples with one value, of one thread if threads are separate; most weight first.
 
-    `value` names it with its unit: `samples (count)`. `weight` is that of all samples, in ns if `is_time`, else in the
-    unit of the value.
+    `value` is its name with its unit: `samples (count)`. `weight` is the total of all samples, in ns if `is_time`,
+    otherwise in the unit of the value.
     """
 
     value: str

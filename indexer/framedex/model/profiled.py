@@ -1,4 +1,4 @@
-"""What an imported profile has of a recorded call."""
+"""The data of an imported profile for a recorded call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProfiledOp:
-    """An op as a profile has it, and the id of its sample, which is a call of the import.
+    """An op in a profile, with the id of its sample, which is a call of the import.
 
     `start` is in ns since the profile began, `duration` in ns.
     """
@@ -20,7 +20,7 @@ class ProfiledOp:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledRun:
-    """The run of a program that a call had made, in an imported profile: the id of its capture."""
+    """A program run that a recorded call caused, in an imported profile; `capture` is the id of the import."""
 
     capture: int
     program: str

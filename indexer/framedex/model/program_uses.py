@@ -1,4 +1,4 @@
-"""What the index answers of compiled programs: which a line is in, what compiled them, and what ran them."""
+"""Answers about compiled programs: the programs with a line, their compilations, and their runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """A call that made an executable; `duration` in ns, -1 if it never returned. `line` is the one that led to it."""
+    """A call that created an executable; `duration` in ns, -1 if it never returned. `line` led to the call."""
 
     call: int
     capture: int
@@ -22,7 +22,10 @@ class Compilation:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRuns:
-    """The runs of a program from one line; `total_duration` in ns: of the calls, which may return before it is done."""
+    """The runs of a program from one line; `total_duration` is in ns.
+
+    A call may return before its program ends: the duration is that of the calls.
+    """
 
     line: PythonLine | None
     calls: int
@@ -32,7 +35,7 @@ class ProgramRuns:
 
 @dataclass(frozen=True, slots=True)
 class ProgramLine:
-    """A line that a program names, the function that it is in (empty: not said), and how many ops come by it."""
+    """A line named in a program, its function (empty if not named), and the number of ops from it."""
 
     location: Location
     function: str
@@ -41,13 +44,13 @@ class ProgramLine:
 
 @dataclass(frozen=True, slots=True)
 class ProgramUse:
-    """The programs of one name that have ops of a line: how they came to be, and what ran them.
+    """The programs of one name with ops from a line, their compilations and their runs.
 
-    `programs` is how many there are, `compilations` are the latest of the `compiled` ones. `root` is what was
-    transformed, such as `jit(f)`, empty where no op says it. `ops` are the ops of the line itself, by kind
-    (StableHLO's: `sine`) with their number, most first; `names` as JAX has them (`jit(f)/sin`). `inward` are lines of
-    functions that were called from here, `outward` those from which the line's function was called, both while it was
-    traced. `is_outside`: the line is not in the program; tracing was begun from it. `problem` says what is not known.
+    `programs` is their number, `compilations` has the latest of the `compiled` ones. `root` is the transformed
+    function, such as `jit(f)`, empty if no op names it. `ops` are the ops of the line itself, by kind (StableHLO:
+    `sine`) with their number, most frequent first. `names` are JAX's names (`jit(f)/sin`). `inward` are lines of
+    functions called from here, `outward` the lines that called this line's function, both during tracing. `is_outside`:
+    the line is not in the program, but tracing started from it. `problem` describes missing facts.
     """
 
     name: str
@@ -65,12 +68,12 @@ class ProgramUse:
 
     @property
     def calls(self) -> int:
-        """How many runs there were."""
+        """The number of runs."""
         return sum(each.calls for each in self.runs)
 
     @property
     def total_duration(self) -> int:
-        """What all of them took, in ns."""
+        """The total duration of all runs, in ns."""
         return sum(each.total_duration for each in self.runs)
 
 
@@ -78,7 +81,7 @@ class ProgramUse:
 class ProgramRun:
     """The programs of one name that calls through a line ran or compiled; `total_duration` of the runs in ns.
 
-    `lines` are lines inside, those with most ops first; without a known program, `problem` says why.
+    `lines` are lines inside, those with the most ops first. If no program is known, `problem` says why.
     """
 
     name: str
@@ -92,7 +95,7 @@ class ProgramRun:
 
 @dataclass(frozen=True, slots=True)
 class ProgramMark:
-    """A line that ops of programs come from: how many, and the names of those programs."""
+    """A line that ops of programs come from: the number of ops, and the names of those programs."""
 
     line: int
     ops: int
@@ -101,7 +104,7 @@ class ProgramMark:
 
 @dataclass(frozen=True, slots=True)
 class NearLine:
-    """A line of which something is known: the calls that passed it, the ops that come from it, and their programs."""
+    """A line with known calls or ops: the calls that passed it, the ops that come from it, and their programs."""
 
     location: Location
     calls: int
@@ -111,7 +114,7 @@ class NearLine:
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """Why nothing is known of a line, as a clause, and the nearest lines of which something is."""
+    """The reason, as a clause, why nothing is known of a line, and the nearest lines with known calls or ops."""
 
     why: str
     lines: tuple[NearLine, ...]

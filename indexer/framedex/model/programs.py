@@ -1,4 +1,4 @@
-"""Compiled programs, as they are read: which lines their ops come from."""
+"""Parsed compiled programs: the source lines of their ops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ProgramFrame:
-    """A line of Python that a program names: `function` is empty where the program does not say it."""
+    """A line of Python named in a program; `function` is empty if the program omits it."""
 
     path: str
     line: int
@@ -18,9 +18,9 @@ class ProgramFrame:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOp:
-    """Ops of a program that are alike: `kind` as in `sine`, `name` as JAX has it (`jit(f)/sin`).
+    """Identical ops of a program: `kind` such as `sine`, `name` from JAX (`jit(f)/sin`).
 
-    `frames` are the lines by which they came, the innermost first.
+    `frames` are their source lines, innermost first.
     """
 
     kind: str
@@ -30,9 +30,9 @@ class ProgramOp:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument or a result: `type` as in `float32[3,4]`, `name` as JAX has it (`params['w']`), empty where unknown.
+    """An argument or result: `type` such as `float32[3,4]`, `name` from JAX (`params['w']`), empty if unknown.
 
-    `attributes` are what JAX wrote onto it, as text: shardings, donation, layouts.
+    `attributes` are JAX's attributes as text: shardings, donation, layouts.
     """
 
     type: str
@@ -42,10 +42,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a program takes and gives, and what tells its content from another's.
+    """The arguments and results of a program, and digests that distinguish its content from another program's.
 
-    `constants` are written as people do where they are small, else as type and digest; `code` is a digest of the ops,
-    whatever lines they come from. `mesh` has the sizes of the axes that shardings name.
+    `constants` are values in readable form if small, otherwise type and digest. `code` is a digest of the ops that
+    ignores source lines. `mesh` has the sizes of the axes named in shardings.
     """
 
     arguments: tuple[Parameter, ...]
@@ -59,7 +59,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class NotedArgument:
-    """An argument of a function, whether or not its program uses it; `name` is empty where it is not known."""
+    """An argument of a function, used by its program or not; `name` is empty if unknown."""
 
     name: str
     type: str
@@ -68,11 +68,11 @@ class NotedArgument:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What JAX knew of a program that it had compiled.
+    """JAX's facts about a program that it compiled.
 
-    `name` is that of its module, such as `jit_f`, `function` the jitted function (`f`), and `defined` where that is
-    (`train.py:3`); both empty where not known. `statics` are the static arguments that were given, with their values as
-    text. `donated` are the places of the program's arguments that were donated.
+    `name` is the module's name, such as `jit_f`. `function` is the jitted function (`f`), and `defined` its location
+    (`train.py:3`); both are empty if unknown. `statics` are the static arguments, with their values as text. `donated`
+    has the indices of the donated arguments.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a program says of its lines: how many ops of each sort it has, and what of it was not read, in words."""
+    """The ops of a program, with the number of each, and `problem`, a sentence about its unreadable parts."""
 
     name: str = ""
     ops: Mapping[ProgramOp, int] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Program:
 
     @property
     def function(self) -> str:
-        """The name of the function that was jitted; empty: not known."""
+        """The name of the jitted function; empty if unknown."""
         for op in self.ops:
             root, _, _ = op.name.partition("/")
             _, _, function = root.partition("(")
@@ -105,7 +105,7 @@ class Program:
 
     @property
     def defined(self) -> str:
-        """Where the function is that was jitted, to tell it from others of its name; empty where no op says it."""
+        """The definition of the jitted function, to distinguish it from namesakes; empty if no op names it."""
         name = self.function
         places = {
             (frame.path, frame.line)
@@ -120,5 +120,5 @@ class Program:
 
 
 def plain_name(name: str) -> str:
-    """A name as modules have it: `jit_f` of `jit(f)`."""
+    """Convert a name to a module's form: `jit(f)` becomes `jit_f`."""
     return re.sub(r"[^\w.-]", "_", name).strip("_")

@@ -1,4 +1,4 @@
-"""What the index knows of captures, calls and frames."""
+"""Rows of the index: captures, calls, functions, frames and objects."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from framedex.model.places import Language, LinkHow, Location, Role
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A capture in the index. `started` is Unix time in seconds, `problems` are sentences, `metadata_text`
-    is what `Metadata.parse` reads. Captures of one `framedex run` have the same `run`, later runs a greater one.
+    """A capture in the index. `started` is Unix time in seconds, `problems` are sentences.
+
+    `metadata_text` is the input of `Metadata.parse`. Captures of one `framedex run` share a `run`; later runs have
+    greater ones.
     """
 
     id: int
@@ -29,12 +31,12 @@ class CaptureRow:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
-    """A function that was on some recorded stack.
+    """A function on a recorded stack.
 
-    `name` is what people read (`xla::PjRtCApiClient::BufferFromHostBuffer`, or a Python qualname); `symbol` the full
-    demangled or mangled text it came from; `module` the path of the binary or the Python file; `unit` the file name of
-    a native function's translation unit, empty if unknown. `location` is where the function begins, `end_line` its last
-    line if known (0 otherwise).
+    `name` is the readable name (`xla::PjRtCApiClient::BufferFromHostBuffer`, or a Python qualname); `symbol` is the
+    full demangled or mangled text. `module` is the path of the binary or the Python file. `unit` is the file name of a
+    native function's translation unit, empty if unknown. `location` is the start of the function, `end_line` its last
+    line, 0 if unknown.
     """
 
     id: int
@@ -50,11 +52,11 @@ class FunctionRow:
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """A frame of a stack, as shown: its function, the line where it stood, and the other lines it could be.
+    """A frame of a stack for display: its function, its line, and the other possible lines.
 
-    `inlined`: a function that the compiler inlined into the next frame outward. `returning`: a Python function that has
-    ended, while what it held is being destroyed. `line` is the one that was recorded, 0 where none was: Python code of
-    no file (`<string>`) has it too.
+    `inlined`: the compiler inlined the function into the next outer frame. `returning`: a Python function that has
+    ended, and whose locals are being destroyed. `line` is the recorded line, 0 if none; Python code without a file
+    (`<string>`) has one too.
     """
 
     id: int
@@ -69,13 +71,13 @@ class FrameRow:
 
     @property
     def stated(self) -> str | None:
-        """Where it stands in Python's own words, as a traceback has them, if they name no file: `<string>:3`."""
+        """The location in Python's own words, as in a traceback, if it names no file: `<string>:3`."""
         is_no_file = self.function.language is Language.PYTHON and self.function.module.startswith("<")
         return f"{self.function.module}:{self.line}" if is_no_file and self.line else None
 
     @property
     def is_readable(self) -> bool:
-        """Whether it is code, neither glue nor the interpreter's, of which a source line is known."""
+        """Whether the frame is code, not glue or interpreter, with a known source line."""
         return self.function.role is Role.CODE and self.location is not None
 
 
@@ -83,9 +85,9 @@ class FrameRow:
 class CallRow:
     """A recorded call. `start` and `duration` in nanoseconds (duration -1: never returned); `error` 0: none.
 
-    `thread` tells the thread from the others of its capture: `main`, or `name (tid)`; `tid` is the kernel's id.
-    `parent` is the call of a boundary function in which this one was made. `objects` are the names (`buffer#12`) of the
-    arguments that are objects of the runtime, by argument; a list has None where nothing is known of an address.
+    `thread` is unique in the capture: `main`, or `name (tid)`; `tid` is the kernel's id. `parent` is the enclosing call
+    of a boundary function. `objects` has the names (`buffer#12`) of the arguments that are runtime objects, by
+    argument; a list has None for an unknown address.
     """
 
     id: int
@@ -105,11 +107,11 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRow:
-    """An object of the runtime, such as a buffer, as one capture tells of it; its calls by their ids.
+    """An object of the runtime, such as a buffer, in one capture; its calls by id.
 
-    `name` is unique in its capture (`buffer#12`), its `address` is not. `size` is in bytes, None if no call tells it.
-    `created_call` is None for what another object owns, and for what was there before the recording; `deleted_call`
-    also is a call that only told of the deletion. `client` is the client that it was made through.
+    `name` is unique in its capture (`buffer#12`), `address` is not. `size` is in bytes, None if no call reports it.
+    `created_call` is None for an object that another object owns, or that existed before the recording. `deleted_call`
+    may also be a call that only reported the deletion. `client` is the client through which it was created.
     """
 
     id: int
@@ -129,9 +131,9 @@ class ObjectRow:
 
 @dataclass(frozen=True, slots=True)
 class PythonLine:
-    """The line of Python that led to a call: of the program itself where the stack has one, else the innermost.
+    """The line of Python that led to a call: the innermost of the program itself, or of all Python if it has none.
 
-    `link` is None where the line is on the call's own stack, and else says how it is known.
+    `link` is None if the line is on the call's own stack. Otherwise it is the evidence for the link.
     """
 
     function: str
@@ -143,8 +145,8 @@ class PythonLine:
 class FunctionTotals:
     """The totals of the calls of a boundary function; times in nanoseconds, of the calls that returned.
 
-    `self_time` is what remains of `total` without the boundary calls made inside. `thread` is None unless totals are
-    told by thread. `longest_call` is the id of the call that took longest.
+    `self_time` is `total` without nested boundary calls. `thread` is None unless totals are grouped by thread.
+    `longest_call` is the id of the longest call.
     """
 
     function: str
@@ -165,11 +167,11 @@ class FunctionTotals:
 
 @dataclass(frozen=True, slots=True)
 class CallFilter:
-    """Which calls to list; None or empty means no restriction. Times in nanoseconds since the capture began.
+    """A filter of calls; None or empty means no restriction. Times in nanoseconds since the capture began.
 
-    `function` may be several names or parts of names with commas between, and patterns with `*` and `?`. `object` is a
-    name like `buffer#12`, which means something within one capture. `works_only`: programs, transfers and errors, and
-    not what only asks, waits or cleans up.
+    `function` may have several names or substrings, separated by commas, and patterns with `*` and `?`. `object` is a
+    name such as `buffer#12`, which is only unique in one capture. `works_only`: programs, transfers and errors, without
+    queries, waits and destructors.
     """
 
     capture: int | None = None

@@ -1,4 +1,4 @@
-"""Of which captures an answer is."""
+"""The captures that an answer covers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ if TYPE_CHECKING:
 
 
 class Counted(enum.Enum):
-    """Which captures count where several have what is asked for."""
+    """The captures that count if several match a query."""
 
     LATEST = "latest"
-    """Those of the latest run that has it; a run is what one `framedex run` recorded."""
+    """The captures of the latest matching run; a run is one `framedex run`."""
     ALL = "all"
     CHOSEN = "chosen"
-    """Those that were named."""
+    """The captures that the user named."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerOf:
-    """The captures with calls that an answer is of, oldest first; `among` is how many of them the index has.
+    """The captures with calls that an answer covers, oldest first; `among` is the number of captures in the index.
 
-    `about_place` says whether a line or a function was asked about, and `has_others` whether other captures have it,
-    too. `is_compiled`: no call of these captures passes there, but compiled programs have ops of it. `has_later`: later
-    runs tell nothing of what was asked.
+    `about_place`: the query was about a line or function. `has_others`: other captures match too. `is_compiled`: no
+    call of these captures passes there, but compiled programs have ops from it. `has_later`: later runs have no match.
     """
 
     captures: tuple[CaptureRow, ...]

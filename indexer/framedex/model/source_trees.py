@@ -1,4 +1,4 @@
-"""Source trees and source maps, and the state of what was read of them."""
+"""Source trees and source maps, and the state of their index."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from framedex.model.places import NEAREST
 
 @dataclass(frozen=True, slots=True)
 class SourceMapInfo:
-    """What a source map is of, and what made it.
+    """The content and the origin of a source map.
 
     `repository` is the public address of a repository, without the ending `.git`; None if there is none. `commit` is a
-    full commit id. `is_dirty`: it was made from files that were not those of the commit. `tool` is the version of
-    framedex. `is_nearest`: it stands for a commit that is not known or has no map, as the nearest one that has.
+    full commit id. `is_dirty`: it was made from modified files. `tool` is the version of framedex. `is_nearest`: it
+    replaces the map of a commit that is unknown or has no map, as the nearest available one.
     """
 
     component: str
@@ -25,14 +25,14 @@ class SourceMapInfo:
 
     @property
     def prefix(self) -> str:
-        """What stands before the paths of its files, which no local path begins with: `xla@5a9e73cbd929:`."""
+        """The prefix of its file paths, which no local path has: `xla@5a9e73cbd929:`."""
         changes, nearest = "+changes" * self.is_dirty, NEAREST * self.is_nearest
         return f"{self.component}@{self.commit[:12]}{changes}{nearest}:"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRoot:
-    """A source folder and how many files of it have been read."""
+    """A source folder and the number of its indexed files."""
 
     path: str
     files: int
@@ -42,8 +42,8 @@ class SourceRoot:
 class SourceTotals:
     """The source files of one language in the index.
 
-    `with_errors` counts the files that the grammar could not read everywhere, `broken` the definitions that are touched
-    by that; `calling` the definitions whose calls are known.
+    `with_errors` counts files with syntax errors, `broken` the definitions that contain one. `calling` counts the
+    definitions with known calls.
     """
 
     language: str
@@ -56,9 +56,9 @@ class SourceTotals:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """Something that is wrong with several source files, or folders: how many, and the paths of a few.
+    """A problem of several source files or folders: their number, and the paths of a few.
 
-    `message` leaves out the numbers in which they differ; `unit` is what is counted.
+    `message` omits the numbers that differ between them; `unit` is the counted unit.
     """
 
     message: str
@@ -69,9 +69,9 @@ class SourceProblem:
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """How well the source trees are known: their folders, what was read of each language, and the problems met.
+    """The state of the source trees: their folders, the totals of each language, and the problems.
 
-    `maps` are the source maps that stand beside them.
+    `maps` are the source maps in use besides them.
     """
 
     roots: tuple[str, ...]

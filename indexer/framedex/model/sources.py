@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """A place in a definition where something is called; line and column (in bytes) are 1-based.
+    """A call in a definition; line and column (in bytes) are 1-based.
 
-    They are those of the last name of what is called, which is `callee` (template arguments left out); `written` is all
-    of it where that is more and short. `kind` is `call`; `argument` (a type for which a template is called: `Foo` of
-    `std::make_unique<Foo>()`); `new`, `braces` or `variable` (`new Foo`, `Foo{}`, `Foo foo`); `initializer` (of a
-    constructor); `operator`.
+    They are the position of the callee's last name. `callee` is that name, without template arguments; `written` is the
+    full text if it has more and is short. The values of `kind`:
+    - `call`, `operator`
+    - `argument`: a type as the template argument of a call, such as `Foo` of `std::make_unique<Foo>()`
+    - `new`, `braces`, `variable`: `new Foo`, `Foo{}`, `Foo foo`
+    - `initializer`: of a constructor
     """
 
     line: int
@@ -33,10 +35,12 @@ class Definition:
     """A definition in a source file. Lines are 1-based and inclusive.
 
     `name` is the qualified name with `::` (C++; `(anonymous namespace)` for an unnamed one) or `.` (Python, like
-    `__qualname__`, with `<locals>`); `parameters` the parameter list as written, None where there is none.
+    `__qualname__`, with `<locals>`). `parameters` is the parameter list as written, None without one.
 
-    `kind` is `function`, `method`, `class`, `lambda`, `declaration`; `initializer` or `module` for what runs when a C++
-    or a Python file is loaded; `message`, `enum`, `service` or `record` for what C++ is generated from.
+    The values of `kind`:
+    - `function`, `method`, `class`, `lambda`, `declaration`
+    - `initializer`, `module`: code that runs when a C++ or Python file is loaded
+    - `message`, `enum`, `service`, `record`: sources of generated C++
     """
 
     name: str
@@ -61,20 +65,22 @@ class SourceFile:
 
 
 GENERATING = ("protobuf", "tablegen")
-"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
+"""The languages from which C++ is generated: their definitions are classes whose code is in no tree."""
 
 
 DefinitionRow = tuple[str, str, str, str | None, int, int, bool, bool, str | None]
-"""A definition as the index stores it: name, key to look it up by, kind, parameters, first and last line, whether it
-is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
+"""A stored definition: name, lookup key, kind, parameters, first and last line, is const, has a syntax error, calls.
+
+Calls are JSON (`[[line, column, kind, callee, written], ...]`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFile:
-    """A source file as it was when it was read, ready for the index.
+    """The definitions of a source file when it was read, ready for the index.
 
-    `modified` is mtime in ns, `size` in bytes, `content` a hash of the bytes; `errors` is the number of places that the
-    grammar could not read, `problems` are sentences.
+    `modified` is mtime in ns, `size` in bytes, `content` a hash of the bytes. `errors` is the number of syntax errors,
+    `problems` are sentences.
     """
 
     path: str
@@ -89,11 +95,11 @@ class ExtractedFile:
 
 @dataclass(frozen=True, slots=True)
 class FoundSymbol:
-    """Something that a search for a name found.
+    """A result of a search for a name.
 
-    `name` is qualified. `kind` is that of its `Definition`; `function` for all that was recorded, but `boundary` for a
-    function of a boundary and `target` for an FFI target. `function` is the recorded one, of several in one place (as
-    of a template) the one with most calls; `call` is the latest call of a boundary function or a target.
+    `name` is qualified. `kind` is the kind of its `Definition`. For recorded results it is `function`, `boundary` for a
+    boundary function, or `target` for an FFI target. `function` is the recorded one; of several at one location (as for
+    a template), the one with the most calls. `call` is the latest call of a boundary function or target.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a binary says of an address."""
+"""The symbol at an address of a binary."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NativeSymbol:
-    """What a binary says of one address, one entry per inlined function, innermost first; the last is not inlined.
+    """A function at one address of a binary: one entry per inlined function, innermost first; the last is not inlined.
 
-    `symbol` is the demangled name as the demangler gives it, `name` the short readable form (no parameters, template
-    arguments elided where long). `unit` is the translation unit's file name from STT_FILE, None if unknown. `path` and
-    `line` come from DWARF (None, 0 without it).
+    `symbol` is the demangled name from the demangler; `name` is the short readable form (no parameters, long template
+    arguments elided). `unit` is the translation unit's file name from STT_FILE, None if unknown. `path` and `line` come
+    from DWARF (None, 0 without it).
     """
 
     name: str

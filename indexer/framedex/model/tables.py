@@ -1,4 +1,4 @@
-"""Answers that are rows: sequences of dataclasses, which pandas takes too where it is there."""
+"""Answers as rows: sequences of dataclasses, convertible to pandas if it is installed."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Table(Sequence[Row], Generic[Row]):
         return len(self.rows)
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a column for each field; a line of Python becomes path, line and function.
+        """A `pandas.DataFrame` with a column for each field; a Python line becomes path, line and function.
 
-        Raises ImportError where pandas is not installed.
+        Raises ImportError if pandas is not installed.
         """
-        pandas: Any = import_module("pandas")  # nothing of ours needs it
+        pandas: Any = import_module("pandas")  # an optional dependency
         return pandas.DataFrame([_flat(row) for row in self.rows])
 
 

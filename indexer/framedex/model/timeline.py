@@ -1,4 +1,4 @@
-"""What the threads of a capture did in the runtime over time."""
+"""The activities of a capture's threads in the runtime over time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Activity(enum.Enum):
-    """What a call into the runtime is for."""
+    """The purpose of a call into the runtime."""
 
     COMPILE = "compile"
     RUN = "run"
@@ -17,9 +17,9 @@ class Activity(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ThreadTime:
-    """The time that a thread was in the runtime: for each activity in ns, and its share of each of the slices.
+    """The time of a thread in the runtime: for each activity in ns, and its share of each slice.
 
-    A call made inside another counts as that.
+    A nested call counts as the activity of its outer call.
     """
 
     thread: str
@@ -34,10 +34,10 @@ class ThreadTime:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A capture's threads over time, those that were busy longest first; times in ns since the recording began.
+    """A capture's threads over time, busiest first; times in ns since the recording began.
 
-    The time from `start` to `end` is cut into slices of one length. `is_sampled`: of very many calls some have been
-    looked at, and stand for those around them.
+    The time from `start` to `end` is divided into slices of equal length. `is_sampled`: the calls are so many that only
+    some were examined, and these represent their neighbours.
     """
 
     start: int

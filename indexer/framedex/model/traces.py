@@ -1,4 +1,4 @@
-"""A call with its stack, and what had it made."""
+"""A call with its stack, and its cause."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from framedex.model.rows import CallRow, CaptureRow, FrameRow, PythonLine
 
 @dataclass(frozen=True, slots=True)
 class FfiSite:
-    """A place in Python from which a target is called, with its whole stack, outermost frame first.
+    """A place in Python that calls a target, with its whole stack, outermost frame first.
 
-    `lines` are those of the program, innermost first: that of the `ffi_call` (the first outside of JAX), and of what
-    led to it those outside of installed packages. `key` is the same in every capture. `from_metadata`: the stack is
-    that of the compiled program, without JAX's own frames. All is empty where no capture has met the site.
+    `lines` are lines of the program, innermost first: the line of the `ffi_call` (the first outside JAX), then its
+    callers outside installed packages. `key` is the same in every capture. `from_metadata`: the stack comes from the
+    compiled program, without JAX's own frames. All fields are empty if no capture recorded the site.
     """
 
     id: int
@@ -29,7 +29,7 @@ class FfiSite:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The `ffi_call` that a run of a handler is of: one site, or all that it may be where `how` is ambiguous."""
+    """The `ffi_call` of a handler run: one site, or all possible ones if `how` is ambiguous."""
 
     how: Join
     sites: tuple[FfiSite, ...]
@@ -37,9 +37,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """The Python that had a call made: the frames, outermost first, in which a thread waited for it.
+    """The Python that caused a call: the frames, outermost first, in which a thread waited for it.
 
-    What JAX told has a `location` and neither frames nor a thread; the others have those and no `location`.
+    An origin that JAX reported has a `location`, without frames or thread. The others have frames and thread, without
+    `location`.
     """
 
     how: LinkHow
@@ -49,18 +50,18 @@ class Dispatch:
 
 
 class SectionKind(StrEnum):
-    """What the frames of a section are."""
+    """The kind of frames in a section."""
 
     MERGED = "merged"  # the whole stack of the call
-    NATIVE = "native"  # its native frames, where they could not be merged with the Python ones
-    PYTHON = "python"  # its Python frames then
-    FFI_CALL = "ffi-call"  # the stack of an `ffi_call` that it is, or may be, the run of
-    DISPATCHED = "dispatched"  # the stack on another thread that had it made
+    NATIVE = "native"  # its native frames, if they could not be merged with the Python ones
+    PYTHON = "python"  # its Python frames, if not merged
+    FFI_CALL = "ffi-call"  # the stack of the `ffi_call` that it runs, or may run
+    DISPATCHED = "dispatched"  # the stack on another thread that caused it
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One stack of a trace, outermost frame first; of an `ffi_call` with `join` and `site`."""
+    """One stack of a trace, outermost frame first; `join` and `site` are set for an `ffi_call`."""
 
     kind: SectionKind
     frames: tuple[FrameRow, ...]
@@ -71,10 +72,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A call and its stack, outermost frame first. `python` is apart from `frames` only where merging failed.
+    """A call and its stack, outermost frame first. `python` is only separate from `frames` if merging failed.
 
-    `is_truncated`: the outermost frames are missing. `dispatched` is what had the call made, where that is not on its
-    stack or JAX told it. `origin` is the `ffi_call` that the run of an FFI handler is of, as far as it is known.
+    `is_truncated`: the outermost frames are missing. `dispatched` has the call's causes that are not on its stack, or
+    that JAX reported. `origin` is the `ffi_call` of an FFI handler run, if known.
     """
 
     call: CallRow
@@ -87,7 +88,7 @@ class Trace:
     origin: Origin | None = None
 
     def sections(self) -> tuple[Section, ...]:
-        """The call's own stack, then those of `ffi_call`s, then those on other threads that had the call made."""
+        """The call's own stack, then those of `ffi_call`s, then those on other threads that caused the call."""
         sites = () if self.origin is None else ((self.origin.how, site) for site in self.origin.sites)
         return (
             *self.own_sections(),
@@ -96,7 +97,7 @@ class Trace:
         )
 
     def own_sections(self) -> tuple[Section, ...]:
-        """The call's own stack: one section, or two where its native and Python frames stand apart."""
+        """The call's own stack: one section, or two if its native and Python frames are not merged."""
         if self.outcome is MergeOutcome.MERGED:
             return (Section(SectionKind.MERGED, self.frames),)
         return Section(SectionKind.NATIVE, self.frames), Section(SectionKind.PYTHON, self.python)

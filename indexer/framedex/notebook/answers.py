@@ -1,4 +1,4 @@
-"""What was recorded of a cell: the answers of the index, of its captures alone."""
+"""The answers of the index for the captures of one cell."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Recorded(Answered):
-    """What a cell did: ask as `framedex.open_index()` is asked. Durations are in ns, sizes in bytes.
+    """The recording of a cell, with the queries of `framedex.open_index()`. Durations are in ns, sizes in bytes.
 
-    In a notebook it shows itself.
+    In a notebook it displays itself.
     """
 
     def __init__(self, index_path: Path, captures: Sequence[Path]) -> None:
@@ -28,7 +28,7 @@ class Recorded(Answered):
 
     @cached_property
     def index(self) -> Index:
-        """The index of these captures alone. Raises FramedexError where they are not in it any more."""
+        """The index of these captures alone. Raises FramedexError if they were removed from it."""
         wanted = {str(path.resolve()) for path in self._captures}
         with Index.open(self.index_path) as index:
             found = [row.id for row in index.captures() if row.path in wanted]
@@ -38,7 +38,7 @@ class Recorded(Answered):
 
     @cached_property
     def calls(self) -> Calls:
-        """The recorded calls, and their stacks, whose sources are looked up when this is first asked for."""
+        """The recorded calls and their stacks. The sources are indexed at the first access."""
         from framedex.ingest import Silence, find_needed_sources
 
         with _opened(self.index_path) as store:
@@ -48,9 +48,9 @@ class Recorded(Answered):
 
 
 def indexed(captures: Sequence[Path]) -> Recorded:
-    """Bring captures into the index of the project here, which is made where it is missing, and hand out its answers.
+    """Index captures in the project's index, which is created if it is missing, and return their answers.
 
-    Raises FramedexError.
+    Raises FramedexError if a capture cannot be read.
     """
     from framedex.commands.reading.known import index_path_here, settings_here
     from framedex.commands.reading.renewal import with_current_index

@@ -1,4 +1,4 @@
-"""The texts of a notebook's cells, by what their code objects call their files."""
+"""The texts of a notebook's cells, by the file names in their code objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"In\[(\d+)\]")
 def cells_of(shell: Any) -> Iterator[Cell]:
     """The cells that ran in a shell, in their order.
 
-    A text is the one that was typed, where that is known, else as IPython has translated it: both have the same lines.
+    A text is the typed one if known, otherwise IPython's translation; both have the same lines.
     """
     for recorded, entry in list(linecache.cache.items()):
         name = _name(shell, recorded)
@@ -26,7 +26,7 @@ def cells_of(shell: Any) -> Iterator[Cell]:
 
 
 def running_cell(shell: Any) -> str:
-    """The name of the cell that calls this, such as `In[3]`; empty where none does."""
+    """The name of the cell that calls this function, such as `In[3]`; empty outside of a cell."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if name := _name(shell, frame.f_code.co_filename):
@@ -36,7 +36,7 @@ def running_cell(shell: Any) -> str:
 
 
 def _name(shell: Any, recorded: str) -> str:
-    """What a notebook calls the cell that code objects have this file name for; empty where that is no cell."""
+    """The notebook's name of the cell with this file name in its code objects; empty if it is not a cell."""
     named = shell.compile.format_code_name(recorded)
     return named[1] if named is not None and _NAME.fullmatch(named[1]) else ""
 
@@ -47,6 +47,6 @@ def _text(shell: Any, recorded: str, name: str, translated: str) -> str:
     if shell.compile.get_code_name(raw, translated, number) != recorded:
         return translated
     lines = raw.splitlines()
-    while lines and not lines[0].strip():  # IPython counts lines without these
+    while lines and not lines[0].strip():  # IPython does not count leading empty lines
         lines.pop(0)
     return "\n".join(lines) + "\n"

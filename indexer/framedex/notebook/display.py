@@ -1,4 +1,4 @@
-"""How answers, captures and traces show themselves in IPython: HTML for notebooks, text for terminals."""
+"""The display of answers, captures and traces in IPython: HTML for notebooks, text for terminals."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from framedex.scopetext import answer_heading
 from framedex.tracetext import format_trace
 
 Facts = tuple[str, tuple[tuple[str, str], ...]]
-"""What something is, and what is known of it by names."""
+"""A heading, and named facts below it."""
 
 _MOST_FLAMES = 400
-"""Functions of a flame graph: what a notebook saves with every recorded cell."""
+"""Maximum number of functions in a flame graph: a notebook stores it with every recorded cell."""
 
 
 def _recorded_html(recorded: Recorded) -> str:
@@ -99,11 +99,11 @@ _SHOWN: tuple[tuple[type, Callable[[Any], str], Callable[[Any], str]], ...] = (
     (CaptureRow, lambda row: facts_fragment(*_row_facts(row)), lambda row: _facts_text(_row_facts(row))),
     (Capture, lambda each: facts_fragment(*_capture_facts(each)), lambda each: _facts_text(_capture_facts(each))),
 )
-"""What has a display, as HTML and as text."""
+"""The displayed types, with their HTML and text formatters."""
 
 
 def install(shell: Any) -> None:
-    """Have a shell show what framedex answers."""
+    """Register the formatters in a shell."""
     formatters = shell.display_formatter.formatters
     for shown, html, text in _SHOWN:
         formatters["text/html"].for_type(shown, html)

@@ -1,7 +1,7 @@
-"""What IPython loads: the magics `%framedex` and `%%framedex`, and the display of answers.
+"""The IPython extension: the magics `%framedex` and `%%framedex`, and the display of answers.
 
-`%%framedex` becomes a first line that begins to record, so the rest runs as any cell does: with `await`, magics of its
-own, its last value shown, its lines under their numbers. Recording ends when the cell has ended, however that was.
+`%%framedex` becomes a first line that starts the recording, and the rest runs as an ordinary cell: with `await`,
+magics, a displayed last value, and correct line numbers. The recording ends with the cell, even after an exception.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from framedex.notebook.answers import indexed
 from framedex.notebook.kernel import Kernel, why_nothing
 from framedex.notebook.options import FRESH, Options, cell_options, help_of_options, kernel_options
 
-if TYPE_CHECKING:  # it needs the native part, and who has none still looks at traces
+if TYPE_CHECKING:  # it needs the native part, and traces can be viewed without that
     from framedex.notebook.recording import CellRecording
 
 _MAGIC = "framedex"
@@ -34,14 +34,14 @@ _FIRST_LINE = re.compile(rf"%%{_MAGIC}(?:[ \t]+(?P<options>.*))?\s*")
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Called by `%load_ext framedex`."""
+    """Load the extension; called by `%load_ext framedex`."""
     extension = Extension(shell)
     shell.__dict__[_MAGIC] = extension
     extension.install()
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Called by `%unload_ext framedex`. JAX stays with the runtime that it has."""
+    """Unload the extension; called by `%unload_ext framedex`. JAX keeps its runtime."""
     shell.__dict__.pop(_MAGIC).remove()
 
 
@@ -51,12 +51,12 @@ class Extension:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._kernel = Kernel()
-        self._running: list[ExecutionInfo] = []  # cells in cells, the innermost last
+        self._running: list[ExecutionInfo] = []  # nested cells, the innermost last
         self._recording: CellRecording | None = None
-        self._recorded: ExecutionInfo | None = None  # the cell that is
+        self._recorded: ExecutionInfo | None = None  # the cell that is being recorded
 
     def install(self) -> None:
-        """Have the magics, and lead JAX to framedex; what stands in the way is told by the first cell."""
+        """Register the magics, and make JAX load framedex; the first cell reports any problem."""
         shell = self._shell
         shell.register_magic_function(self._framedex, "line_cell", _MAGIC)
         shell.register_magic_function(self._begin, "line", _BEGIN)
@@ -115,17 +115,17 @@ class Extension:
             raise UsageError(str(error)) from None
 
     def _tell(self) -> None:
-        """Say what cells run on. Raises FramedexError where they cannot be recorded."""
+        """Print the runtime of cells. Raises FramedexError if they cannot be recorded."""
         self._kernel.recordable()
         print(f"framedex: JAX runs on {self._kernel.runtime} in this kernel. %framedex? tells how to choose another.")
 
     def _check_alone(self) -> None:
-        """Raise FramedexError where a cell is recorded already."""
+        """Raise FramedexError if a cell is being recorded already."""
         if self._recording is not None:
             raise FramedexError("A recorded cell cannot record another one.", "Leave out the inner %%framedex.")
 
     def _name(self) -> str:
-        """What the cell that runs is called, with the notebook where Jupyter or VS Code say which that is."""
+        """The name of the running cell, with the notebook if Jupyter or VS Code provides its name."""
         from framedex.notebook.cells import running_cell
 
         notebook = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""
@@ -136,7 +136,7 @@ class Extension:
         self._running.append(info)
 
     def _on_end(self, result: ExecutionResult | None) -> None:
-        """End the recording with its cell, however that ended."""
+        """End the recording when its cell ends, even after an exception."""
         info = result.info if result is not None else None
         ended = self._told_of(info) if info is not None else None
         self._running = [each for each in self._running if ended is not None and each is not ended]
@@ -153,7 +153,7 @@ class Extension:
             print("framedex: Interrupted. The capture is kept: `framedex index` reads it.", file=sys.stderr)
 
     def _told_of(self, info: ExecutionInfo) -> ExecutionInfo:
-        """The running cell that is meant: of one whose error could not be shown IPython tells by another object."""
+        """The running cell for an event of IPython, which uses another object if it could not show the cell's error."""
         found = (each for each in reversed(self._running) if each.raw_cell == info.raw_cell)
         return info if any(each is info for each in self._running) else next(found, info)
 
@@ -181,7 +181,7 @@ class Extension:
 
 
 def _recording_first(lines: list[str]) -> list[str]:
-    """A cell that begins with `%%framedex` with a first line that begins to record, and the rest as it is."""
+    """Replace a leading `%%framedex` by a line that starts the recording; other cells are unchanged."""
     first: Any = _FIRST_LINE.fullmatch(lines[0]) if lines else None
     options = (first["options"] or "") if first else ""
     if first is None or FRESH in options.split():

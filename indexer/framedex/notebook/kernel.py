@@ -1,4 +1,4 @@
-"""The process of a notebook: whether JAX enters its runtime through framedex there, and what machine it finds."""
+"""The process of a notebook: the connection of its JAX to framedex, and its machine."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import Mapping
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 
-_PLUGIN = "FRAMEDEX_PLUGIN"  # what framedex loads in place of the mock
+_PLUGIN = "FRAMEDEX_PLUGIN"  # the plug-in that framedex loads in place of the mock
 _RESTART = "Restart the kernel and run `%load_ext framedex` in its first cell"
 
 
 class Kernel:
-    """What JAX will load, or has loaded, in this process."""
+    """The runtime that JAX loads in this process."""
 
     def __init__(self) -> None:
         self._is_missed = _has_opened_devices() and not _is_ours()
         self._trouble: FramedexError | None = None
 
     def prepare(self, plugin: str = "", machine: Mapping[str, str] | None = None) -> None:
-        """Have JAX load the mock TPU, or a plug-in, through framedex when it opens its devices.
+        """Make JAX load the mock TPU, or a plug-in, through framedex when it opens its devices.
 
-        `machine` are variables for the mock TPU. A kernel that `framedex run` has started has its machine, unless
-        another is named. Raises FramedexError where that cannot be, `recordable` does then too.
+        `machine` are variables for the mock TPU. A kernel started by `framedex run` keeps its machine unless another is
+        chosen. Raises FramedexError if that fails; `recordable` then raises it, too.
         """
         try:
             if plugin or machine or not _is_ours():
@@ -36,12 +36,12 @@ class Kernel:
 
     @property
     def runtime(self) -> str:
-        """What JAX runs on here."""
+        """The name of JAX's runtime in this process."""
         plugin = os.environ.get(_PLUGIN)
         return f"the plug-in {printable(plugin)}" if plugin else "the mock TPU"
 
     def recordable(self) -> None:
-        """Raise FramedexError where what this process does cannot be recorded."""
+        """Raise FramedexError if this process cannot be recorded."""
         if self._is_missed and _has_opened_devices():
             raise FramedexError(
                 "JAX initialised its devices before framedex was loaded, so this kernel cannot be recorded.",
@@ -51,7 +51,7 @@ class Kernel:
             raise self._trouble
 
     def choose(self, plugin: str, machine: Mapping[str, str]) -> None:
-        """Choose another machine than the usual one. Raises FramedexError where JAX has opened its devices."""
+        """Choose another machine than the default. Raises FramedexError if JAX has already opened its devices."""
         if not (plugin or machine):
             return
         if _has_opened_devices():
@@ -87,12 +87,12 @@ class Kernel:
         os.environ.update(machine)
         os.environ.update(variables)
         ffi.install()
-        if (jax := sys.modules.get("jax")) and "JAX_PLATFORMS" in machine:  # it has looked at the environment already
+        if (jax := sys.modules.get("jax")) and "JAX_PLATFORMS" in machine:  # JAX has already read the environment
             jax.config.update("jax_platforms", machine["JAX_PLATFORMS"])
 
 
 def why_nothing() -> str:
-    """Why a cell that ran called nothing in the runtime, as far as can be told."""
+    """The probable reason for a cell without calls into the runtime."""
     jax = sys.modules.get("jax")
     if jax is None:
         return "JAX was not imported."
@@ -110,7 +110,7 @@ def _has_opened_devices() -> bool:
 
 
 def _is_ours() -> bool:
-    """Whether JAX was led to framedex before it opened its devices."""
+    """Whether JAX loads its runtime through framedex."""
     from framedex.inprocess import can_record_here
 
     try:

@@ -1,4 +1,4 @@
-"""What may stand behind `%%framedex` and `%framedex`: the words of `framedex run`."""
+"""The options of `%%framedex` and `%framedex`, which are those of `framedex run`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ FRESH = "--fresh"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is wanted: the variable that gets the answers, the folder for captures, whether in a new process.
+    """Parsed options: the variable for the answers, the folder for captures, and whether to use a new process.
 
-    `recording` and `machine` are variables for the recorder, and for the runtime when it is opened; `plugin` is the one
-    that was named, empty for none.
+    `recording` are variables for the recorder, `machine` for the runtime. `plugin` is empty if none was named.
     """
 
     name: str
@@ -72,17 +71,17 @@ def _kernel(**chosen: Any) -> Options:
 
 
 def cell_options(line: str) -> Options:
-    """What stands behind `%%framedex`. Raises FramedexError where it cannot be understood."""
+    """Parse the options of `%%framedex`. Raises FramedexError if they are malformed."""
     return _parsed(_cell, line)
 
 
 def kernel_options(line: str) -> Options:
-    """What stands behind `%framedex`. Raises FramedexError where it cannot be understood."""
+    """Parse the options of `%framedex`. Raises FramedexError if they are malformed."""
     return _parsed(_kernel, line)
 
 
 def help_of_options() -> str:
-    """What may stand behind both, as text."""
+    """The help texts of both magics."""
     texts = (command.get_help(click.Context(command, info_name=command.name)) for command in (_cell, _kernel))
     return "\n\n".join(texts)
 
@@ -92,7 +91,7 @@ def _parsed(command: click.Command, line: str) -> Options:
         options: Options = command.main(shlex.split(line), prog_name=command.name, standalone_mode=False)
     except click.ClickException as error:
         raise FramedexError(error.format_message(), "`%%framedex?` lists the options.") from None
-    except ValueError as error:  # a quote without its end
+    except ValueError as error:  # an unclosed quote
         raise FramedexError(f"{line} cannot be read: {error}.") from None
     return options
 

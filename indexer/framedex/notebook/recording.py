@@ -1,4 +1,4 @@
-"""Records a cell: here, between its beginning and its end, or in a process of its own."""
+"""Record a cell: in this process between its start and end, or in a process of its own."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from framedex.notebook.options import Options
 
 
 class CellRecording:
-    """The recording of the cell that runs now."""
+    """The recording of the running cell."""
 
     def __init__(self, options: Options, name: str) -> None:
-        """Begin. `name` is what the cell is called: `train.ipynb:In[3]`.
+        """Start recording. `name` is the name of the cell, such as `train.ipynb:In[3]`.
 
-        Raises FramedexError where nothing can be recorded.
+        Raises FramedexError if recording is impossible.
         """
         self.options = options
         folder = absolute(options.output or captures_below(working_folder()))
@@ -36,7 +36,10 @@ class CellRecording:
         self._captures = self._stack.enter_context(Recorder(_made(folder)).block({**options.recording, **told}))
 
     def end(self, cells: Iterable[Cell]) -> Sequence[Path]:
-        """End, keep the texts of cells, and hand out the captures. Raises FramedexError."""
+        """Stop recording, store the texts of cells, and return the captures.
+
+        Raises FramedexError if recording failed.
+        """
         self._stack.close()
         kept = list(cells)
         for capture in self._captures:
@@ -45,9 +48,9 @@ class CellRecording:
 
 
 def recorded_apart(options: Options, text: str, name: str) -> Outcome:
-    """Run the text of the cell `In[3]`, say, in a process of its own.
+    """Run the text of a cell such as `In[3]` in a process of its own.
 
-    Raises FramedexError where that process cannot be started.
+    Raises FramedexError if the process cannot be started.
     """
     check_python(sys.executable)  # noqa: TID251
     plugin = find_plugin(options.plugin, sys.executable) if options.plugin else None  # noqa: TID251
@@ -64,17 +67,17 @@ def recorded_apart(options: Options, text: str, name: str) -> Outcome:
 
 
 def _python_path() -> str:
-    """PYTHONPATH of a process that imports what a notebook in the working folder does."""
+    """The PYTHONPATH for a process with the imports of a notebook in the working folder."""
     return os.pathsep.join([os.fspath(working_folder()), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def _keep(capture: Path, cells: Sequence[Cell]) -> None:
-    with suppress(OSError):  # on a full disk the cell is named by what Python calls its file
+    with suppress(OSError):  # on a full disk, the cell appears under Python's name for its file
         write_cells(capture, cells)
 
 
 def _made(folder: Path) -> Path:
-    """The folder, which can be written. Raises FramedexError where it cannot."""
+    """Create the folder if it is missing, and return it. Raises FramedexError if it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):

@@ -9,8 +9,10 @@ from framedex.model import Direction
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where a function moves data. `size` is its value that tells the bytes; without it they are those of the new
-    buffer."""
+    """The direction of a function's transfer.
+
+    `size` is the argument with its bytes; empty: the size of the new buffer.
+    """
 
     direction: Direction
     size: str = ""
@@ -40,12 +42,12 @@ MOVES = {
     "TpuStream_EnqueueTransferHostToDevice": Move(Direction.HOST_TO_DEVICE, "size"),
     "TpuStream_EnqueueTransferDeviceToHost": Move(Direction.DEVICE_TO_HOST, "size"),
 }
-"""What receives from another host is left out: the host that sends has the same copy."""
+"""Receives from another host are omitted, because the sending host has the same copy."""
 
 HOST_CALLBACKS = frozenset(
     {"jax.pure_callback", "jax.experimental.io_callback", "jax.debug.callback", "jax.debug.print"}
 )
-"""Runs of host callbacks, as the mock records them: their operands go to the host."""
+"""Runs of host callbacks, as the mock records them: their operands are copied to the host."""
 
 CALLBACK_RESULT = "PJRT_CopyToDeviceStream_AddChunk"
 """Sends a result of a host callback to its device. Its thread ran the callback just before."""

@@ -1,6 +1,7 @@
-"""What the C API says of a function's values: which are outputs, which are objects, and what becomes of those.
+"""The C API's outputs and objects among a function's values, and the lifetime of these objects.
 
-The table is made from the ABI's description (see `native/abi/generate_objects.py`) and reads captures of every version.
+The table is generated from the ABI's description (see `native/abi/generate_objects.py`) and supports captures of every
+version.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from typing import Any
 
 
 class Role(StrEnum):
-    """What a call does with an object that is one of its values."""
+    """The effect of a call on an object among its values."""
 
     CREATES = "creates"  # the caller has to destroy it
-    NAMES = "names"  # handed out, and owned by another object
+    NAMES = "names"  # returned, but owned by another object
     USES = "uses"
-    DELETES = "deletes"  # gives up what it holds; the object itself is still to be destroyed
+    DELETES = "deletes"  # releases its content; the object itself still has to be destroyed
     DESTROYS = "destroys"
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectField:
-    """A recorded value that is an object of `type` (`loaded_executable`), or a list of such."""
+    """A recorded value that is an object of `type` (`loaded_executable`), or a list of such objects."""
 
     name: str
     type: str
@@ -35,19 +36,18 @@ class ObjectField:
 
     @property
     def is_result(self) -> bool:
-        """Whether the call hands the object out, which is then there from the end of the call on."""
+        """Return whether the call returns the object, which exists from the end of the call on."""
         return self.role in (Role.CREATES, Role.NAMES)
 
 
 @dataclass(frozen=True, slots=True)
 class BoundaryFunction:
-    """A function's values, as far as they are outputs or objects.
+    """The values of a function that are outputs or objects.
 
-    `inputs` are the objects that it is given, `results` those that it hands out; it `reads` the content of its inputs
-    where it creates something of them.
-    `sizes` are the created objects whose size in bytes is the value `bytes`. `takes_callback`: what it was given may be
-    used, and destroyed, before it returns. `identifies` is the object whose own number the value `id` is;
-    `tells_deleted` the value that says whether the object has been deleted. `works`: a call compiles, loads or runs a
+    `inputs` are the input objects, `results` the output objects. `reads` is true if it creates an object from the
+    content of its inputs. `sizes` are the created objects whose size is the value `bytes`. `takes_callback`: its
+    arguments may be used, and destroyed, before it returns. `identifies` is the object whose own number is the value
+    `id`. `tells_deleted` is the value that is true if the object was deleted. `works`: a call compiles, loads or runs a
     program, or moves data.
     """
 
@@ -63,17 +63,17 @@ class BoundaryFunction:
 
     @property
     def objects(self) -> tuple[ObjectField, ...]:
-        """The objects that it is given, then those that it hands out."""
+        """Return the input objects, then the output objects."""
         return self.inputs + self.results
 
 
 def function_named(name: str) -> BoundaryFunction:
-    """The values of a boundary function that are known; none where it is no function of the PJRT C API."""
+    """Return the known values of a boundary function; no values if it is not a function of the PJRT C API."""
     return _functions().get(name, BoundaryFunction())
 
 
 def address_of(value: object) -> int:
-    """The recorded value as an address; 0 where it is none."""
+    """Return the recorded value as an address; 0 if it is not an address."""
     try:
         return int(value, 16) if isinstance(value, str) and value.startswith("0x") else 0
     except ValueError:
@@ -81,7 +81,7 @@ def address_of(value: object) -> int:
 
 
 def elements(known: ObjectField, value: object) -> Iterator[object]:
-    """The values in which objects may be: the value itself, the elements of a list, or those of a list of lists."""
+    """Yield the possible objects in a value: the value itself, the elements of a list, or of a list of lists."""
     if not known.is_list:
         yield value
     elif isinstance(value, list):
@@ -90,7 +90,7 @@ def elements(known: ObjectField, value: object) -> Iterator[object]:
 
 
 def functions_with(kind: str) -> dict[str, list[str]]:
-    """The values that are objects of this type, by name, each with the functions that have it."""
+    """Return the names of values that are objects of this type, each with the functions that have it."""
     found: dict[str, list[str]] = {}
     for name, function in _functions().items():
         for field in function.objects:
@@ -100,7 +100,7 @@ def functions_with(kind: str) -> dict[str, list[str]]:
 
 
 def functions_of_the_c_api() -> dict[str, BoundaryFunction]:
-    """All functions whose values are known, by name."""
+    """Return all functions with known values, by name."""
     return dict(_functions())
 
 

@@ -1,4 +1,4 @@
-"""What a capture may show a call to do wrongly with an object."""
+"""The violations of object lifetimes that a capture can show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ViolationKind(StrEnum):
-    """What a call must not do with an object."""
+    """A forbidden use of an object by a call."""
 
     USE_AFTER_DESTROY = "use-after-destroy"
     DOUBLE_DESTROY = "double-destroy"

@@ -1,7 +1,7 @@
-"""MLIR's bytecode, in which JAX gives programs to the runtime: of each op its kind and its location.
+"""MLIR's bytecode, in which JAX passes programs to the runtime: the kind and the location of each op.
 
-The encoding is described in MLIR's documentation ("MLIR Bytecode Format", versions 0 to 6); that of locations follows
-`BuiltinDialectBytecode.td`. Nothing is raised on bad input: what can be read is there, with the problem.
+The encoding is described in MLIR's documentation ("MLIR Bytecode Format", versions 0 to 6). The encoding of locations
+follows `BuiltinDialectBytecode.td`. Malformed input raises nothing: the readable part is returned with the problem.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from framedex.programs.signature import Reading, read_signature
 from framedex.programs.tables import IR, UNKNOWN_LOCATIONS, Tables
 
 MOST_OPS = 1_000_000
-"""Ops of a program that are looked at: some seconds' worth."""
+"""The maximum number of ops read from a program, which takes some seconds."""
 
 MOST_LINE = 2**31 - 1
-"""The number of a line that is one."""
+"""The greatest valid line number."""
 
 _REGIONS_APART, _USE_LISTS = 2, 3  # since version
 _HAS_ATTRIBUTES, _HAS_RESULTS, _HAS_OPERANDS, _HAS_SUCCESSORS, _HAS_REGIONS = 1, 2, 4, 8, 16
 _HAS_USE_LISTS, _HAS_PROPERTIES = 32, 64
 _CALL_SITE, _LINE, _FUSED, _FUSED_WITH_METADATA, _NAME, _RANGE = 10, 11, 12, 13, 14, 22
-_STRUCTURE = {"return", "func", "module", "mesh", "unrealized_conversion_cast"}  # they compute nothing
-_VERSION = re.compile(r"_v\d+$")  # of the ops of VHLO, in which StableHLO is kept
+_STRUCTURE = {"return", "func", "module", "mesh", "unrealized_conversion_cast"}  # ops without computation
+_VERSION = re.compile(r"_v\d+$")  # of the ops of VHLO, the stored form of StableHLO
 
 
 def read_bytecode(data: bytes) -> Program:
-    """What a program in bytecode says of its lines."""
+    """Return the ops of a program in bytecode, with their lines."""
     reader = _Reader(data)
     problem = ""
     try:
@@ -56,12 +56,12 @@ def read_bytecode(data: bytes) -> Program:
 
 @dataclass
 class _Reader:
-    """A program on its way: the tables that ops refer to, and how many ops of a kind and location there are."""
+    """The state of reading a program: the tables that ops refer to, and the number of ops by kind and location."""
 
     data: bytes
     ops: Counter[tuple[int, int]] = field(default_factory=Counter)
     is_cut: bool = False
-    _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # by properties: names of its arguments
+    _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # by properties: argument names
     _constants: Counter[int] = field(default_factory=Counter)  # by properties
     _module_attributes: int | None = None
     _kinds: dict[int, str] = field(default_factory=dict)
@@ -70,16 +70,16 @@ class _Reader:
         self.tables = Tables(self.data)
         self.locations = Locations(self.node)
         self._shape = sha256()
-        self._function: int | None = None  # whose block comes next
+        self._function: int | None = None  # whose block follows
 
     def read(self) -> None:
-        """Read all. Raises one of `Damage`; what was read by then stays."""
+        """Read all tables and ops. Raises one of `Damage`; the content read before stays."""
         self.tables.read()
         begin, end = self.tables.sections.get(IR, (0, 0))
         self._read_ops(begin, end)
 
     def kind(self, number: int) -> str:
-        """The kind of ops by its number."""
+        """Return the kind of ops by its number."""
         known = self._kinds.get(number)
         if known is None:
             name = self.tables.kinds[number] if number < len(self.tables.kinds) else ""
@@ -87,11 +87,11 @@ class _Reader:
         return known
 
     def module_name(self) -> str:
-        """The name of the module: JAX's `jit_f`. It is the first property, or attribute, of the outermost op."""
+        """Return the name of the module, JAX's `jit_f`: the first property, or attribute, of the outermost op."""
         return found_or(self._module_name, "")
 
     def met(self) -> Reading:
-        """What a signature is made of."""
+        """Return the data for a signature."""
         return Reading(self._functions, self._constants, self._module_attributes, self._shape.hexdigest())
 
     def _module_name(self) -> str:
@@ -111,7 +111,7 @@ class _Reader:
     # Attributes
 
     def node(self, number: int) -> Node:
-        """A location by its number."""
+        """Return a location by its number."""
         return found_or(lambda: self._location(number), None)
 
     def _location(self, number: int) -> Node:
@@ -141,11 +141,11 @@ class _Reader:
     # Ops
 
     def _read_ops(self, at: int, end: int) -> None:
-        """Count the ops of the section, in regions of whatever depth."""
-        blocks = [1]  # that are to come of each region which is being read, the innermost last
-        left = [0]  # ops of the block in each of them
+        """Count the ops of the section, in regions nested to any depth."""
+        blocks = [1]  # blocks left in each open region, the innermost last
+        left = [0]  # ops left in the block of each open region
         seen = 0
-        pending: list[list[bool]] = [[]]  # regions that are to come of the op which each of them is in
+        pending: list[list[bool]] = [[]]  # regions left of the present op in each open region
         while blocks:
             if pending[-1]:
                 if pending[-1].pop():
@@ -175,8 +175,10 @@ class _Reader:
                 pending.pop()
 
     def _read_op(self, at: int, end: int) -> tuple[int, list[bool]]:
-        """Count one op: where it ends but for its regions, and of each of those, the last one first, whether a section
-        begins with it."""
+        """Count one op; return its end, and for each of its regions whether it begins with a section.
+
+        The end is before its regions. The regions are in reverse order.
+        """
         data = self.data
         kind, at = varint(data, at)
         mask = data[at]

@@ -1,7 +1,8 @@
-"""Donated arguments of a compiled program whose memory no result can have.
+"""Donated arguments of a compiled program whose memory no result can reuse.
 
-JAX writes onto an argument which result gets its memory (`tf.aliasing_output`), or leaves the choice to XLA
-(`jax.buffer_donor`), which takes a result of as many bytes. What JAX gives up itself has neither; the note has it.
+JAX marks an argument with the result that gets its memory (`tf.aliasing_output`), or leaves the choice to XLA
+(`jax.buffer_donor`). XLA takes a result of the same size. An argument that JAX itself gives up has neither mark; the
+note lists it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ _ALIAS, _DONOR = "tf.aliasing_output", "jax.buffer_donor"
 
 
 def unused_donations(signature: Mapping[str, Any], noted: Collection[int] = ()) -> Iterator[tuple[int, int]]:
-    """The places of donated arguments that no result can reuse, each with its bytes on a device (-1: not known).
+    """Yield the indices of donated arguments that no result can reuse, with their bytes on a device (-1: unknown).
 
-    `signature` is as the index has it (`model.Signature`), `noted` are the donated places that JAX knew. An argument
-    whose size nothing tells counts as one that fits, and so does a result that may have the size of the argument.
+    `signature` is as stored in the index (`model.Signature`). `noted` are the indices of donated arguments in JAX's
+    note. An argument of unknown size counts as one that fits, and so does a result that may have the size of the
+    argument.
     """
     arguments, results = signature["arguments"], signature["results"]
     aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}

@@ -1,4 +1,4 @@
-"""The numbers of MLIR's bytecode, and what reading damaged bytes raises."""
+"""The integers of MLIR's bytecode, and the errors of reading damaged bytes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Damage = (LookupError, ValueError, OverflowError, MemoryError)
-"""What reading raises where the bytes are not what they should be."""
+"""The exceptions raised by reading malformed bytes."""
 
 _T = TypeVar("_T")
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """An integer, and where it ends: the zeros at the lower end of the first byte say how many bytes follow."""
+    """Return an integer and its end. The trailing zero bits of the first byte are the number of following bytes."""
     first = data[at]
     if first & 1:
         return first >> 1, at + 1
@@ -24,13 +24,13 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def signed_varint(data: bytes, at: int) -> tuple[int, int]:
-    """An integer whose lowest bit is its sign, and where it ends."""
+    """Return an integer whose lowest bit is its sign, and its end."""
     value, at = varint(data, at)
     return (value >> 1) ^ -(value & 1), at
 
 
 def past(data: bytes, at: int, count: int) -> int:
-    """Where so many integers end."""
+    """Return the end of `count` integers."""
     for _ in range(count):
         first = data[at]
         at += (first & -first).bit_length() if first else 9
@@ -38,7 +38,7 @@ def past(data: bytes, at: int, count: int) -> int:
 
 
 def found_or(read: Callable[[], _T], otherwise: _T) -> _T:
-    """What `read` finds, unless the bytes are damaged."""
+    """Return the result of `read`, or `otherwise` if the bytes are damaged."""
     try:
         return read()
     except Damage:

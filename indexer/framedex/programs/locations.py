@@ -1,7 +1,7 @@
 """MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that made it.
 
-The name of the op is the outermost; a name right around a line is that of the function which the line is in; a call
-site is a line and the lines that called it. JAX leaves frames of its own files out, and those beyond the ten innermost
+The outermost name is the name of the op. A name directly around a line is the name of the line's function. A call site
+is a line and the lines that called it. JAX omits frames of its own files, and frames beyond the ten innermost
 (`jax_traceback_in_locations_limit`).
 """
 
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from framedex.model.programs import ProgramFrame
 
 MOST_FRAMES = 100
-"""Frames of an op that are looked at."""
+"""The maximum number of frames of an op."""
 
-_DEEPEST = 200  # locations in each other
+_DEEPEST = 200  # the maximum nesting of locations
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A place in a file."""
+    """A line of a file."""
 
     path: str
     line: int
@@ -36,27 +36,27 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Locations one after the other, the innermost first: a call site, or what was fused."""
+    """A sequence of locations, the innermost first: a call site, or fused locations."""
 
     parts: tuple[int, ...]
 
 
 Node = Line | Named | Joined | None
-"""A location by its number in the program; None where it is not known."""
+"""A location by its number in the program; None if unknown."""
 
 
 class Locations:
     """The names and lines of ops by the number of their location."""
 
     def __init__(self, node: Callable[[int], Node]) -> None:
-        """`node` gives a location by its number; it raises nothing."""
+        """`node` returns a location by its number, and never raises."""
         self._make = node
         self._nodes: dict[int, Node] = {}
         self._frames_of: dict[int, tuple[ProgramFrame, ...]] = {}
         self._known: dict[int, tuple[str, tuple[ProgramFrame, ...]]] = {}
 
     def of_op(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
-        """The name of an op, and its lines, the innermost first."""
+        """Return the name of an op, and its lines, the innermost first."""
         known = self._known.get(number)
         if known is None:
             known = self._known[number] = self._found(number)
@@ -73,7 +73,7 @@ class Locations:
             node = self._node(at)
             if not isinstance(node, Named) or (name and isinstance(self._node(node.inner), Line)):
                 break
-            # `reduce_sum:` only repeats what kind of op it is.
+            # `reduce_sum:` only repeats the kind of the op.
             name = node.name if not name or name.endswith(":") else name
             at = node.inner
         return _without_scopes(name.rstrip(":"), self._frames(at))
@@ -81,7 +81,7 @@ class Locations:
     def _frames(self, number: int, depth: int = 0) -> tuple[ProgramFrame, ...]:
         known = self._frames_of.get(number)
         if known is None:
-            self._frames_of[number] = ()  # of a location that is in itself
+            self._frames_of[number] = ()  # for a location that contains itself
             known = self._frames_of[number] = self._made(self._node(number), depth) if depth < _DEEPEST else ()
         return known
 
@@ -104,10 +104,11 @@ class Locations:
 
 
 def _without_scopes(name: str, frames: tuple[ProgramFrame, ...]) -> tuple[str, tuple[ProgramFrame, ...]]:
-    """The name and the lines of an op where JAX writes no functions around lines, but what was transformed.
+    """Return the name and the lines of an op if JAX wrote transformations instead of functions around lines.
 
-    That is `jit(f)/jvp()` (`jax_include_full_tracebacks_in_locations` is off): no function of Python is called so. Of
-    lines that are joined the innermost then has the name of the op.
+    These look like `jit(f)/jvp()`, which cannot be the name of a Python function. JAX writes them if
+    `jax_include_full_tracebacks_in_locations` is off. The innermost of several joined lines then has the name of the
+    op.
     """
     scopes = [frame.function for frame in frames if _is_scope(frame.function)]
     if not scopes:

@@ -1,4 +1,4 @@
-"""What JAX knew of a program that it had compiled, as `framedex_native/ffi/notes.py` writes it down."""
+"""JAX's note on a compiled program, as `framedex_native/ffi/notes.py` writes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framedex.model.programs import Noted, NotedArgument
 
 
 def read_note(data: bytes) -> Noted | None:
-    """What was noted of a program; None where that is no note."""
+    """Return the note on a program; None if it is malformed."""
     if not data.startswith(b"{"):
         return None
     try:
@@ -29,7 +29,7 @@ def read_note(data: bytes) -> Noted | None:
 
 
 def note_from_fields(told: Mapping[str, Any]) -> Noted:
-    """A note from its fields in JSON, as `dataclasses.asdict` gives them."""
+    """Return a note from its JSON fields, in the form of `dataclasses.asdict`."""
     return Noted(
         name=told["name"],
         function=told["function"],

@@ -1,6 +1,6 @@
-"""The options that a program is compiled with, which a plug-in is given as a `CompileOptionsProto`.
+"""The compile options of a program, passed to a plug-in as a `CompileOptionsProto`.
 
-Their names are those that a jaxlib has (`scripts/make_option_names.py`); one that is not known goes by its number.
+Their names come from jaxlib (`scripts/make_option_names.py`). An unknown option is named by its number.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from framedex.programs.encoding import Damage
 
 _ROOT = "CompileOptionsProto"
 _DEVICES = "DeviceAssignmentProto"
-_ENTRY = "Entry"  # ends the name of what holds an entry of a map
-_LONGEST = 200  # characters of a value
-_MOST = 5_000  # values
+_ENTRY = "Entry"  # the end of the type name of a map's entries
+_LONGEST = 200  # the maximum length of a value, in characters
+_MOST = 5_000  # the maximum number of values
 _DEEPEST = 8
 _FLOATS = {"float": (4, "<f"), "double": (8, "<d")}  # in bytes
 
 
 def read_options(data: bytes) -> dict[str, str]:
-    """The options that are set, by their names (`xla_cpu_enable_fast_math`), as text. What is damaged is left out."""
+    """Return the options that are set, by their names (`xla_cpu_enable_fast_math`), as text.
+
+    Damaged ones are omitted.
+    """
     found: dict[str, list[str]] = {}
     overrides: dict[str, str] = {}
     for name, value, is_override in _read(data, _ROOT, 0):
@@ -40,13 +43,16 @@ def read_options(data: bytes) -> dict[str, str]:
 
 @functools.cache
 def option_forms() -> Mapping[str, str]:
-    """The forms of the options that a jaxlib has, by their names: `bool`, `int`, `text` and so on."""
+    """Return the types of jaxlib's options by their names: `bool`, `int`, `text` and so on."""
     names = {name: form for fields in _names().values() for name, form, *_ in fields.values()}
     return names | {"device_assignment": "int"}
 
 
 def _read(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
-    """The values of a message of a kind, and of those that it holds; whether each is of a map, which overrides."""
+    """Yield the name and value of each field of a message and of its nested messages, and whether it is a map entry.
+
+    A map entry overrides a field of the same name.
+    """
     if kind == _DEVICES:
         yield "device_assignment", _devices(message), False
         return
@@ -67,14 +73,14 @@ def _read(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, boo
 
 
 def _entry(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
-    """An entry of a map: its key is a name."""
+    """Yield the value of a map entry under its key."""
     parts = list(_read(message, kind, depth + 1))
     if parts and parts[0][0] == "key":
         yield parts[0][1], ", ".join(value for _, value, _ in parts[1:]) or "empty", True
 
 
 def _devices(message: bytes) -> str:
-    """The ids of the devices for which a program is compiled."""
+    """Return the ids of the devices for which a program is compiled."""
     try:
         of_each = [value for number, value, _ in protobuf.fields(message) if number == 3 and isinstance(value, bytes)]
         ids = [
@@ -94,13 +100,13 @@ def _value(value: int | bytes, form: str) -> str:
     if form == "bool":
         return "true" if value else "false"
     if form in _FLOATS:
-        size, real = _FLOATS[form]  # where damaged, the value may have more bits than it
+        size, real = _FLOATS[form]  # a damaged value may have more bits
         return f"{struct.unpack(real, (value & ((1 << 8 * size) - 1)).to_bytes(size, 'little'))[0]:g}"
     return str(value - (1 << 64) if value >> 63 else value)
 
 
 def _packed_or_digest(value: bytes, form: str) -> str:
-    """Repeated numbers are in one field."""
+    """Return repeated numbers, which are packed in one field, or a digest of other bytes."""
     if form not in ("int", "bool"):
         return _digest(value)
     return ", ".join(_value(each, form) for each in protobuf.packed(value))
@@ -112,7 +118,7 @@ def _digest(value: bytes) -> str:
 
 @functools.cache
 def _names() -> Mapping[str, Any]:
-    """Of each kind of message the name and the form of its fields, by their numbers."""
+    """Return the name and the type of the fields of each message type, by their numbers."""
     text = files("framedex.programs").joinpath("option_names.json").read_text(encoding="utf-8")
     messages: Mapping[str, Any] = json.loads(text)["messages"]
     return messages

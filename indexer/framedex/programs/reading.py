@@ -1,4 +1,4 @@
-"""What a program says of its lines, whatever format it came in."""
+"""Read the ops of a program in any supported format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from framedex.programs.tables import MAGIC
 
 
 def read_program(data: bytes) -> Program:
-    """What a program says of its lines. Raises nothing: what could not be read is its `problem`."""
+    """Return the ops of a program with their lines. Never raises: errors are in its `problem`."""
     if data.startswith(MAGIC):
         return read_bytecode(data)
     return Program(problem="it is in a format that framedex does not read")

@@ -1,7 +1,7 @@
-"""What a program takes and gives: types, names and attributes of its arguments and results, and its constants.
+"""The signature of a program: types, names and attributes of its arguments and results, and its constants.
 
-JAX keeps StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO describes; shardings are Shardy's
-(`SdyBytecode`). What of it is not known is shown as its bytes, which still tells whether two are the same.
+JAX stores StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO describes. Shardings use Shardy's encoding
+(`SdyBytecode`). Unknown parts are shown as their bytes, which still show whether two are equal.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from framedex.programs.encoding import found_or, signed_varint, varint
 from framedex.programs.tables import Extent, Tables
 
 MOST_VALUES = 8
-"""Values of a constant that are shown."""
+"""The maximum number of shown values of a constant."""
 
 MOST_CONSTANTS = 200
-"""Constants of a program that are told one by one."""
+"""The maximum number of constants listed separately."""
 
-_DEEPEST, _MOST_PARTS, _LONGEST_PART = 20, 100, 200  # of what holds others: these may hold one another many times over
+_DEEPEST, _MOST_PARTS, _LONGEST_PART = 20, 100, 200  # of nested attributes, which may repeat each other many times
 _ARRAY, _BOOLEAN, _DICTIONARY, _INTEGER, _STRING, _TENSOR, _TYPE = 1, 2, 6, 9, 14, 15, 17  # of VHLO's attributes
 _BUILTIN_DICTIONARY, _BUILTIN_STRING, _BUILTIN_INTEGER = 1, 2, 8
 _COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED = 1, 8, 20, 21  # of VHLO's types
@@ -34,7 +34,7 @@ _NUMBERS = {
     **{29: "float8_e4m3b11fnuz", 31: "int2", 32: "uint2", 35: "float8_e4m3", 36: "float8_e3m4", 37: "float4_e2m1fn"},
     **{38: "float6_e2m3fn", 39: "float6_e3m2fn", 40: "float8_e8m0fnu"},
 }
-_DYNAMIC = -(2**63)  # a length that is not known
+_DYNAMIC = -(2**63)  # an unknown length
 _MESH_AXIS, _AXIS, _DIMENSION, _SHARDING = 1, 4, 5, 6  # of Shardy's attributes
 _SIZES = {  # bytes of a number that NumPy reads
     **{"float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
@@ -44,8 +44,11 @@ _SIZES = {  # bytes of a number that NumPy reads
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was met of a program's ops: the names of each function's arguments by the function's properties; how often
-    there is a constant of which properties; the module's attributes; a digest of the ops and how they hang together."""
+    """The data from a program's ops for its signature.
+
+    `functions` has the argument names of each function by its properties, and `constants` the number of constants by
+    their properties. `attributes` are the module's attributes. `ops` is a digest of the ops and their data flow.
+    """
 
     functions: Mapping[int, tuple[str, ...]]
     constants: Mapping[int, int]
@@ -54,12 +57,12 @@ class Reading:
 
 
 def read_signature(tables: Tables, reading: Reading) -> Signature | None:
-    """The signature of a program whose tables are read; None where it has no `main` of this form."""
+    """Return the signature of a program whose tables are read; None if it has no `main` of this form."""
     return found_or(lambda: _Values(tables).signature(reading), None)
 
 
 class _Values:
-    """Attributes and types as people write them."""
+    """Readable text of attributes and types."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -93,7 +96,7 @@ class _Values:
         )
 
     def _function_types(self, number: int) -> tuple[list[str], list[str]]:
-        """The types of a function's arguments and results, by the attribute that is its type."""
+        """Return the types of a function's arguments and results, from its type attribute."""
         kind, at = varint(self._data, self._tables.attributes[number].begin)
         function, _ = varint(self._data, at)
         code, at = varint(self._data, self._tables.types[function].begin)
@@ -123,7 +126,7 @@ class _Values:
         return found, at
 
     def _pairs(self, number: int) -> Iterable[tuple[str, str]]:
-        """What a dictionary holds."""
+        """Yield the entries of a dictionary."""
         extent = self._tables.attributes[number]
         code, at = varint(self._data, extent.begin)
         if code != (_DICTIONARY if extent.dialect == "vhlo" else _BUILTIN_DICTIONARY):
@@ -137,7 +140,7 @@ class _Values:
     # Attributes
 
     def text(self, number: int, depth: int = 0) -> str:
-        """An attribute."""
+        """Return the text of an attribute."""
         known = self._texts.get(number)
         if known is None:
             known = self._texts[number] = self._text(number, depth)
@@ -178,7 +181,7 @@ class _Values:
         return ""
 
     def _of_shardy(self, extent: Extent, depth: int) -> str:
-        """A sharding as JAX writes it: `P('x', None)`."""
+        """Return a sharding as JAX writes it: `P('x', None)`."""
         code, at = varint(self._data, extent.begin)
         if code == _SHARDING:
             _, at = varint(self._data, at)  # the mesh
@@ -186,7 +189,7 @@ class _Values:
         if code == _DIMENSION:
             axes = self._parts(at, depth)
             if varint(self._data, self._references(at)[1])[0]:
-                axes.append("?")  # open: the compiler may cut it further
+                axes.append("?")  # open: the compiler may split it further
             return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
         if code == _AXIS:
             name, at = varint(self._data, at)
@@ -195,7 +198,7 @@ class _Values:
         return ""
 
     def _mesh(self) -> dict[str, int]:
-        """The axes of meshes with their sizes, but those that two meshes have differently."""
+        """Return the axes of meshes with their sizes, without axes of different sizes in two meshes."""
         sizes: dict[str, set[int]] = {}
         for extent in self._tables.attributes:
             code, at = varint(self._data, extent.begin) if extent.is_encoded and extent.dialect == "sdy" else (-1, 0)
@@ -205,13 +208,13 @@ class _Values:
         return {name: size for name, (size, *others) in sizes.items() if not others}
 
     def _parts(self, at: int, depth: int) -> list[str]:
-        """What an attribute holds."""
+        """Return the texts of an attribute's elements."""
         return [self.text(each, depth + 1)[:_LONGEST_PART] for each in self._references(at)[0][:_MOST_PARTS]]
 
     # Types
 
     def type(self, number: int, depth: int = 0) -> str:
-        """A type in NumPy's words: `float32[3,4]`."""
+        """Return a type in NumPy's notation: `float32[3,4]`."""
         extent = self._tables.types[number]
         if not extent.is_encoded or extent.dialect != "vhlo" or depth > _DEEPEST:
             return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
@@ -232,19 +235,19 @@ class _Values:
     # Constants and ops
 
     def _constants(self, reading: Reading) -> tuple[str, ...]:
-        """The constants in order, those beyond some as one digest."""
+        """Return the constants in order; those beyond `MOST_CONSTANTS` as one digest."""
         found = sorted(self._tensor_of(each) for each in Counter(reading.constants).elements())
         rest = found[MOST_CONSTANTS:]
         digest = sha256("\0".join(rest).encode()).hexdigest()[:8]
         return (*found[:MOST_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
 
     def _tensor_of(self, properties: int) -> str:
-        """The constant of an op that is one."""
+        """Return the constant of a constant op."""
         at, _ = self._tables.properties[properties]
         return self.text(varint(self._data, at)[0])
 
     def _tensor(self, extent: Extent) -> str:
-        """An array: its values where they are few, else its type and a digest."""
+        """Return an array: its values if they are few, else its type and a digest."""
         _, at = varint(self._data, extent.begin)
         number, at = varint(self._data, at)
         size, at = varint(self._data, at)
@@ -257,12 +260,12 @@ class _Values:
         return written if shape == "]" else f"{kind} [{written}]"
 
     def _code(self, reading: Reading) -> str:
-        """A digest of the ops and what they are told, but for constants, names of arguments, and lines."""
+        """Return a digest of the ops and their attributes, without constants, argument names, and lines."""
         constants = {varint(self._data, self._tables.properties[each][0])[0] for each in reading.constants}
         told = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
             code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
-            # What holds others has their numbers, which differ with the lines of a program.
+            # A container has the numbers of its elements, which change with the lines of a program.
             is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
             if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
                 told.add(self.text(number))
@@ -270,11 +273,11 @@ class _Values:
 
 
 def _values(dtype: str, content: bytes) -> list[str] | None:
-    """Few values of a constant, so that others read otherwise; None where they are many, or of a type not read."""
+    """Return a few values of a constant as text; None if there are many, or the type is unsupported."""
     if dtype == "bfloat16" and len(content) <= 2 * MOST_VALUES:
         widened = b"".join(b"\0\0" + content[at : at + 2] for at in range(0, len(content), 2))
         return _values("float32", widened)
-    if dtype == "bool":  # eight to a byte: how many of them there are is not told
+    if dtype == "bool":  # eight per byte, and their number is not stored
         return [{0: "False", 255: "True"}[content[0]]] if len(content) == 1 and content[0] in (0, 255) else None
     size = _SIZES.get(dtype, 0)
     if not size or not content or len(content) > MOST_VALUES * size or len(content) % size:

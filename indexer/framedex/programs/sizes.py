@@ -1,4 +1,4 @@
-"""How many bytes a device has of a program's result, as its type and its sharding tell."""
+"""The bytes of a program's result on one device, from its type and its sharding."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Of no more numbers, and no longer ones, than are real: a damaged capture may tell anything.
+# Limited to realistic counts and lengths of numbers: a damaged capture may contain anything.
 _NUMBERS = r"\d{1,18}(?:,\d{1,18}){0,63}"
 _TYPE = re.compile(rf"(?:bool|(?:bfloat|float|u?int|complex)(\d{{1,4}})(?:_\w*)?)\[((?:{_NUMBERS})?)\]")
 _TILES = re.compile(rf"\{{devices=\[({_NUMBERS})\]")
 
 
 def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> int:
-    """Bytes of a result on one device, without what the device's layout adds; -1 where nothing tells.
+    """Return the bytes of a result on one device, without padding of the device's layout; -1 if unknown.
 
-    Both are as the index has them (`model.Signature`).
+    Both arguments are as stored in the index (`model.Signature`).
     """
     array = _array(result["type"])
     if array is None:
@@ -30,7 +30,7 @@ def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> i
 
 
 def may_have_size(result: Mapping[str, Any], signature: Mapping[str, Any], size: int) -> bool:
-    """Whether a result can have as many bytes on a device; of an unknown sharding, all parts are of one size."""
+    """Return whether a result can have this size on a device. With an unknown sharding, all parts have equal sizes."""
     known, array = size_on_device(result, signature), _array(result["type"])
     if known >= 0 or array is None or size < 0:
         return size < 0 or known in (-1, size)
@@ -40,16 +40,16 @@ def may_have_size(result: Mapping[str, Any], signature: Mapping[str, Any], size:
 
 
 def _array(kind: str) -> tuple[int, list[int]] | None:
-    """Bytes of an element and the lengths of the dimensions of a type; None where it does not tell them."""
+    """Return bytes of an element and lengths of the dimensions of a type; None if they are not in the type."""
     found = _TYPE.fullmatch(kind)
     bits = int(found[1] or 8) if found else 0
-    if found is None or bits % 8:  # numbers of less than a byte are packed, or are not
+    if found is None or bits % 8:  # numbers of less than a byte may be packed
         return None
     return bits // 8, [int(length) for length in found[2].split(",") if length]
 
 
 def _parts(attributes: Mapping[str, str], signature: Mapping[str, Any], rank: int) -> list[int] | None:
-    """Into how many parts each dimension is cut; None where nothing tells."""
+    """Return the number of parts of each dimension; None if unknown."""
     if signature["partitions"] in ("", "1") or not rank:
         return [1] * rank
     if (sharding := attributes.get("sdy.sharding")) is not None:
@@ -60,7 +60,7 @@ def _parts(attributes: Mapping[str, str], signature: Mapping[str, Any], rank: in
 
 
 def _of_hlo(sharding: str, rank: int) -> list[int] | None:
-    """As XLA writes it: `{replicated}`, `{devices=[2,1,2]<=[4] last_tile_dim_replicate}`."""
+    """Return the parts of XLA's notation: `{replicated}`, `{devices=[2,1,2]<=[4] last_tile_dim_replicate}`."""
     if sharding == "{replicated}" or sharding.startswith("{maximal"):
         return [1] * rank
     found = _TILES.match(sharding)
@@ -70,7 +70,7 @@ def _of_hlo(sharding: str, rank: int) -> list[int] | None:
 
 
 def _of_shardy(sharding: str, mesh: Mapping[str, int], rank: int) -> list[int] | None:
-    """As `model.Signature` has it: `P('x', None, ('y', 'z'))`."""
+    """Return the parts of the notation in `model.Signature`: `P('x', None, ('y', 'z'))`."""
     if not sharding.startswith("P("):
         return None
     try:

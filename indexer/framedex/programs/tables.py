@@ -1,6 +1,6 @@
 """The tables of MLIR's bytecode, to which ops refer by number: strings, dialects, attributes, types, properties.
 
-Its sections are described in MLIR's documentation ("MLIR Bytecode Format", versions 0 to 6).
+The sections are described in MLIR's documentation ("MLIR Bytecode Format", versions 0 to 6).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STRING = 2
 
 
 class Extent(NamedTuple):
-    """Where the bytes of an attribute or a type are; without `is_encoded` they are its text in MLIR."""
+    """The extent of the bytes of an attribute or a type; without `is_encoded` they are its MLIR text."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class Extent(NamedTuple):
 
 @dataclass
 class Tables:
-    """The tables of one program. What reads them raises one of `Damage`; what was read by then stays."""
+    """The tables of one program. Reading them raises one of `Damage`; the content read before stays."""
 
     data: bytes
     version: int = 0
@@ -51,7 +51,7 @@ class Tables:
         self._read_properties()
 
     def section(self, at: int) -> tuple[int, int, int]:
-        """The number of a section, and where its content begins and ends."""
+        """Return the number of a section, and the begin and the end of its content."""
         head = self.data[at]
         size, at = varint(self.data, at + 1)
         if head & 0x80:
@@ -62,19 +62,19 @@ class Tables:
         return head & 0x7F, at, at + size
 
     def count(self, at: int, end: int) -> tuple[int, int]:
-        """A number of things of which each takes a byte at least."""
+        """Return the number of following items, each of at least one byte, and its end."""
         count, at = varint(self.data, at)
         if count > end - at:
             raise ValueError("there are more than there is room for")
         return count, at
 
     def text(self, number: int) -> str:
-        """The builtin dialect's string of this number; empty where it is another attribute."""
+        """Return the builtin dialect's string with this number; empty for another attribute."""
         code, at = self.attribute(number)
         return self.strings[varint(self.data, at)[0]] if code == _STRING else ""
 
     def attribute(self, number: int) -> tuple[int, int]:
-        """The code of an attribute of the builtin dialect, and where its content is; -1 for any other."""
+        """Return the code of a builtin attribute and the begin of its content; -1 for another dialect."""
         extent = self.attributes[number]
         if not extent.is_encoded or extent.dialect != "builtin":
             return -1, extent.begin
@@ -108,7 +108,7 @@ class Tables:
                 name >>= 1
             self._dialects.append(self.strings[name])
         if self.version >= UNKNOWN_LOCATIONS:
-            _, at = varint(self.data, at)  # how many kinds of ops follow
+            _, at = varint(self.data, at)  # the number of op kinds
         while at < end:
             _, at = varint(self.data, at)
             count, at = self.count(at, end)

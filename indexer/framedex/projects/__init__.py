@@ -1,4 +1,4 @@
-"""Projects for IDEs, from a C++ tree without CMake: `framedex cmake`.
+"""IDE projects for a C++ tree without CMake: `framedex cmake`.
 
 Start at `includes.py`, then `cmakelists.py`.
 """

@@ -1,4 +1,4 @@
-"""CMakeLists.txt: the tree as CMake targets, for CLion. Nothing of it is meant to be built."""
+"""CMakeLists.txt: the tree as CMake targets, for CLion. It cannot be built."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from framedex.regularfile import open_regular
 
 _MARK = "# Written by `framedex cmake`"
 
-# CMake splits lists at semicolons that no bracket holds, takes backslashes for separators or escapes, `$<` for a
-# generator expression and `${` for a variable; once a name is in a target's list of sources, no quoting stops it.
+# CMake splits lists at semicolons outside brackets. It treats backslashes as separators or escapes, `$<` as a generator
+# expression, and `${` as a variable. In a target's list of sources, quoting does not prevent this.
 _UNSPEAKABLE = re.compile(r"[;\[\]\\\x00-\x1f\x7f]|\$<|\$\w*\{")
 
 
 def cmakelists_text(project: Project, output: Path) -> str:
-    """The file's text, for the folder `output`; files that `is_unspeakable` are left out."""
+    """Return the file's text, for the folder `output`; files that are `is_unspeakable` are left out."""
     files = _speakable(project.tree.files)
     languages = "C CXX" if any(map(is_c, files)) else "CXX"
     parts = targets(files)
@@ -53,12 +53,12 @@ def cmakelists_text(project: Project, output: Path) -> str:
 
 
 def is_unspeakable(path: str) -> bool:
-    """Whether no CMakeLists.txt can name this file or folder."""
+    """Return whether CMake cannot represent the name of this file or folder."""
     return bool(_UNSPEAKABLE.search(path))
 
 
 def is_own(path: Path) -> bool:
-    """Whether this is a file that `cmakelists_text` made. Raises OSError where it cannot be read."""
+    """Return whether `cmakelists_text` wrote this file. Raises OSError if it is unreadable."""
     with open_regular(path) as file:
         return file.read(len(_MARK)) == _MARK.encode()
 
@@ -73,7 +73,7 @@ def _library(target: Target) -> list[str]:
 
 
 def _call(command: str, arguments: Iterable[str], first: str = "", last: str = "") -> list[str]:
-    """A call of a command, an argument a line; none without arguments."""
+    """Return the lines of a command call, one argument per line; empty without arguments."""
     given: Sequence[str] = [f"  {argument}" for argument in arguments]
     return [f"{command}({first}".rstrip(), *given, *([f"  {last})"] if last else [")"])] if given else []
 
@@ -87,7 +87,7 @@ def _below_tree(path: str) -> str:
 
 
 def _tree(root: Path, output: Path) -> str:
-    """The root, by way of the file itself where it lies in the tree, so that both can be moved together."""
+    """Return the root relative to the file if the file is inside the tree, so that both can be moved together."""
     inside = os.path.relpath(os.path.realpath(output), root)
     if inside == ".":
         return '"${CMAKE_CURRENT_LIST_DIR}"'
@@ -101,7 +101,7 @@ def _quoted(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """The text where generator expressions are evaluated: its `<` behind a `$` comes out of one."""
+    """Quote a text that may contain generator expressions: `$<` is produced by an expression of its own."""
     return _quoted(text.replace("$<", "$$<1:<>"))
 
 

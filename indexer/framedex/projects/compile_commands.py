@@ -1,4 +1,4 @@
-"""compile_commands.json: how each translation unit is compiled, for clangd.
+"""compile_commands.json: the compile command of each translation unit, for clangd.
 
 The form is that of Clang's "JSON Compilation Database Format Specification".
 """
@@ -11,15 +11,15 @@ from pathlib import Path
 from framedex.projects.model import Project, is_c, is_compiled
 from framedex.regularfile import open_regular
 
-# Clang refuses keys that it does not know, so ours is told from others by where its objects would be.
+# Clang rejects unknown keys, so the output path marks a file as ours.
 _OUTPUT = "framedex-cmake/"
 _BEGINNING = 400
 
 
 def compile_commands_text(project: Project) -> str:
-    """The file's text: an entry per translation unit, or per header where the tree has nothing else.
+    """Return the file's text: an entry per translation unit, or per header if the tree has only headers.
 
-    Headers need none: clangd compiles them as the most similar translation unit.
+    Headers need no entry: clangd uses the command of the most similar translation unit.
     """
     units = [path for path in project.tree.files if is_compiled(path)]
     common = _common_arguments(project)
@@ -28,7 +28,7 @@ def compile_commands_text(project: Project) -> str:
 
 
 def is_own(path: Path) -> bool:
-    """Whether this is a file that `compile_commands_text` made. Raises OSError where it cannot be read."""
+    """Return whether `compile_commands_text` wrote this file. Raises OSError if it is unreadable."""
     with open_regular(path) as file:
         return f'{{"output": "{_OUTPUT}'.encode() in file.read(_BEGINNING)
 

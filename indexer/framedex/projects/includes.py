@@ -1,7 +1,7 @@
-"""Below which folders the headers are that a tree includes: found by what its `#include` lines say.
+"""Include roots of a tree, inferred from its `#include` lines.
 
-A build that is not CMake's says it somewhere in thousands of BUILD files. The lines themselves say it too: where many
-files include "mhlo/IR/hlo_ops.h" and one folder has such a file, that folder is a root.
+A build system other than CMake defines them somewhere in thousands of BUILD files. The `#include` lines define them
+too: if many files include "mhlo/IR/hlo_ops.h" and one folder has such a file, that folder is a root.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from framedex.regularfile import read_regular
 
 _INCLUDE = re.compile(rb'#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+/[^>\n]+)>)')
 
-# First folders of headers that come with the system and its compilers.
+# First folders of system and compiler headers.
 _SYSTEM = frozenset(
     ("arpa", "asm", "asm-generic", "bits", "experimental", "linux", "mach", "net", "netinet", "netpacket", "sys")
 )
 
-# A root with a header of one of these names would take the place of the C library's.
+# A root with a header of one of these names would shadow the C library's.
 _STANDARD = tuple(
     f"{name}.h"
     for name in (
@@ -33,17 +33,17 @@ _STANDARD = tuple(
     )
 )
 
-# Every file is compiled with all of them, so thousands would make gigabytes.
+# Every file is compiled with all roots, so thousands of roots would make gigabytes.
 _MOST_FOLDERS = 100
 
 Served = dict[str, set[str]]
-"""The names of headers that each folder has, as the lines name them."""
+"""The header names found in each folder, as written in `#include` lines."""
 
 
 def find_include_roots(tree: SourceTree, given: Sequence[Path]) -> IncludeRoots:
-    """The include roots of a tree: its own, those given, and the folders that Bazel made if it has built there.
+    """Return the include roots of a tree: its own, the `given` ones, and Bazel's output folders if they exist.
 
-    A given folder's `external/`, if it is laid out as Bazel's is, is searched too.
+    The `external/` folder of a given folder is searched too, if it has Bazel's layout.
     """
     included = _included_names(tree)
     total = _total(included)
@@ -59,7 +59,7 @@ def find_include_roots(tree: SourceTree, given: Sequence[Path]) -> IncludeRoots:
 
 
 def _included_names(tree: SourceTree) -> dict[str, Counter[str]]:
-    """The names in `#include` lines that are no standard headers, with their counts by the including file's folder."""
+    """Return the non-system names in `#include` lines, with counts by the including file's folder."""
     included: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path in tree.files:
         try:
@@ -75,7 +75,7 @@ def _included_names(tree: SourceTree) -> dict[str, Counter[str]]:
 
 
 def _take_out_siblings(tree: SourceTree, files: frozenset[str], included: dict[str, Counter[str]]) -> None:
-    """Take out of what is wanted the headers below the tree itself or beside the file that includes them."""
+    """Remove headers found relative to the tree's root or to the including file."""
     for name, folders in list(included.items()):
         if _is_below(tree, files, name):
             del included[name]
@@ -93,9 +93,9 @@ def _is_below(tree: SourceTree, files: frozenset[str], name: str) -> bool:
 
 
 def _served_by_own_folders(files: frozenset[str], included: Mapping[str, object]) -> Served:
-    """The folders of the tree below which wanted headers are.
+    """Return the folders of the tree that have wanted headers below them.
 
-    A header that is named without a folder counts only where one file of the tree has its name.
+    A header named without a folder counts only if exactly one file of the tree has its name.
     """
     paths = defaultdict(list)
     for path in files:
@@ -111,7 +111,7 @@ def _served_by_own_folders(files: frozenset[str], included: Mapping[str, object]
 
 
 def _choose(served: Served, included: dict[str, Counter[str]]) -> list[str]:
-    """Folders that serve all headers that can be served, chosen one by one: the next serves the most lines left."""
+    """Choose folders greedily: the next one serves most of the remaining `#include` lines."""
 
     def rank(folder: str) -> tuple[int, int, str]:
         lines = sum(included[name].total() for name in served[folder] if name in included)
@@ -123,7 +123,7 @@ def _choose(served: Served, included: dict[str, Counter[str]]) -> list[str]:
     while ranks and len(chosen) < _MOST_FOLDERS:
         known = heapq.heappop(ranks)
         now = rank(known[-1])
-        if now != known and now[0]:  # Others have served some of its lines: it falls back, as none ever rises.
+        if now != known and now[0]:  # Chosen folders serve some of its lines: requeue it with its lower rank.
             heapq.heappush(ranks, now)
         elif now[0]:
             chosen.append(known[-1])
@@ -132,7 +132,7 @@ def _choose(served: Served, included: dict[str, Counter[str]]) -> list[str]:
 
 
 def _served(folder: str, included: Iterable[str]) -> set[str]:
-    """The wanted headers that a folder has."""
+    """Return the wanted headers in a folder."""
     try:
         with os.scandir(folder) as entries:
             first = {entry.name for entry in entries}
@@ -147,10 +147,10 @@ def _settle(names: Iterable[str], included: dict[str, Counter[str]]) -> None:
 
 
 def _generated_folders(root: Path, given: Sequence[str]) -> list[str]:
-    """What Bazel leaves in a tree: its own output and that of each external repository, and their sources.
+    """Return Bazel's folders in a tree: its output, that of each external repository, and their sources.
 
-    The layout is that of Bazel's documentation, "Output directory layout": `bazel-bin` is the root of what was
-    generated, and `bazel-NAME`, a copy of the tree made of links, has all other repositories below `external`.
+    The layout is that of Bazel's documentation, "Output directory layout". `bazel-bin` is the root of generated files.
+    `bazel-NAME`, a copy of the tree made of links, has all other repositories below `external`.
     """
     try:
         links = sorted(entry.path for entry in os.scandir(root) if entry.name.startswith("bazel-"))
@@ -166,7 +166,7 @@ def _generated_folders(root: Path, given: Sequence[str]) -> list[str]:
 
 
 def _include_folders(repository: str) -> Iterator[str]:
-    """Where repositories keep their headers: at the top, and in LLVM's and GoogleTest's projects below it."""
+    """Yield the usual header folders of a repository, including those of LLVM's and GoogleTest's subprojects."""
     yield f"{repository}/include"
     yield f"{repository}/src"
     for folder in _folders(repository):
@@ -193,7 +193,7 @@ def _total(included: Mapping[str, Counter[str]]) -> int:
 
 def _exists(path: str) -> bool:
     try:
-        os.stat(path)  # noqa: PTH116 - for every header of a tree
+        os.stat(path)  # noqa: PTH116 - called for every header of a tree
     except (OSError, ValueError):
         return False
     return True

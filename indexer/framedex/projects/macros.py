@@ -1,4 +1,4 @@
-"""Macros that are defined on a compiler's command line, and how CMake is told of them."""
+"""Validation of macros for a compiler's command line and for CMake."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _DROPPED = re.compile(rf"{_NAME}\(|.*#")
 
 
 def is_definition(text: str) -> bool:
-    """Whether compilers take this after `-D`: NAME, NAME=VALUE, or NAME(PARAMETERS)=VALUE, on one line."""
+    """Return whether compilers accept this after `-D`: NAME, NAME=VALUE, or NAME(PARAMETERS)=VALUE, on one line."""
     return _DEFINITION.fullmatch(text) is not None
 
 
 def is_dropped_by_cmake(definition: str) -> bool:
-    """Whether CMake drops this from compile definitions, with a warning; as a compile option it passes it on.
+    """Return whether CMake drops this from compile definitions, with a warning. A compile option passes it on.
 
-    That is the rule of its cmLocalGenerator::CheckDefinition: macros with parameters, and values with a `#`.
+    CMake's cmLocalGenerator::CheckDefinition drops macros with parameters, and values with a `#`.
     """
     return _DROPPED.match(definition) is not None

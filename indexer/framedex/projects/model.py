@@ -1,4 +1,4 @@
-"""What a generated project is made of."""
+"""Data model of a generated project."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu")
 class SourceTree:
     """The C and C++ files of a tree.
 
-    `root` is a real path; `files` are relative to it, ordered. Counted only are the files that were left out: `tests`,
-    those that are `excluded`, those `in_output`, the folder to write to, and the `unnamed`, whose names are no UTF-8.
-    `outward` are the links to folders and C++ files that lead out of the tree, relative to it; `unreadable` folders
-    are absolute.
+    `root` is a real path; `files` are relative to it and sorted. Files that were left out are only counted: `tests`,
+    the
+    `excluded`, those `in_output` (the folder to write to), and the `unnamed`, whose names are not UTF-8. `outward` are
+    the
+    links to folders and C++ files outside the tree, relative to it. `unreadable` folders are absolute.
     """
 
     root: Path
@@ -32,10 +33,10 @@ class SourceTree:
 
 @dataclass(frozen=True, slots=True)
 class IncludeRoots:
-    """The folders below which headers are looked for, in this order.
+    """The include folders, in search order.
 
-    `own` are relative to the tree, "" being its root; `foreign` are absolute. `includes` counts the #include lines
-    that name no standard header, and `missing` those of them whose header is nowhere, by its first folder.
+    `own` are relative to the tree, "" being its root; `foreign` are absolute. `includes` counts the #include lines of
+    non-standard headers. `missing` counts the lines whose header was not found, by the header's first folder.
     """
 
     own: tuple[str, ...]
@@ -46,7 +47,7 @@ class IncludeRoots:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A tree and how its files are compiled. `standard` is that of C++, `defines` are each an `is_definition`."""
+    """A tree and its compile settings. `standard` is that of C++; each of `defines` is an `is_definition`."""
 
     tree: SourceTree
     roots: IncludeRoots
@@ -55,10 +56,10 @@ class Project:
 
 
 def is_compiled(path: str) -> bool:
-    """Whether this is a translation unit, by its name."""
+    """Return whether this file name is that of a translation unit."""
     return path.lower().endswith(COMPILED)
 
 
 def is_c(path: str) -> bool:
-    """Whether compilers take this translation unit for C: `.C` is C++."""
+    """Return whether compilers treat this translation unit as C: `.C` is C++."""
     return path.endswith(".c")

@@ -1,4 +1,4 @@
-"""How a tree's files are parted into CMake targets: by folder, none too large to be found one's way in."""
+"""Partition of a tree's files into CMake targets by folder, each small enough to browse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 _LARGEST = 300
 
-# CMake's own targets (policy CMP0037) and what its generators add to them.
+# CMake's own targets (policy CMP0037) and those added by its generators.
 _RESERVED = frozenset(
     (
         *("all", "clean", "depend", "edit_cache", "help", "install", "list_install_components", "package"),
@@ -21,14 +21,14 @@ _RESERVED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target of CMake's: its name and its files, relative to the tree."""
+    """A CMake target: its name and its files, relative to the tree."""
 
     name: str
     files: tuple[str, ...]
 
 
 def targets(files: Sequence[str]) -> list[Target]:
-    """The targets of these files: a folder is one with all below it, unless that is more than 300 files."""
+    """Return the targets of these files: one per folder with all subfolders, split if it has more than 300 files."""
     taken: set[str] = set()
     return [Target(_name(folder, taken), tuple(part)) for folder, part in _parts("", files)]
 

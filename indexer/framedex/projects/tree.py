@@ -1,4 +1,4 @@
-"""Which files of a tree belong to its project."""
+"""Selection of the files of a tree that belong to its project."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from pathlib import Path
 from framedex.projects.model import SourceTree
 from framedex.sources import find_files, language_of
 
-# What GoogleTest's users, Bazel and LLVM call their tests.
+# Test names of GoogleTest's users, Bazel and LLVM.
 _TEST = re.compile(r"(?:.*/)?(?:(?:tests?|testdata|unittests?)/.*|[^/]*_(?:test|tests|unittest)\.[^/]*)", re.DOTALL)
 
 
 def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: bool) -> SourceTree:
-    """The C and C++ files below `root`, without its tests unless they are wanted.
+    """Return the C and C++ files below `root`, without tests unless `with_tests` is set.
 
-    `excluded` are patterns of paths relative to the root, with `*`, `?` and `[...]`; one that fits a folder leaves out
-    all below it. What lies in `output`, where it is a folder of the tree's, is no part of the tree; nor is what only a
-    link brings in from elsewhere.
+    `excluded` are glob patterns relative to the root, with `*`, `?` and `[...]`; a pattern that matches a folder
+    excludes
+    everything below it. Files in `output` are left out if that is a folder of the tree. Files reached only through a
+    link
+    out of the tree are left out too.
     """
     real = os.path.realpath(root)
     is_excluded = _matcher(excluded)

@@ -1,4 +1,4 @@
-"""Where a test that is to be recorded runs, and what is kept of it meanwhile."""
+"""Choose the process for a recorded test, and keep its state."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _apart = pytest.StashKey[Apart]()
 
 @contextmanager
 def arranged(item: pytest.Item, typed: Sequence[str], variable: str) -> Iterator[None]:
-    """Within the block, running the test has it recorded: here, or in a process of its own.
+    """Within the block, run the test so that it is recorded: in this process or in one of its own.
 
-    `typed` are pytest's arguments; `variable` is one of the environment that tells another process where to report to.
+    `typed` are pytest's arguments. `variable` is the environment variable with the report file for another process.
     """
     try:
-        # They need the native part, and who has none is to be told of the test.
+        # Both need the native part; without it the test must fail with the reason.
         from framedex.inprocess import can_record_here
         from framedex.pytesting.recorded import Recorded
 
@@ -51,7 +51,7 @@ def arranged(item: pytest.Item, typed: Sequence[str], variable: str) -> Iterator
 
 @contextmanager
 def held_to_mark(item: pytest.Item) -> Iterator[None]:
-    """Record the block, where it runs here, and fail where it does not keep to the budgets of the test's mark."""
+    """Record the block if the test runs in this process, and fail if it exceeds the budgets of its mark."""
     asked = item.stash.get(_asked, None)
     if asked is None:
         yield
@@ -61,7 +61,7 @@ def held_to_mark(item: pytest.Item) -> Iterator[None]:
 
 
 def recorded_of(item: pytest.Item) -> Recorded:
-    """What records the test here. Raises FramedexError where nobody knew that it would be asked for."""
+    """The recorder of a test in this process. Raises FramedexError if the test did not request one."""
     recorded = item.stash.get(_recorded, None)
     if recorded is None:
         raise FramedexError(
@@ -72,7 +72,7 @@ def recorded_of(item: pytest.Item) -> Recorded:
 
 
 def told_elsewhere(item: pytest.Item, when: str) -> pytest.TestReport | None:
-    """What another process reported of a phase of the test; None where it ran here."""
+    """The report of another process on a phase of the test; None if the test runs here."""
     apart = item.stash.get(_apart, None)
     return apart.reports.get(when) if apart is not None else None
 

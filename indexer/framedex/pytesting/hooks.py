@@ -1,4 +1,4 @@
-"""What the plug-in of pytest does with tests that ask for `@pytest.mark.framedex` or the fixture `recorded`."""
+"""The pytest hooks for tests with `@pytest.mark.framedex` or the fixture `recorded`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IS_ARRANGED = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """In a process that runs one test for another pytest, report to that."""
+    """If this process runs one test for another pytest, register the reporter for it."""
     if path := os.environ.pop(_REPORTS, ""):
         from framedex.pytesting.reporting import Reporting
 
@@ -28,13 +28,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist what was typed."""
+    """Pass the command line to a worker of pytest-xdist."""
     node.workerinput[_ARGUMENTS] = list(map(str, node.config.invocation_params.args))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Have a test that is to be recorded run where it can be."""
+    """Run a recorded test in a process that can record."""
     if item.get_closest_marker("framedex") is None and not any(_has_ours(item, each) for each in _FIXTURES):
         return (yield)
     from framedex.pytesting.arranging import arranged
@@ -47,7 +47,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold the body of a test to the budgets of its mark."""
+    """Check the body of a test against the budgets of its mark."""
     if _IS_ARRANGED not in item.stash:
         return (yield)
     from framedex.pytesting.arranging import held_to_mark
@@ -60,7 +60,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report what the process says that ran a test."""
+    """Return the report of the process that ran the test."""
     report = yield
     if _IS_ARRANGED not in item.stash:
         return report
@@ -71,7 +71,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture
 def recorded(request: pytest.FixtureRequest) -> Recorded:
-    """What records parts of the test: `with recorded() as run: ...`, then `run.compiles()` and so on."""
+    """Record parts of the test: `with recorded() as run: ...`, then `run.compiles()` and so on."""
     from framedex.pytesting.arranging import recorded_of
 
     return recorded_of(request.node)
@@ -79,7 +79,7 @@ def recorded(request: pytest.FixtureRequest) -> Recorded:
 
 @pytest.fixture
 def tpu_behaviour() -> Generator[ModuleType]:
-    """`framedex_native.behaviour`: what the test puts on functions of the TPU runtime is taken away at its end."""
+    """`framedex_native.behaviour`; behaviours that the test attaches to the TPU runtime are removed at its end."""
     from framedex.nativepart import behaviour
 
     with behaviour.active():
@@ -87,12 +87,12 @@ def tpu_behaviour() -> Generator[ModuleType]:
 
 
 def _has_ours(item: pytest.Item, fixture: str) -> bool:
-    """Whether a test asks for our fixture, itself or by another one, and not for one of its own of this name."""
+    """Whether a test uses our fixture, directly or through another one, and not its own fixture of this name."""
     fixtures = getattr(item, "_fixtureinfo", None)
     found = () if fixtures is None else fixtures.name2fixturedefs.get(fixture, ())
     for each in reversed(found):
         if each.func.__module__ == __name__:
             return True
         if fixture not in each.argnames:
-            return False  # what it overrides is never made
+            return False  # the overridden fixture is never created
     return False

@@ -1,4 +1,4 @@
-"""What `@pytest.mark.framedex` and `recorded(...)` ask for."""
+"""Parse `@pytest.mark.framedex`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _REMEDY = "Write it like @pytest.mark.framedex(compiles=1, implicit_transfers=0,
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The budgets of a test, and whether JAX is to forget what it has compiled before the body runs."""
+    """The budgets of a test, and whether to clear JAX's compilation caches before its body."""
 
     budgets: tuple[Budget, ...]
     clear_caches: bool = False
 
 
 def asked_of(item: pytest.Item) -> Asked | None:
-    """What the marks of a test ask for, those of the test itself before those of its class and module; None: nothing.
+    """The budgets in the marks of a test; its own marks override those of its class and module.
 
-    Raises FramedexError where a mark cannot be understood.
+    None without a mark. Raises FramedexError if a mark is malformed.
     """
     marks = list(item.iter_markers("framedex"))
     if not marks:

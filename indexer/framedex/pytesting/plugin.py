@@ -1,8 +1,8 @@
-"""What pytest loads, in whatever version, wherever framedex is installed: it hands on to `hooks.py` in a new one.
+"""The entry point of the pytest plug-in, for any version of pytest; it registers `hooks.py` in a supported one.
 
-A test that asks for the mark `framedex` or the fixture `recorded` runs where it can be recorded: in this process, if
-`framedex run pytest` or the like started it, else in a process of its own on the mock TPU. All other tests run as
-without the plug-in, and import nothing of it.
+A test with the mark `framedex` or the fixture `recorded` runs in a process that can record. That is this process if
+`framedex run pytest` or the like started it, otherwise a process of its own on the mock TPU. Other tests run as without
+the plug-in, and do not import it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MARK = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known, and do what it asks for."""
+    """Register the mark and the hooks."""
     config.addinivalue_line("markers", _MARK)
     if getattr(pytest, "version_tuple", (0,)) < (8,):
         config.pluginmanager.register(_TooOld(), "framedex-too-old")
@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _TooOld:
-    """In place of the hooks where pytest lacks what they need: no budget is kept unseen."""
+    """The replacement for the hooks in an old pytest: it fails tests with budgets, which would go unchecked."""
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if item.get_closest_marker("framedex") is not None:

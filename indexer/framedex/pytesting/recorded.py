@@ -1,4 +1,4 @@
-"""The fixture `recorded`: records parts of a test, and holds them to budgets."""
+"""The fixture `recorded`: record parts of a test, and check them against budgets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from framedex.pytesting.recording import Recording
 
 
 class Recorded:
-    """Records blocks of one test; their captures and indexes are kept only where one is over its budget."""
+    """The recorder of one test's blocks. Captures and indexes are kept only if a block exceeds its budget."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="framedex-"))
@@ -39,18 +39,18 @@ class Recorded:
     ) -> Block:
         """Record a `with` block, whose value is a `Recording`; the budgets are as those of the mark.
 
-        Raises FramedexError where a budget cannot be understood.
+        Raises FramedexError if a budget is malformed.
         """
         named = {"compiles": compiles, "implicit_transfers": implicit_transfers, "memory": memory}
         return self.block(budgets_named(named), clear_caches=clear_caches)
 
     def block(self, budgets: Sequence[Budget], *, clear_caches: bool, whose: str = "this block") -> Block:
-        """The same for budgets that were read before; `whose` they are is said where one is broken."""
+        """Record a block with parsed budgets; `whose` names their owner in the message about an exceeded budget."""
         self._recordings.append(Recording(self._folder / f"{len(self._recordings) + 1}"))
         return Block(self, self._recorder, self._recordings[-1], budgets, clear_caches, whose)
 
     def keep(self) -> None:
-        """Keep what was recorded: somebody is told to look at it."""
+        """Keep the recordings, because a message refers to them."""
         self._is_kept = True
 
     def __enter__(self) -> Recorded:
@@ -64,7 +64,7 @@ class Recorded:
 
 
 class Block:
-    """A `with` block that is recorded, and fails at its end where it is over a budget."""
+    """A `with` block that is recorded, and fails at its end if it exceeds a budget."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Block:
         self._stack = ExitStack()
 
     def __enter__(self) -> Recording:
-        """Begin to record. Raises FramedexError where that cannot be."""
+        """Start recording. Raises FramedexError if that is impossible."""
         jax = sys.modules.get("jax")
         if self._clear_caches and jax is not None:
             jax.clear_caches()
@@ -90,7 +90,7 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End, and fail where a budget is broken; an exception of the block's own goes on its way."""
+        """Stop recording, and fail if a budget is exceeded. An exception of the block takes precedence."""
         __tracebackhide__ = True
         self._stack.__exit__(kind, error, trace)
         self._recording.ended(self._captures)
@@ -98,7 +98,7 @@ class Block:
             pytest.fail(told, pytrace=self._whose != "this test")
 
     def _told(self) -> str:
-        """What is over a budget, or why that is not known; empty where nothing is."""
+        """The exceeded budgets, or why they cannot be judged; empty if all are kept."""
         try:
             broken = self._recording.hold_to(self._budgets)
         except FramedexError as error:

@@ -1,4 +1,4 @@
-"""What a block of code did, once it has ended: the answers of an index of its own."""
+"""The recording of a block of code, with the answers of its own index."""
 
 from __future__ import annotations
 
@@ -25,24 +25,27 @@ if TYPE_CHECKING:
 
 
 class Recording(Answered):
-    """What was recorded in a block: ask when the block has ended. Durations are in ns, sizes in bytes."""
+    """The recording of a block, for queries after its end. Durations are in ns, sizes in bytes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._captures: Sequence[Path] | None = None
 
     def ended(self, captures: Sequence[Path]) -> None:
-        """Note that the block has ended, and left these captures."""
+        """Mark the block as ended, and store its captures."""
         self._captures = captures
 
     @property
     def calls(self) -> Calls:
-        """The recorded calls, and their stacks."""
+        """The recorded calls and their stacks."""
         return self.index.calls
 
     @cached_property
     def index(self) -> Index:
-        """The index of the block alone. Raises FramedexError before its end, and where nothing could be recorded."""
+        """The index of the block alone.
+
+        Raises FramedexError before the end of the block, and if nothing could be recorded.
+        """
         if self._captures is None:
             raise FramedexError("Query a recording after its `with` block.", "Move the query below the block.")
         path = self.index_path
@@ -53,18 +56,18 @@ class Recording(Answered):
 
     @property
     def index_path(self) -> Path:
-        """Where the index is, once it has been asked."""
+        """The path of the index; the file exists after the first query."""
         return self._folder / "index.db"
 
     def close(self) -> None:
-        """Close the index; the recording cannot be asked any more."""
+        """Close the index; no further queries are possible."""
         if "index" in vars(self):
             self.index.close()
 
     def hold_to(self, budgets: Sequence[Budget]) -> str:
-        """What of the block is over a budget, or cannot be judged, as text; empty where it keeps to all of them.
+        """The exceeded or unjudged budgets of the block as text; empty if all are kept.
 
-        Warns of what is not in the figures.
+        Warns about data that the figures lack.
         """
         verdicts = judge([self.index], budgets)
         for doubt in dict.fromkeys(verdict.doubt for verdict in verdicts if verdict.doubt):
@@ -74,7 +77,7 @@ class Recording(Answered):
 
 
 def _write_index(path: Path, captures: Sequence[Path]) -> None:
-    """Index captures without the sources of native functions, which no answer about lines of Python needs."""
+    """Index captures without the sources of native functions, which answers about Python lines do not need."""
     from framedex.index import Store
     from framedex.ingest import Silence, ingest_captures, no_sources
 
@@ -85,7 +88,7 @@ def _write_index(path: Path, captures: Sequence[Path]) -> None:
 
 
 def _check_that_it_tells(index: Index) -> None:
-    """Raise FramedexError where budgets would be kept for want of a recording."""
+    """Raise FramedexError if missing calls could make a budget appear kept."""
     from framedex.missing import stopped_early
 
     captures = index.captures()
@@ -109,7 +112,7 @@ _ON_ANOTHER_DEVICE = (
 
 
 def _why_nothing(captures: Sequence[CaptureRow]) -> str:
-    """Why nothing could be recorded; empty where the code may just have called nothing."""
+    """Why nothing could be recorded; empty if the code may simply have made no calls."""
     jax = sys.modules.get("jax")
     if jax is None:
         return "JAX was not imported"

@@ -1,4 +1,4 @@
-"""Tells another pytest what became of the one test that this process runs for it."""
+"""Report the one test of this process to the pytest that started the process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 class Reporting:
-    """Runs the test that a file names, and writes each report below that, as a line of JSON."""
+    """Runs the test named in a file, and appends each report to the file as a line of JSON."""
 
     def __init__(self, config: pytest.Config, path: str) -> None:
         self._config = config
@@ -19,25 +19,25 @@ class Reporting:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self) -> None:
-        """Leave the terminal to the other process."""
+        """Unregister the terminal reporter: the other process owns the terminal."""
         self._config.pluginmanager.unregister(name="terminalreporter")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out whatever else the arguments lead to."""
+        """Deselect all tests except the wanted one."""
         items[:] = [item for item in items if item.nodeid == self._wanted]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Pass on what became of a phase of the test."""
+        """Report a phase of the test."""
         self._write(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Pass on why there is no test."""
+        """Report a collection error."""
         if report.failed:
             self._write({"told": report.longreprtext})
 
     def pytest_internalerror(self, excrepr: object) -> None:
-        """Pass on what is wrong with pytest or a plug-in."""
+        """Report an internal error of pytest or a plug-in."""
         self._write({"told": str(excrepr)})
 
     def _write(self, document: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Columns of whole numbers, each as wide as its largest needs: small in a file, and no work to read."""
+"""Columns of integers, each as wide as its largest value: small on disk, and read without decoding."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from framedex.sourcemap import MalformedError
 
 Column = Sequence[int]
 
-_HEAD = struct.Struct("<BI")  # bytes of an entry, and how many entries
-_CODES: dict[int, Literal["B", "H", "I"]] = {1: "B", 2: "H", 4: "I"}  # of `struct` and of `memoryview`
+_HEAD = struct.Struct("<BI")  # bytes per entry, and number of entries
+_CODES: dict[int, Literal["B", "H", "I"]] = {1: "B", 2: "H", 4: "I"}  # type codes of `struct` and of `memoryview`
 
 
 def pack(numbers: Sequence[int]) -> bytes:
-    """Numbers from 0 to 2**32 - 1 as a column. Raises struct.error for others."""
+    """Pack numbers from 0 to 2**32 - 1 into a column. Raises struct.error for others."""
     most = max(numbers, default=0)
     width = 1 if most < 1 << 8 else 2 if most < 1 << 16 else 4
     return _HEAD.pack(width, len(numbers)) + struct.pack(f"<{len(numbers)}{_CODES[width]}", *numbers)
 
 
 def unpack(data: bytes) -> list[memoryview]:
-    """All columns that stand one after the other in `data`, which they are views of. Raises MalformedError."""
+    """All consecutive columns in `data`, as views of it. Raises MalformedError."""
     view = memoryview(data)
     columns, position, size = [], 0, len(view)
     while position < size:
@@ -39,5 +39,5 @@ def unpack(data: bytes) -> list[memoryview]:
 
 
 def differences(numbers: Iterable[int], least: int = 0) -> list[int]:
-    """Each number less the one before it, the first less `least`."""
+    """The difference of each number from its predecessor; the first number's predecessor is `least`."""
     return [number - before for before, number in pairwise([least, *numbers])]

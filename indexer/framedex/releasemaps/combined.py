@@ -1,4 +1,4 @@
-"""The maps of what a binary consists of, XLA's and jaxlib's own, asked together as source trees are."""
+"""The combined maps of a binary's components, XLA and jaxlib, queried like source trees."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _Answer = TypeVar("_Answer")
 
 
 class Asked(Protocol):
-    """Gives what maps answer; None where they are damaged."""
+    """Runs a query on maps; returns None if they are damaged."""
 
     def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None: ...
 
 
 class CombinedMaps:
-    """Maps, each with what it stands for here. Their files have paths with a prefix that says of which map they are."""
+    """Several maps, each with its local information. A prefix of each path identifies the path's map."""
 
     def __init__(self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], asked: Asked) -> None:
         self._maps, self._asked = maps, asked
 
     def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
-        """The definitions with this short name in files of a language; with a symbol's key those that may be its."""
+        """The definitions with this short name in a language; with a symbol's key, only those that may match it."""
         return [
             (info.prefix + path, definition)
             for info, source_map in self._maps
@@ -51,7 +51,7 @@ class CombinedMaps:
         return Bodies(lambda _: (), self._written, self._calls_in_bodies)
 
     def holding(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
-        """The maps that these files are in, each with the release that it is of."""
+        """The maps that contain these files, each with its release."""
         prefixes = set(map(prefix_in, paths))
         return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
 
@@ -65,7 +65,7 @@ class CombinedMaps:
         )
 
     def _calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
-        """The names that each C++ function of a short name calls; see `Bodies`."""
+        """The names called by each C++ function of a short name; see `Bodies`."""
         found = [
             calls
             for _, source_map in self._maps

@@ -1,4 +1,4 @@
-"""Makes the data of `FileVersions` of what a file defines in each release."""
+"""Encode the definitions of a file in each release as data for `FileVersions`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from framedex.sources.bodies import names_called
 from framedex.sources.calls import WrittenCall, calls_of, line_starts
 from framedex.sources.sites import call_sites
 
-_BETWEEN = "\0"  # of two texts
+_BETWEEN = "\0"  # separates two texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedFile:
-    """What release maps keep of a file: its definitions, each with its calls as they are written in the text.
+    """The data of a file in release maps: its definitions, each with its calls as written in the text.
 
-    Releases with the same content of a file may share one of these, which is taken apart once then.
+    Releases with the same file content may share one instance, which is then parsed only once.
     """
 
     language: str
@@ -36,7 +36,7 @@ class ReleasedFile:
 
 
 def released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
-    """What release maps keep of a file with this text: what is only declared there is no code of its own."""
+    """The release map data of a file with this text, without mere declarations: they have no code of their own."""
     starts, lines = line_starts(text), text.decode(errors="replace").split("\n")
     rows = [row for row in file.definitions if row[2] in KINDS]
     return ReleasedFile(file.language, [(row, _calls(row, text, starts, lines)) for row in rows])
@@ -44,7 +44,7 @@ def released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call as it is the same wherever its function has moved: `below` is the lines from the call before to it."""
+    """A call, independent of its function's position: `below` is the number of lines after the previous call."""
 
     below: int
     flags: int
@@ -55,7 +55,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A definition as it is the same in all versions that have it, but for its first line."""
+    """A definition, identical in all versions that have it except for its first line."""
 
     scope: str | None
     name: str
@@ -72,13 +72,13 @@ _Version = tuple[tuple[_Stored, int], ...]
 
 
 def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
-    """The data of a file that is this in each release; None where a release does not have it.
+    """Encode the versions of a file, one for each release; None if a release does not have the file.
 
-    Raises ValueError for what the format cannot hold: 255 versions.
+    Raises ValueError if the format cannot hold them: 255 versions, or a text with a NUL.
     """
     read = {file: _version(file) for file in dict.fromkeys(releases) if file is not None}
     of_releases = [None if file is None else read[file] for file in releases]
-    # The newest first: what is asked for most has the smallest numbers.
+    # Newest first: the most requested definitions get the smallest numbers.
     versions = list(dict.fromkeys(version for version in reversed(of_releases) if version is not None))
     numbers: dict[_Stored, int] = {}
     for version in versions:
@@ -112,7 +112,7 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
 
 
 def texts_of(data: bytes) -> list[bytes]:
-    """The texts that the versions of a file use, of what `encode_versions` gave."""
+    """The texts in data from `encode_versions`."""
     return bytes(unpack(data)[0]).split(_BETWEEN.encode())
 
 
@@ -137,7 +137,7 @@ def _stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _Stored:
 
 
 def _calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: Sequence[str]) -> Sequence[WrittenCall]:
-    """The calls of a definition in the order of their evaluation. What macros call are names: nothing parses them."""
+    """The calls of a definition in evaluation order. Calls in macros are only names, because nothing parses macros."""
     name, _, kind, parameters, line, end_line, is_const, _, sites = row
     definition = Definition(name, kind, parameters, line, end_line, bool(is_const), call_sites(sites))
     if kind != "macro":
@@ -147,7 +147,7 @@ def _calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: Sequen
 
 
 def _numbered_texts(definitions: Sequence[_Stored]) -> dict[str, int]:
-    """Every text that is used, with its number: from 1 on, the smaller the more it is used."""
+    """The number of every used text, from 1: frequent texts have small numbers."""
     used = Counter[str]()
     for each in definitions:
         used.update((each.name, each.key, *(call.callee for call in each.calls)))

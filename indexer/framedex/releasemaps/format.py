@@ -1,6 +1,6 @@
-"""The file that release maps are in, version 2: docs/reference/source-maps.md describes it.
+"""The file format of release maps, version 2, specified in docs/reference/source-maps.md.
 
-Whatever is not as described is refused, and so is what is larger than the maps of many releases.
+Malformed files are rejected, and so are files larger than the maps of many releases.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ _SECTIONS = ("names", "paths", "table", "dictionary", "files")
 
 
 class ForeignError(Exception):
-    """A file holds no release maps, or those of another version, which is the message."""
+    """A file is not a release map, or its version (the message) is unsupported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A repository, and what is told of it: of each release, None where it is not there. `first` is the number of its
-    first file, `end` that after its last."""
+    """A repository and its information for each release; None if a release does not have it.
+
+    `first` is the number of its first file, `end` the number after its last file.
+    """
 
     infos: tuple[SourceMapInfo | None, ...]
     first: int
@@ -44,7 +46,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is in a file, taken apart but for the parts that are read when they are asked for."""
+    """The parsed content of a file, except for the parts that are read on demand."""
 
     releases: tuple[str, ...]
     components: Mapping[str, Component]
@@ -62,7 +64,7 @@ class Content:
 
 
 def read_content(data: bytes) -> Content:
-    """Take a file apart. Raises ForeignError, MalformedError, and UnicodeDecodeError, ValueError and zlib.error."""
+    """Parse a file. Raises ForeignError, MalformedError, UnicodeDecodeError, ValueError and zlib.error."""
     if len(data) < _HEAD.size or not data.startswith(_MAGIC):
         raise ForeignError
     _, version, size, check = _HEAD.unpack_from(data)
@@ -112,7 +114,7 @@ def write_content(content: Content) -> bytes:
 
 
 def compressed(data: bytes, dictionary: bytes = b"") -> bytes:
-    """One stream of zlib, which ends with a checksum. The same data gives the same bytes with one version of zlib."""
+    """One zlib stream, which ends with a checksum. Equal data gives equal bytes with one version of zlib."""
     stream = zlib.compressobj(9, memLevel=9, zdict=dictionary) if dictionary else zlib.compressobj(9, memLevel=9)
     return stream.compress(data) + stream.flush()
 
@@ -132,7 +134,7 @@ def _sections(sizes: object, data: memoryview) -> dict[str, bytes]:
         _check(isinstance(entry, list) and [*map(type, entry)] == [int, int] and entry[0] >= 0, "a section is none")
         size, check = entry
         found[name] = bytes(data[begin : begin + size])
-        # The files have checksums of their own: few of them are read.
+        # Files have checksums of their own, because few of them are read.
         _check(len(found[name]) == size, "it is cut off")
         _check(name == "files" or zlib.crc32(found[name]) == check, f"its {name} were changed")
         begin += size

@@ -1,7 +1,7 @@
-"""In which files a name is defined: an index of hashes, so that a look-up reads the files that have it and few others.
+"""An index of hashed names, so that a look-up reads only the files that define a name, and few others.
 
-An entry stands for the definitions in one file that have the same short name and the same path, but for what `match`
-overlooks in paths. It has the releases in which they are there.
+An entry represents the definitions in one file with the same short name and the same path, except for the path
+differences that `match` ignores. It lists the releases that have them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _IS_BODY = 1 << MOST_RELEASES
 
 @dataclass(frozen=True, slots=True, order=True)
 class NameEntry:
-    """Definitions of one name in the file of that number. `releases` is a set of bits, `is_body`: see `BODIES`."""
+    """Definitions of one name in the file of that number. `releases` is a bit set; `is_body`: see `BODIES`."""
 
     short: int
     path: int
@@ -32,17 +32,17 @@ class NameEntry:
 
 
 def hash_of_short(short_name: str) -> int:
-    """32 bits of a short name."""
+    """A 32-bit hash of a short name."""
     return crc32(short_name.encode("utf-8", "replace"))
 
 
 def hash_of_path(path: tuple[str, ...]) -> int:
-    """16 bits of the path of a definition, without what the paths of symbols may lack."""
+    """A 16-bit hash of a definition's path, without the parts that symbol paths may lack."""
     return crc32("::".join(_named(path)).encode("utf-8", "replace")) & 0xFFFF
 
 
 class NameIndex:
-    """The entries of a file, in order."""
+    """The name entries of a release map file, in order."""
 
     def __init__(self, data: bytes) -> None:
         columns = unpack(data)
@@ -51,15 +51,16 @@ class NameIndex:
         self._shorts, self._paths, self._files, self._releases = columns
 
     def has(self, short_name: str) -> bool:
-        """Whether something may be defined by this short name, in any release."""
+        """Whether any release may define this short name."""
         return bool(self._range(short_name))
 
     def files(self, short_name: str, key: tuple[str, ...], release: int) -> list[int]:
-        """The numbers of the files that in a release define something of this name that a symbol with this key can
-        mean; without a key all that define something of this name.
+        """The numbers of the files that define this name in a release.
+
+        With a symbol's key, only the files with a definition that may match the symbol.
         """
         found = self._range(short_name)
-        # A destructor may be written under another name of its class: `match` tells whose it is.
+        # A destructor may use another name of its class: `match` finds the right class.
         is_told = found and key and not key[-1].startswith("~")
         wanted = frozenset(_paths_meant(key)) if is_told else None
         bit = 1 << release
@@ -78,7 +79,7 @@ class NameIndex:
 
 
 def encode_names(entries: Iterable[NameEntry]) -> bytes:
-    """The data of a `NameIndex`."""
+    """Encode the data of a `NameIndex`."""
     ordered = sorted(entries)
     return b"".join(
         (
@@ -91,7 +92,7 @@ def encode_names(entries: Iterable[NameEntry]) -> bytes:
 
 
 def _paths_meant(key: tuple[str, ...]) -> Iterator[int]:
-    """The hashes of all paths that `match` takes for that of a symbol: its own, that of its class, and ends of them."""
+    """The hashes of all paths that `match` accepts for a symbol: its own, its class's, and their endings."""
     named = _named(key)
     for path in {named, tuple(part for part in named if not VERSION.fullmatch(part))}:
         for whole in (path, path[:-1]):

@@ -1,7 +1,6 @@
-"""Reads release maps in place: what is asked for is found by an index, and only the files that have it are taken apart.
+"""Read release maps in place: an index finds the files of a query, and only those files are parsed.
 
-Nothing in the file is trusted: what is not as docs/reference/source-maps.md says is refused as SourceMapError when it
-is met.
+Nothing in the file is trusted: any deviation from docs/reference/source-maps.md raises SourceMapError when it is found.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from framedex.sources.calls import Span, WrittenCall, WrittenCalls
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
-_IN_MEMORY = 512  # files taken apart that are kept
+_IN_MEMORY = 512  # parsed files to cache
 _REMEDY = "Install framedex again; frames are without the links that it gives until then."
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
 def open_release_maps(path: Path = SHIPPED) -> ReleaseMaps:
-    """The release maps of a file, those that framedex comes with where none is named.
+    """The release maps of a file, by default the shipped ones.
 
-    Raises SourceMapError where they cannot be read or are damaged, as each method of what is returned does.
+    Raises SourceMapError if they are unreadable or damaged, as does each method of the returned object.
     """
     with _refusing(path):
         with open_regular(path) as file:
@@ -45,20 +44,21 @@ def open_release_maps(path: Path = SHIPPED) -> ReleaseMaps:
 
 
 class ReleaseMaps:
-    """The maps of all releases. `releases` are the versions of jaxlib, the oldest first."""
+    """The maps of all releases. `releases` are the versions of jaxlib, oldest first."""
 
     def __init__(self, opened: _Opened) -> None:
         self._opened = opened
         self.releases = opened.content.releases
 
     def define(self, short_name: str) -> bool:
-        """Whether a map may have a definition of this short name: no others are worth the taking apart of a name."""
+        """Whether a map may define this short name: other names are not worth parsing."""
         return self._opened.names.has(short_name)
 
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
-        """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the one with the fewest releases in
-        between, of two the newer; None for a component that is not there. `0.4.13+cuda12.cudnn89` is built from the
-        same sources as `0.4.13`.
+        """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the nearest release.
+
+        The nearest release has the fewest releases in between; the newer of two wins. None for an unknown component.
+        `0.4.13+cuda12.cudnn89` is built from the same sources as `0.4.13`.
         """
         found = self._opened.content.components.get(component)
         if found is None:
@@ -74,10 +74,10 @@ class ReleaseMaps:
 
 
 class ReleaseMap:
-    """What a component's sources define and call in a release, without the text.
+    """The definitions and calls of a component's sources in a release, without the text.
 
-    `info` has its commit, `release` the version of jaxlib; `is_nearest`: it is not the release that was asked for.
-    Paths are relative to the repository. A language is `cpp`, `protobuf` or `tablegen`.
+    `info` has its commit, `release` the version of jaxlib. `is_nearest`: it is not the requested release. Paths are
+    relative to the repository. A language is `cpp`, `protobuf` or `tablegen`.
     """
 
     def __init__(self, opened: _Opened, info: SourceMapInfo, release: int, *, is_nearest: bool) -> None:
@@ -92,7 +92,8 @@ class ReleaseMap:
     ) -> list[tuple[str, Definition]]:
         """The definitions that `match` could choose for a symbol, without their calls, in order of path.
 
-        `short_name` and `key_of` are the symbol's own; without a key all of that short name are given.
+        `short_name` and `key` (`key_of`) are the symbol's own. Without a key, all definitions of the short name are
+        returned.
         """
         with self._opened.refusing():
             return [
@@ -102,9 +103,10 @@ class ReleaseMap:
             ]
 
     def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
-        """The names that each C++ function, method and macro of a short name calls, with how often; none of one with
-        more lines than `longest`. Nothing of a name that more than `most` have. With `is_member` functions of no class
-        are left out.
+        """The names called by each C++ function, method and macro of a short name, with their counts.
+
+        The counts are empty for a body of more than `longest` lines. Empty if more than `most` definitions match.
+        `is_member` excludes functions outside classes.
         """
         with self._opened.refusing():
             files = self._within(self._opened.names.files_with_bodies(short_name, self._release), "cpp")
@@ -117,7 +119,7 @@ class ReleaseMap:
             return [calls if length <= longest else Counter() for length, calls in found]
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
-        """The calls of a file by function and lambda, each read when it is asked for; none where there is no file."""
+        """The calls of a file by function and lambda, read on demand; empty if the file is missing."""
         with self._opened.refusing():
             number = self._number(path)
             if number is None:
@@ -130,9 +132,9 @@ class ReleaseMap:
             return list(versions.calls(*at))
 
     def file(self, path: str, within: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
-        """A file with its definitions and their calls; with `within` only the definitions inside those lines.
+        """A file with its definitions and their calls; with `within`, only the definitions inside those lines.
 
-        Time, size, hash and columns are 0. Raises SourceMapError where there is no such file.
+        Time, size, hash and columns are 0. Raises SourceMapError if the file is missing.
         """
         with self._opened.refusing():
             number = self._number(path)
@@ -159,7 +161,7 @@ class ReleaseMap:
         return self._within(self._opened.names.files(short_name, key, self._release), language)
 
     def _within(self, numbers: list[int], language: str) -> list[int]:
-        """Those of the component and of a language."""
+        """The numbers of files of this component and language."""
         languages = self._opened.content.languages
         wanted = range(self._component.first, self._component.end)
         return [number for number in numbers if number in wanted and LANGUAGES[languages[number]] == language]
@@ -178,7 +180,7 @@ class ReleaseMap:
 
 
 class _Opened:
-    """A file of release maps that has been read."""
+    """An opened file of release maps."""
 
     def __init__(self, path: Path, content: Content) -> None:
         self.content = content
@@ -187,13 +189,13 @@ class _Opened:
         self._path = path
 
     def refusing(self) -> AbstractContextManager[None]:
-        """Raise what is found wrong with the file as SourceMapError."""
+        """Convert errors in the file's content to SourceMapError."""
         return _refusing(self._path)
 
 
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """Raise what is wrong with the file as SourceMapError."""
+    """Convert errors in the file to SourceMapError."""
     try:
         yield
     except OSError as error:
@@ -212,7 +214,7 @@ def _file_name(path: str) -> str:
 
 
 def _place(version: str) -> int:
-    """Where a version is among the releases of jaxlib that are known; one that is not known is between two others."""
+    """The position of a version among the known releases of jaxlib; an unknown version is between two of them."""
     known = known_releases()
     numbers = _numbers(version)
     return bisect_left(known, numbers, key=_numbers)

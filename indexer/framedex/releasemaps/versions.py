@@ -1,8 +1,8 @@
-"""A source file in all its versions: what several of them have alike is there once.
+"""A source file in all its versions; parts that versions share are stored once.
 
-A definition is kept with its calls as lines from its own first line on, so it is the same text wherever it has moved.
-Each version is a list of definitions and the lines on which they begin. Calls are kept as they were read off the text,
-arranged for comparison with machine code: nobody who reads them has the text.
+A definition is stored with its calls relative to its first line, so moving it does not change its data. Each version is
+a list of definitions and their first lines. Calls are stored as parsed from the text, arranged for comparison with
+machine code: readers do not have the text.
 """
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ KINDS = (
     *("function", "method", "class", "lambda", "macro", "initializer"),
     *("message", "enum", "service", "record"),
 )
-"""What a definition can be: as in `Definition`, but for what is only declared, which no symbol stands for."""
+"""The kinds of definitions, as in `Definition`. Mere declarations are excluded, because no symbol refers to them."""
 
 CALL_KINDS = ("call", "argument", "new", "braces", "variable", "initializer", "operator", "destroy", "delete")
 IS_MEMBER, IS_LAST = 1 << 3, 1 << 4
-"""What is added to the number of a call's kind: see `WrittenCall`."""
+"""The flags added to a call kind's number: see `WrittenCall`."""
 
-_LOW, _HIGH = 7, 1 << 5  # where the number of a call's kind is: its lower bits, and the one above them
+_LOW, _HIGH = 7, 1 << 5  # the bits of a call kind's number: the low bits, and the one above the flags
 
 BETWEEN_NUMBERS = ","
-"""Stands between the whole numbers that are arguments of one call, in the text that they are kept as."""
+"""The separator of the integer arguments of one call in their stored text."""
 
 ABSENT = 255
-"""Stands for the version of a release that does not have the file."""
+"""The version number of a release that does not have the file."""
 
 _MOST_LINES = 1 << 31
 _FIXED = 13  # columns between the texts and the versions
 
 
 class FileVersions:
-    """The versions of one file, read as far as they are asked for: all raise MalformedError, or IndexError or
-    ValueError where a number or a text is none."""
+    """The versions of one file, read on demand.
+
+    Methods raise MalformedError, or IndexError or ValueError for an invalid number or text.
+    """
 
     def __init__(self, data: bytes) -> None:
         texts, *columns = unpack(data)
@@ -62,7 +64,7 @@ class FileVersions:
         return release < len(self._releases) and self._releases[release] != ABSENT
 
     def rows(self, release: int, within: Collection[tuple[int, int]] | None = None) -> list[DefinitionRow]:
-        """The definitions of the file in a release, with their calls; with `within` only those inside these lines."""
+        """The definitions of the file in a release, with their calls; with `within`, only those inside these lines."""
         found = []
         for number, line in self._version(release):
             end = line + self._lengths[number]
@@ -75,11 +77,11 @@ class FileVersions:
         return found
 
     def definitions(self, release: int, key: str) -> list[Definition]:
-        """The definitions that are looked up by `key`, without their calls."""
+        """The definitions with this look-up key, without their calls."""
         return [self._definition(number, line) for number, line in self._of_key(release, key)]
 
     def calling(self, release: int) -> dict[Span, tuple[int, int]]:
-        """The functions and lambdas that call something, by their lines: what `calls` takes."""
+        """The functions and lambdas with calls, by their lines; the values are arguments of `calls`."""
         return {
             (line, line + self._lengths[number]): (number, line)
             for number, line in self._version(release)
@@ -87,8 +89,10 @@ class FileVersions:
         }
 
     def bodies(self, release: int, key: str, is_member: bool) -> Iterator[tuple[int, Counter[str]]]:
-        """How many lines follow the first of each function and macro of this key, and the names that it calls, with how
-        often, those that its lambdas call included. A member is never a function of no class.
+        """The length and the called names (with counts) of each function and macro of this key.
+
+        The length is the number of lines after the first. Calls of nested lambdas are included. With `is_member`,
+        functions outside classes are excluded.
         """
         kinds = kinds_called(is_member)
         for number, line in self._of_key(release, key):
@@ -105,7 +109,7 @@ class FileVersions:
         yield from (number for number, line in version[begin:end] if line + self._lengths[number] <= last)
 
     def _of_key(self, release: int, key: str) -> Iterator[tuple[int, int]]:
-        """The number and the first line of each definition of a version that is looked up by `key`."""
+        """The number and the first line of each definition in a release with this look-up key."""
         try:
             wanted = self._strings.index(key) + 1
         except ValueError:
@@ -114,7 +118,7 @@ class FileVersions:
             yield from (each for each in self._version(release) if each[0] in own)
 
     def _version(self, release: int) -> Sequence[tuple[int, int]]:
-        """The number and the first line of each definition of a version, in order of line."""
+        """The number and the first line of each definition in a release, in order of line."""
         if not self.is_in(release):
             return ()
         version = self._releases[release]
@@ -145,7 +149,7 @@ class FileVersions:
         return self._text(self._keys[number])
 
     def calls(self, number: int, line: int) -> Iterator[WrittenCall]:
-        """The calls of the definition of that number, which begins at `line`, in the order of their evaluation."""
+        """The calls of the definition with this number, which begins at `line`, in evaluation order."""
         begin, end = self._first_call(number), self._ends[number]
         for below, flags, callee, arguments, passed in zip(
             self._call_lines[begin:end],
@@ -180,13 +184,13 @@ class FileVersions:
 
 
 def kind_number(kind: str) -> int:
-    """The number of a call's kind as it is kept."""
+    """The stored number of a call kind."""
     number = CALL_KINDS.index(kind)
     return number & _LOW | (_HIGH if number > _LOW else 0)
 
 
 def unsigned(difference: int) -> int:
-    """A difference as a number of a column: small where it is near 0, on either side."""
+    """Encode a difference as an unsigned number: small if it is near 0, on either side."""
     return difference << 1 if difference >= 0 else ~(difference << 1)
 
 

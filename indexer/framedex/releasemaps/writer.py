@@ -1,4 +1,4 @@
-"""Writes release maps. The same sources give the same bytes, with one version of zlib."""
+"""Write release maps. Equal sources give equal bytes, with one version of zlib."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from framedex.releasemaps.names import NameEntry, encode_names, hash_of_path, ha
 from framedex.sources.calls import BODIES
 from framedex.sources.names import path_of
 
-_LARGEST_DICTIONARY = 1 << 15  # bytes that zlib looks back
-_SHORTEST = 4  # bytes of a text that is worth pointing to
+_LARGEST_DICTIONARY = 1 << 15  # the window of zlib, in bytes
+_SHORTEST = 4  # bytes of a text worth a reference
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSources:
-    """What a component's sources are in the releases: `infos` and `files` have an entry for each, None where it is not
-    there. `files` are by path, relative to the repository.
+    """A component's sources in all releases.
+
+    `infos` has an entry for each release, None if the release does not have the component. `files` has its files for
+    each release by path, relative to the repository.
     """
 
     infos: Sequence[SourceMapInfo | None]
@@ -29,7 +31,7 @@ class ReleaseSources:
 
 
 def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources]) -> bytes:
-    """The file with the maps of these releases, the oldest first, whose components are those of `sources`."""
+    """The file with the maps of these releases, oldest first; `sources` has one entry per component."""
     paths: list[str] = []
     languages: list[int] = []
     entries: list[NameEntry] = []
@@ -71,7 +73,10 @@ def _entries(number: int, versions: Sequence[ReleasedFile | None]) -> Iterator[N
 
 
 def _dictionary(files: Sequence[bytes]) -> bytes:
-    """The texts that most files have, for zlib to point to; it does so with fewest bits to those at the end."""
+    """A zlib dictionary of the texts shared by most files.
+
+    The most frequent texts come last, because zlib refers to them in the fewest bits.
+    """
     used = Counter(text for data in files for text in texts_of(data))
     texts, size = [], 0
     for text in sorted(used, key=lambda text: (-used[text], text)):

@@ -1,7 +1,12 @@
 """Releases: the component, version and commit of a recorded binary, and its public addresses.
 
-Start at `builds.py` (the recorded commit), `components.py` (the component of a frame), `origins.py` (the release of
-a binary), `statements.py` with `stated.py` (the release that a text states) and `addresses.py` (public pages).
+Start at:
+
+- `builds.py`: the recorded commit
+- `components.py`: the component of a frame
+- `origins.py`: the release of a binary
+- `statements.py` and `stated.py`: the release that a text states
+- `addresses.py`: public pages
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""Lines of public repositories by their names: addresses of the web, and the paths that source maps have.
+"""Parse lines of public repositories: web addresses, and the paths in source maps.
 
-`repository` makes such addresses of recorded paths; here they are read, also those that people paste.
+`repository` builds such addresses from recorded paths. This module parses them, including pasted ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FORMS = tuple(
     re.compile(rf"(?P<repository>/.+?)/{marks}/{_REVISION}/(?P<path>.+)")
     for marks in (
         r"-/(?:blob|blame|raw|edit)",  # GitLab
-        r"(?:blob|blame|raw|edit)",  # GitHub, and what is like it
+        r"(?:blob|blame|raw|edit)",  # GitHub and compatible sites
         r"src/(?:commit|branch|tag)",  # Gitea, Forgejo
         r"src",  # Bitbucket
         r"\+",  # Gitiles
@@ -35,10 +35,11 @@ _LONGEST = 8192
 
 @dataclass(frozen=True, slots=True)
 class PublicLine:
-    """A line (1-based; None: all of the file) of a file of a public repository, by its path from the top of that.
+    """A line of a file in a public repository: 1-based, or None for the whole file.
 
-    `names` are what the repository is called, in lower case: its own name, that of the component. `revision` is a
-    commit, be it shortened, a branch or a tag. `url` is where it is to be read; None where that is not known.
+    `path` is relative to the repository's root. `names` are the lower-case names of the repository: its own and its
+    component's. `revision` is a commit, possibly shortened, a branch or a tag. `url` is its public page; None if
+    unknown.
     """
 
     names: frozenset[str]
@@ -49,9 +50,9 @@ class PublicLine:
 
 
 def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine | None:
-    """The line that a public address leads to; None for an address of anything else.
+    """Parse the public address of a line; None for any other address.
 
-    Read are the forms of the sites where repositories are, and those of `links`, templates by component.
+    Recognises the address forms of repository sites, and those of `links`, URL templates by component.
     """
     if len(url) > _LONGEST or not url.startswith(("http://", "https://")):
         return None
@@ -62,7 +63,7 @@ def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine
             return _line(component, groups.get("commit") or "", path, groups.get("line"), url)
     try:
         parts = urlsplit(url)
-    except ValueError:  # brackets that hold no host
+    except ValueError:  # brackets without a host
         return None
     if "@" in parts.netloc:  # a password, or a name that looks like another host: no public page has one
         return None
@@ -76,9 +77,9 @@ def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine
 
 
 def read_mapped(path: str, line: int | None, links: Mapping[str, str] | None = None) -> PublicLine | None:
-    """The line that a path of a source map means, `xla@5a9e73cbd925:xla/shape.cc`; None for any other path.
+    """Parse a path of a source map, `xla@5a9e73cbd925:xla/shape.cc`; None for any other path.
 
-    Without the map its address is known of the usual components alone, and of those that `links` has.
+    Without the map, the address is known only for the default components and those in `links`.
     """
     match = OF_A_MAP.fullmatch(path)
     if match is None or not leads_inside(match["path"]):
@@ -98,7 +99,7 @@ def _line(name: str, revision: str, path: str, line: str | None, url: str | None
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """What matches the addresses that a template makes."""
+    """A pattern of the addresses that a template generates."""
     pieces, seen, end = [], set(), 0
     for match in _PLACEHOLDER.finditer(template):
         pieces.append(re.escape(template[end : match.start()]))

@@ -1,8 +1,8 @@
-"""What the packages and the interpreter in a capture were built from.
+"""The sources from which a capture's packages and interpreter were built.
 
-A version is what the launcher wrote into the capture (`packages`), else what is installed at the recorded place, unless
-that came there after the recording. A commit is what the package says of itself (`_git_hash` in its version.py), else
-what commits.json has for its version (scripts/make_release_commits.py), else the tag of the release.
+A version comes from the launcher's record in the capture (`packages`). Without one, it is the version installed at the
+recorded path, unless installed after the recording. A commit comes from the package itself (`_git_hash` in its
+version.py), else from commits.json for its version (scripts/make_release_commits.py), else it is the release tag.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.model import Capture, Metadata
 
 _PACKAGE = re.compile(r"(?P<site>/.*/(?:site|dist)-packages)/(?P<package>jaxlib|jax)/")
-# What jaxlib's releases consist of besides, for GPUs: distributions `jax-cuda12-pjrt` and `jax-cuda12-plugin`.
+# The other distributions of jaxlib's releases, for GPUs: `jax-cuda12-pjrt` and `jax-cuda12-plugin`.
 _GPU = re.compile(
     r"(?P<site>/.*/(?:site|dist)-packages)/"
     r"(?P<folder>jax_plugins/xla_(?P<runtime>(?:cuda|rocm)\d*)|jax_(?P<kernels>(?:cuda|rocm)\d*)_plugin)/"
@@ -39,11 +39,10 @@ _LARGEST_VERSION_FILE = 1 << 16  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A component of a capture: `xla` (inside of jaxlib, or of its plug-ins for GPUs), `jaxlib`, `jax` or `cpython`.
+    """A component of a capture: `xla` (inside jaxlib or its GPU plug-ins), `jaxlib`, `jax` or `cpython`.
 
-    `version` is that of the release it came in, for `xla` that of jaxlib or of the plug-in. `revision` is the commit of
-    the component's repository, or a tag of it; empty if unknown. `folder` is where it was installed where it was
-    recorded.
+    `version` is the version of its release; for `xla`, the version of jaxlib or of the plug-in. `revision` is a commit
+    or tag of the component's repository; empty if unknown. `folder` is its installation folder on the recorded machine.
     """
 
     component: str
@@ -53,22 +52,22 @@ class Build:
 
 
 def release_commits(version: str) -> Mapping[str, str]:
-    """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for a version not known."""
+    """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for an unknown version."""
     return _commits().get(release_version(version), {})
 
 
 def known_releases() -> Sequence[str]:
-    """The versions of jaxlib whose commits are known, the oldest first."""
+    """The versions of jaxlib with known commits, oldest first."""
     return tuple(_commits())
 
 
 def find_builds(capture: Capture) -> list[Build]:
-    """The components whose code was seen in a capture."""
+    """The components with recorded code in a capture."""
     return builds_at(_paths(capture), capture.metadata)
 
 
 def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
-    """The components that files of code are of, by the paths at which they were seen where it was recorded."""
+    """The components of code files, from the files' paths on the recorded machine."""
     paths = dict.fromkeys(seen)
     told = metadata.launch.packages if metadata.launch else {}
     builds: dict[Build, None] = {}
@@ -83,7 +82,7 @@ def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
 
 
 def python_libraries(capture: Capture) -> Collection[str]:
-    """The folders of Python's own library that a capture's interpreter has; several where nobody can tell which."""
+    """The folders of the standard library of a capture's interpreter; several if ambiguous."""
     return _libraries(_paths(capture))
 
 
@@ -92,7 +91,7 @@ def _paths(capture: Capture) -> Mapping[str, None]:
 
 
 def _libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
-    """The folders of Python's own library; where nothing of it was seen, the ones that belong to Python's binaries."""
+    """The folders of the standard library; if none was recorded, those that belong to Python's binaries."""
     seen = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
     if seen:
         return seen
@@ -101,7 +100,7 @@ def _libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
 
 
 def release_of_python(described: str) -> tuple[str, str] | None:
-    """The version of CPython and its tag, by how it describes itself (`sys.version`); None where that names none."""
+    """The version and tag of CPython in a description (`sys.version`); None if it has none."""
     found = _RELEASED.match(described)
     return (found[0], f"v{found[0]}") if found else None
 
@@ -128,7 +127,7 @@ def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:
 
 
 def installed_version(site: Path, package: str, started_unix_ns: int | None) -> str | None:
-    """The version that is installed at the recorded place; None if it came there after the recording."""
+    """The version installed at the recorded path; None if missing or installed after the recording."""
     try:
         for info in site.iterdir():
             is_named = info.name.startswith(f"{package}-") and info.suffix == ".dist-info"
@@ -142,7 +141,7 @@ def installed_version(site: Path, package: str, started_unix_ns: int | None) -> 
 
 
 def _said_commit(folder: Path, version: str) -> str | None:
-    """The commit that a package names in its version.py, if that is of this version."""
+    """The commit in a package's version.py, if that file is of this version; else None."""
     try:
         with open_regular(folder / "version.py") as file:
             text = file.read(_LARGEST_VERSION_FILE).decode(errors="replace")

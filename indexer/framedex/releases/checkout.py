@@ -1,6 +1,6 @@
-"""What git says of a source folder: its commit, and whether files were changed since.
+"""The git state of a source folder: its commit, and whether files were changed.
 
-A status looks into files and submodules, so the folder's filters are overruled and submodules are not entered.
+`git status` reads files and enters submodules. So the folder's filters are disabled and submodules are ignored.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A folder of a git working tree, whose top is `top`. `commit` is that of HEAD, empty before the first commit.
+    """The git working tree of a folder, with root `top`. `commit` is HEAD's, empty before the first commit.
 
-    `is_changed`: tracked files differ from it; None if that is not known. `problem` is a sentence that says why what is
-    missing here could not be told, with a remedy.
+    `is_changed`: tracked files differ from the commit; None if unknown. `problem` is a sentence with the reason for
+    missing data, and a remedy.
     """
 
     top: Path
@@ -29,10 +29,10 @@ class Checkout:
 
 
 def read_checkout(folder: Path) -> Checkout | None:
-    """The state of the git working tree that a folder is of. Never raises.
+    """The state of a folder's git working tree. Never raises.
 
-    None where there is none, or no git, and for a folder that only lies in one: git tracks nothing of a `.venv` that it
-    ignores. The top of a working tree is of it whatever is tracked.
+    None without a working tree or without git. Also None for a folder without tracked files inside a working tree, such
+    as an ignored `.venv`. The root of a working tree is never None.
     """
     git = Git(folder)
     top = git.text("rev-parse", "--show-toplevel")
@@ -56,6 +56,6 @@ def read_checkout(folder: Path) -> Checkout | None:
 
 
 def commit_of(folder: Path, revision: str) -> str | None:
-    """The commit that a tag or a commit's id means in a checkout; None if it is not there."""
+    """The commit of a tag or commit id in a checkout; None if missing."""
     found = Git(folder).text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.strip() if found else None

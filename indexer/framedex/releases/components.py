@@ -1,7 +1,7 @@
-"""To which component a recorded frame belongs, and whose installation it was.
+"""The component of a recorded frame, and its installation folder.
 
-Told by the binary or the Python file that a frame is in. jaxlib's binaries hold XLA, jaxlib itself and libraries of
-others: there the file of the frame's line decides, and where no line is known the namespace of its function.
+The frame's binary or Python file decides. jaxlib's binaries contain XLA, jaxlib itself and third-party libraries. There
+the source file of the frame's line decides or, without a known line, the namespace of its function.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from framedex.releases.repository import compiled_from
 
 
 class Component(StrEnum):
-    """What a frame can be of, in the order in which users look for them."""
+    """The components of frames, in the order in which users look for them."""
 
     XLA = "xla"
     JAXLIB = "jaxlib"
-    IN_JAXLIB = "in-jaxlib"  # absl, LLVM, Eigen and the other libraries that are built into jaxlib
+    IN_JAXLIB = "in-jaxlib"  # absl, LLVM, Eigen and the other libraries built into jaxlib
     JAX = "jax"
     PLUGIN = "plugin"
     OWN = "own"
@@ -27,11 +27,11 @@ class Component(StrEnum):
     FRAMEDEX = "framedex"
     CPYTHON = "cpython"
     SYSTEM = "system"
-    GENERATED = "generated"  # machine code that was made while the program ran
+    GENERATED = "generated"  # machine code generated at run time
 
 
 class Owner(NamedTuple):
-    """The component of a frame; the file name of a plug-in; and the folder that it, jax or jaxlib was installed in."""
+    """A frame's component, the file name of a plug-in, and the installation folder of a plug-in, jax or jaxlib."""
 
     component: Component
     name: str = ""
@@ -53,7 +53,7 @@ _IN_REPOSITORIES = {"xla": Component.XLA, "jax": Component.JAXLIB, "jaxlib": Com
 
 
 def owner_of_python(file: str) -> Owner:
-    """The owner of a Python frame, by the path of its code's file, or what Python calls it where it has none."""
+    """The owner of a Python frame, from its code's file path or Python's name for code without a file."""
     if file.startswith("<frozen "):
         return Owner(Component.CPYTHON)
     if _FRAMEDEX.search(file):
@@ -67,8 +67,8 @@ def owner_of_python(file: str) -> Owner:
 def owner_of_native(binary: str, source: str, source_component: str, namespace: str) -> Owner:
     """The owner of a native frame in a binary.
 
-    `source` is the path of its line, `source_component` the component whose source folder or source map that is in, and
-    `namespace` the first part of its function's name; each is empty where there is none.
+    `source` is the path of its line. `source_component` is the component of the source folder or source map with that
+    path. `namespace` is the first part of its function's name. Each is empty if unknown.
     """
     file = binary.rpartition("/")[2]
     if binary.startswith("[outside"):
@@ -110,4 +110,4 @@ NAMES: Mapping[Component, str] = {
     Component.SYSTEM: "system libraries",
     Component.GENERATED: "run-time code",
 }
-"""What users read."""
+"""The names that users read."""

@@ -1,8 +1,8 @@
-"""From the sources of which release of jaxlib the binaries of a capture were built.
+"""The jaxlib release of a capture's binaries.
 
-The libraries of jaxlib and of its plug-ins say it by the package that they came in. Any other binary may have parts of
-XLA in it: other plug-ins are XLA themselves, and a library of FFI handlers has what jaxlib's headers define. Of which
-commit nobody can tell; and only what is in a namespace of XLA's own is taken to be XLA's.
+The libraries of jaxlib and of its plug-ins have the release of their package. Any other binary may contain parts of
+XLA: other plug-ins are XLA themselves, and a library of FFI handlers has definitions from jaxlib's headers. Their
+commit is unknown, and only functions in XLA's own namespaces count as XLA.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from framedex.binaries.names import parse_name
 from framedex.releases.builds import Build
 
 XLA_NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
-"""What names begin with that nobody has but XLA."""
+"""The namespaces that only XLA uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryOrigin:
-    """The release of jaxlib that a function's binary came in (`is_known`), or that it ran with; empty: neither."""
+    """The jaxlib release that contains a function's binary (`is_known`), or that ran with it; empty if neither."""
 
     release: str = ""
     is_known: bool = False
@@ -29,7 +29,7 @@ NO_ORIGIN = BinaryOrigin()
 
 
 class Origins:
-    """Gives functions of one capture their origins; `builds` are the components that were recorded in it."""
+    """Maps the functions of one capture to their origins; `builds` are the recorded components."""
 
     def __init__(self, builds: Sequence[Build] = ()) -> None:
         self._packages = [(f"{build.folder}/", build.version) for build in builds if build.component == "xla"]
@@ -44,7 +44,7 @@ class Origins:
 
 
 def is_named_by_xla(symbol: str) -> bool:
-    """Whether the demangled name of a function is in a namespace of XLA's own."""
+    """Whether a function's demangled name is in one of XLA's own namespaces."""
     if not any(f"{namespace}::" in symbol for namespace in XLA_NAMESPACES):
         return False
     return parse_name(symbol).key[:1] in [(namespace,) for namespace in XLA_NAMESPACES]

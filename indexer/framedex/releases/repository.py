@@ -1,7 +1,12 @@
-"""Recorded paths as paths within public repositories, and URLs of those at the commit that was built.
+"""Map recorded paths to paths in public repositories, and to URLs at the commit that was built.
 
-What a path is of is told by where its component was installed, by Bazel's names of repositories (`external/xla/`,
-`external/+repositories+xla/`), or by the name of a folder of CPython's sources. Generated files are in no repository.
+The repository of a path comes from one of these:
+
+- its component's installation folder
+- Bazel's repository names (`external/xla/`, `external/+repositories+xla/`)
+- the name of a folder of CPython's sources
+
+Generated files have no repository.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ TEMPLATES: Mapping[str, str] = {
     "jaxlib": "https://github.com/jax-ml/jax/blob/{commit}/{path}#L{line}",
     "cpython": "https://github.com/python/cpython/blob/{commit}/{path}#L{line}",
 }
-"""Where each component's sources are to be read."""
+"""The URL template of each component's sources."""
 
 REPOSITORIES: Mapping[str, str] = {
     "xla": "https://github.com/openxla/xla",
@@ -30,7 +35,7 @@ REPOSITORIES: Mapping[str, str] = {
     "jaxlib": "https://github.com/jax-ml/jax",
     "cpython": "https://github.com/python/cpython",
 }
-"""What to clone for each component."""
+"""The repository to clone for each component."""
 
 _EXTERNAL = re.compile(r"(?:.*/)?external/([^/]+)/(.+)")
 _WORKSPACE = re.compile(r"(?:/proc/self/cwd/|\./)?((?:jaxlib|jax|xla)/.+)")
@@ -43,7 +48,7 @@ _GENERATED = re.compile(r"(?:^|/)bazel-out/|\.pb\.(?:cc|h)$|\.inc$")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A file of a component by its path within the component's repository, at a commit or tag of it."""
+    """A file in a component's repository, at a commit or tag."""
 
     component: str
     path: str
@@ -51,9 +56,9 @@ class Published:
 
 
 def published(recorded: str, builds: Sequence[Build]) -> Published | None:
-    """What a recorded path is within a public repository, by the components that were recorded with it.
+    """The public repository file of a recorded path, from the components that were recorded with it.
 
-    None where it is of none of them, or where the commit is not known.
+    None if it belongs to none of the components, or if the commit is unknown.
     """
     found = _installed(recorded, builds) or compiled_from(recorded)
     if found is None:
@@ -64,9 +69,9 @@ def published(recorded: str, builds: Sequence[Build]) -> Published | None:
 
 
 def compiled_from(recorded: str) -> tuple[str, str] | None:
-    """The component and the path in its repository of a C or C++ file, by the path that a compiler was given.
+    """The component and the repository path of a C or C++ file, from its path at compile time.
 
-    None where the path tells neither.
+    None if the path is not recognised.
     """
     if _GENERATED.search(recorded):
         return None
@@ -82,9 +87,9 @@ def compiled_from(recorded: str) -> tuple[str, str] | None:
 
 
 def installed_from(path: str) -> tuple[str, str] | None:
-    """The component and the path in its repository of a Python file of jax or jaxlib, by where it was installed.
+    """The component and the repository path of a Python file of jax or jaxlib, from its installation path.
 
-    The path may be one of Windows. None for any other file, and for generated ones.
+    Windows paths are supported. None for any other file and for generated files.
     """
     path = path.replace("\\", "/") if _OF_WINDOWS.match(path) else path
     found = _SITE.fullmatch(path)
@@ -94,21 +99,21 @@ def installed_from(path: str) -> tuple[str, str] | None:
 def public_url(
     component: str, path: str, line: int, revision: str, templates: Mapping[str, str] | None = None
 ) -> str | None:
-    """The URL of a line of a file of a component's repository; `templates` go before the usual ones.
+    """The URL of a line in a component's repository; `templates` override the default templates.
 
-    None where the component has no template, and where path or revision would lead out of its repository.
+    None if the component has no template, or if path or revision would lead outside its repository.
     """
     template = (templates or {}).get(component) or TEMPLATES.get(component)
     path = posixpath.normpath(path)
     if template is None or path.startswith("../") or ".." in revision.split("/"):
         return None
-    # Not str.format: what comes from outside has no business with attributes and indices.
+    # Not str.format: it would let untrusted templates access attributes and indices.
     values = {"path": quote(path, errors="replace"), "line": str(line), "commit": quote(revision, errors="replace")}
     return re.sub(r"\{(path|line|commit)\}", lambda match: values[match[1]], template)
 
 
 def url_template(repository: str) -> str:
-    """How the site of a repository addresses lines; `repository` is its public address without the ending `.git`."""
+    """The URL template of a repository's site; `repository` is its public address without the ending `.git`."""
     host = urlsplit(repository).hostname or ""
     base = repository.replace("{", "%7B").replace("}", "%7D")
     if host.endswith("googlesource.com"):
@@ -119,7 +124,7 @@ def url_template(repository: str) -> str:
 
 
 def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None:
-    """The component and the path in its repository of a Python file below the folder where that was installed."""
+    """The component and the repository path of a Python file in the component's installation folder."""
     for build in builds:
         if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):
             continue
@@ -128,7 +133,7 @@ def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None
 
 
 def _inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
-    """The component and the path in its repository of a Python file below the folder of that component."""
+    """The component and the repository path of a Python file below the component's folder."""
     inside = path[len(folder) + 1 :]
     is_generated = component == "jaxlib" and inside.startswith("mlir/")
     if not inside.endswith(".py") or "-packages/" in inside or is_generated:

@@ -1,4 +1,4 @@
-"""Source folders beside what was recorded: for which component each stands, and whether it is at that one's commit."""
+"""Compare source folders with the recording: each folder's component, and whether it is at the recorded commit."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from framedex.model import SourceRoot
     from framedex.releases.builds import Build
 
-# What a folder, or the working tree that it is in, has to have to be a component's sources.
+# The file that identifies a folder, or its working tree, as a component's sources.
 _MARKS = {"xla": "xla/pjrt/pjrt_client.h", "jax": "jax/_src/api.py", "cpython": "Python/ceval.c"}
 COMPONENTS: Mapping[str, str] = {"xla": "XLA", "jax": "JAX", "cpython": "CPython"}
-"""What people call the components whose sources can be a source folder."""
+"""The readable names of components that can have a source folder."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
 class RootState:
-    """A source folder, and what is known of it. `component` is the one whose sources it has, `build` the recorded one.
+    """The state of a source folder. `component` is the component of its sources, `build` the recorded build.
 
-    `is_there`: it is a folder that can be looked into. `matches`: it is at the commit of `build`; None: not known.
-    `advice` says in a sentence what does not match and what to do about it.
+    `is_there`: the folder exists and is readable. `matches`: it is at the commit of `build`; None if unknown. `advice`
+    is a sentence with the mismatch and its remedy.
     """
 
     path: Path
@@ -45,9 +45,9 @@ class RootState:
 
 
 def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
-    """The state of a source folder now; `builds` are the recorded components, the latest first."""
+    """The current state of a source folder; `builds` are the recorded components, latest first."""
     path = Path(root.path)
-    is_there = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where it may not look
+    is_there = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises without permission
     checkout = read_checkout(path) if is_there else None
     component = component_of(path, checkout)
     build = next((build for build in builds if build.component == component), None)
@@ -61,14 +61,14 @@ def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
 
 
 def without_root(states: Sequence[RootState], builds: Sequence[Build]) -> list[Build]:
-    """The latest build of each recorded component whose sources are in none of the folders; Python itself left out."""
+    """The latest build of each recorded component without a source folder, except Python."""
     known = {state.component for state in states}
     latest = {build.component: build for build in reversed(builds)}
     return [build for component, build in latest.items() if component in ("xla", "jax") and component not in known]
 
 
 def build_text(build: Build) -> str:
-    """`jaxlib 0.10.2 was built from XLA 5a9e73cbd929`."""
+    """The commit of a build as text: `jaxlib 0.10.2 was built from XLA 5a9e73cbd929`."""
     made = "jaxlib" if build.component == "xla" else build.component
     said = f"{made} {build.version} was built from"
     if not build.revision:
@@ -77,7 +77,7 @@ def build_text(build: Build) -> str:
 
 
 def pin_url(build: Build, builds: Sequence[Build]) -> str | None:
-    """Where JAX says from which commit of XLA it builds, for a jaxlib that is not in framedex's table."""
+    """The JAX file that pins the XLA commit, for a jaxlib that is missing from framedex's table; else None."""
     if build.component != "xla" or build.revision:
         return None
     jaxlib = next((each for each in builds if (each.component, each.folder) == ("jaxlib", build.folder)), None)
@@ -87,7 +87,7 @@ def pin_url(build: Build, builds: Sequence[Build]) -> str | None:
 
 
 def clone_command(build: Build) -> str:
-    """How to get the sources of a component at its commit."""
+    """The shell command that clones a component's sources at its commit."""
     repository = REPOSITORIES[build.component]
     name = repository.rpartition("/")[2]
     at = f" && git -C {name} checkout {shlex.quote(build.revision)}" if build.revision else ""
@@ -95,20 +95,20 @@ def clone_command(build: Build) -> str:
 
 
 def short(revision: str) -> str:
-    """A commit's first digits; a tag as it is."""
+    """The first digits of a commit; a tag unchanged."""
     return revision[:12] if is_commit(revision) else revision
 
 
 def is_commit(revision: str) -> bool:
-    """Whether a revision is a commit's full id, rather than a tag or nothing."""
+    """Whether a revision is a full commit id, not a tag or empty."""
     return _COMMIT.fullmatch(revision) is not None
 
 
 def component_of(path: Path, checkout: Checkout | None = None) -> str | None:
-    """The component whose sources a folder has, or the working tree that it is in; None for those of none."""
+    """The component of the sources in a folder, or in its working tree; None if unknown."""
     for folder in (path, checkout.top if checkout else path):
         for component, mark in _MARKS.items():
-            if os.path.isfile(folder / mark):  # noqa: PTH113 - as above
+            if os.path.isfile(folder / mark):  # noqa: PTH113 - Path.is_file raises without permission
                 return component
     for component, mark in _MARKS.items():
         package, _, inside = mark.partition("/")
@@ -118,7 +118,7 @@ def component_of(path: Path, checkout: Checkout | None = None) -> str | None:
 
 
 def _is_recorded_itself(path: Path, build: Build) -> bool:
-    """Whether the recorded package ran from this folder, or from below it: no checkout could be nearer to it."""
+    """Whether the recorded package ran from this folder or below it: no checkout could match better."""
     return Path(os.path.realpath(build.folder)).is_relative_to(os.path.realpath(path))
 
 
@@ -129,7 +129,7 @@ def _is_at(checkout: Checkout, revision: str) -> bool:
 
 def _advice(path: Path, checkout: Checkout | None, build: Build) -> str | None:
     if checkout is not None and checkout.problem and not checkout.commit:
-        return None  # which is told already
+        return None  # already reported
     if not build.revision:
         return f"{build_text(build)}: whether the lines are right is not known."
     if checkout is None or not checkout.commit:

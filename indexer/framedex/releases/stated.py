@@ -1,7 +1,7 @@
-"""Which releases a text says that it is of, and of which release a file here is.
+"""The releases that a text states, and the release of a local file.
 
-`statements` has the forms in which lines say it. A file is of the distribution that is installed beside its package,
-or of what jax's own version.py says.
+`statements` has the forms of statements. The release of a file comes from the distribution installed next to its
+package, or from jax's own version.py.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ _TREE = compiled_on_use(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
 _VERSION = compiled_on_use(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
 _TRIGGERS = compiled_on_use("|".join(map(re.escape, TRIGGERS)))
 _LARGEST = 1 << 16  # bytes of a version.py
-_LONGEST_LINE = 1 << 12  # characters: statements stand in short lines
+_LONGEST_LINE = 1 << 12  # characters: statements appear in short lines
 _MOST_STATED = 4096
 
 
 class StatedReleases:
-    """What the lines of one text say so far. Where they say several versions of a package, any of them may be meant."""
+    """The releases that the lines of one text state so far. Of several versions of a package, any may apply."""
 
     triggers = TRIGGERS
 
     def __init__(self, text: str = "") -> None:
         self._reader = StatementReader()
         self._versions: dict[str, set[str]] = defaultdict(set)
-        self._replaced: dict[str, set[str]] = defaultdict(set)  # what uv says to have removed
+        self._replaced: dict[str, set[str]] = defaultdict(set)  # versions that uv reports as removed
         self.count = 0
-        """How often what is known has changed; 0: nothing is."""
+        """The number of changes of the stated releases; 0 if nothing is stated."""
         for line in self._lines_to_read(text):
             self.take(line)
 
     @property
     def depends_on_lines_before(self) -> bool:
-        """Whether what the next line states depends on the lines before it."""
+        """Whether the releases in the next line depend on earlier lines."""
         return self._reader.depends_on_lines_before
 
     @property
     def depended_on_lines_before(self) -> bool:
-        """Whether the last line would state something else after other lines."""
+        """Whether the releases in the last line depend on earlier lines."""
         return self._reader.depended_on_lines_before
 
     def take(self, line: str) -> None:
-        """Read the next line."""
+        """Parse the next line."""
         if len(line) > _LONGEST_LINE or not (self._reader.awaits_answer or _TRIGGERS.search(line)):
             self.skip_lines(1)
             return
@@ -73,20 +73,20 @@ class StatedReleases:
                 self._replaced[release.package].add(release.version)
 
     def skip_lines(self, count: int) -> None:
-        """Count lines that are passed over instead of given to `take`."""
+        """Skip lines that are not given to `take`."""
         self._reader.skip_lines(count)
 
     def of(self, package: str) -> frozenset[str]:
-        """The versions of a package that the text may be of; none where it does not say."""
+        """The versions of a package that the text states; empty if none."""
         return frozenset(self._versions.get(package, ()))
 
     def refuses(self, release: Release | None) -> bool:
-        """Whether the text is of another version than this one."""
+        """Whether the text states other versions of the package, but not this one."""
         stated = self._versions.get(release.package) if release is not None else None
         return bool(stated and release and release.version not in stated)
 
     def _lines_to_read(self, text: str) -> Iterator[str]:
-        """The lines that may state something: those with triggers, and the answers to questions."""
+        """The lines that may state a release: lines with triggers, and answers to questions."""
         position, triggers = 0, triggers_in(text)
         while triggers is not None and (found := triggers.search(text, position)) is not None:
             begin, end = text.rfind("\n", 0, found.start()) + 1, _next_line(text, found.start())
@@ -99,7 +99,7 @@ class StatedReleases:
                 yield text[begin : position - 1]
 
     def _keep(self, release: Release) -> bool:
-        """Whether a release was not known before; it is from now on."""
+        """Add a release; False if it was already known."""
         versions = self._versions[release.package]
         if release.version in versions or self.count >= _MOST_STATED:
             return False
@@ -114,13 +114,13 @@ class StatedReleases:
 
 
 class FileReleases:
-    """Of which releases the files here are. Each folder is looked into once."""
+    """The releases of local files. Each folder is read once."""
 
     def __init__(self) -> None:
         self._installed: dict[tuple[str, str], str | None] = {}
 
     def of(self, path: str) -> Release | None:
-        """The release that a file is of; None where nothing says it."""
+        """The release of a file; None if unknown."""
         if installed := _SITE.match(path):
             return self._found(installed["site"], installed["package"], _distribution)
         if library := _LIBRARY.match(path):
@@ -138,22 +138,22 @@ class FileReleases:
 
 
 def python_in_path(path: str) -> str:
-    """The version of the Python that a file was installed for, `3.12`, by its path; empty where that does not say it.
+    """The Python version in a file's installation path, such as `3.12`; empty if it has none.
 
-    The path may be one of Windows.
+    Windows paths are supported.
     """
     found = _PYTHON.match(path)
     return f"3.{found['minor'] or found['windows']}" if found else ""
 
 
 def _next_line(text: str, position: int) -> int:
-    """The position behind the line break that comes next, one behind the end where there is none."""
+    """The position after the next line break, or after the end of the text plus one."""
     end = text.find("\n", position)
     return (len(text) if end < 0 else end) + 1
 
 
 def _distribution(site: str, package: str) -> str | None:
-    """The version of the distribution in a folder of packages that has a package's name."""
+    """The version of the only distribution for a package in a site-packages folder; else None."""
     try:
         names = [name for name in os.listdir(site) if name.endswith(".dist-info")]  # noqa: PTH208
     except OSError as error:
@@ -169,7 +169,7 @@ def _distribution(site: str, package: str) -> str | None:
 
 
 def _own(folder: str, package: str) -> str | None:
-    """The version that the version.py of a package in a source tree names; None where it names none."""
+    """The version in the version.py of a package in a source tree; None if missing."""
     try:
         with open_regular(Path(folder, "version.py")) as file:
             found = _VERSION.search(file.read(_LARGEST).decode(errors="replace"))

@@ -1,7 +1,10 @@
-"""Statements of releases in lines of text, in the forms that tools print and people paste.
+"""Parse releases stated in lines of text, in the forms that tools print and people paste.
 
-Forms: `pip list`, `pip freeze`, `pip show`, `pip install`, `uv pip`, `uv.lock`, `poetry.lock`, `conda list`, conda's
-environments, `jax.print_environment_info()`, names of wheels, Markdown tables, py-spy's heading, and sentences.
+Forms:
+
+- packages: `pip list`, `pip freeze`, `pip show`, `pip install`, `uv pip`, `conda list`
+- files: `uv.lock`, `poetry.lock`, conda environments, wheel names
+- texts: `jax.print_environment_info()`, py-spy's heading, Markdown tables, and sentences
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ _NUMBER = r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.dev|\.post)\d+)?(?:(?:\+|%2B)[A-Za-z0-9.
 _VERSION = rf"v?(?P<version>{_NUMBER})(?![\w%])(?!\.\d)"
 _PACKAGE = r"(?P<package>[A-Za-z][\w.-]*)"
 _JAX = r"(?P<package>(?:jax(?: ?[/,&+] ?| and |==?))?jaxlib|jax|python)"
-_MARKS = r"[*_`'\"\])]{0,3}"  # Markdown's, and quotation marks
+_MARKS = r"[*_`'\"\])]{0,3}"  # Markdown marks and quotation marks
 _VERSION_WORD = r"[ ._]_{0,3}version_{0,3}"
 _FIELD = r"[\"']?\s{0,80}[:=]\s{0,80}[\"']?"
 
@@ -43,14 +46,14 @@ _QUESTION = compiled_on_use(rf"(?<![\w./-]){_JAX}{_MARKS}{_VERSION_WORD}(?: are 
 _ANSWER = compiled_on_use(rf"^(?:Out\[\d+\]:)?[^\w\n]*{_VERSION}\W*$")
 _OF_JAX = compiled_on_use(r"\d{1,2}(?:\.\d{1,3}){2}(?!\d|\.\d)")
 _CHANGED = compiled_on_use(rf"^\s*(?P<sign>[-+]) {_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?==")
-# Of what a program wants, refuses or will change, a text is not.
+# A release that a program requires, rejects or will install is not the release of the text.
 _WANTED = compiled_on_use(
     r"requir|need|depend|compatib|expect|minimum|upgrade|at least|older|newer|support|suggest|uninstall|>=|<=|!=|~="
     r"|existing installation|deprecat|\bremov|\bworks?\b|\bworked\b|\bfixed\b|\bsince\b|introduced|regress|downgrad"
     r"|\bas of\b|prior to|\bwill\b|\blatest\b|\bbefore\b|\bearlier\b|\blater\b|previous",
     re.IGNORECASE,
 )
-# Of a release of which somebody says that nothing is wrong with it, a text is not.
+# A release that somebody reports as unaffected is not the release of the text.
 _UNAFFECTED = compiled_on_use(
     r"\bnot (?:happen|occur|reproduc|affected|present|seen)|n't (?:happen|occur|reproduce|see)\b|\bunaffected"
     r"|\bcannot reproduce|\b(?:is|are|was|were|runs?|ran) (?:fine|ok(?:ay)?|good)\b"
@@ -61,7 +64,7 @@ _UNAFFECTED = compiled_on_use(
 _MORE_CELLS = compiled_on_use(
     rf"[*_`]{{0,3}}\s{{0,80}}[|│┃]\s{{0,80}}[*_`]{{0,3}}v?(?P<version>{_NUMBER})(?=[*_`]{{0,3}}\s{{0,80}}(?:[|│┃]|$))"
 )
-# What follows a requirement: where it holds, and who asked for it.
+# The rest of a requirement: its environment marker, hash, and the package that requires it.
 _ASIDE = compiled_on_use(
     r";\s*(?:python_|sys_platform|platform_|implementation_|extra|os_name|\().*|(?<=\s)#\s*via\b.*|(?<=\s)--hash=.*"
 )
@@ -77,40 +80,40 @@ _OTHERS = (
     *('name = "', "Name: ", 'name":', 'version = "', "Version: ", 'version":'),
 )
 TRIGGERS = (*_OTHERS, *(f"{word}{after}" for word in _WORDS for after in _AFTER_WORD))
-"""A line without any of these states nothing, unless it answers the line before."""
+"""A line without any of these states no release, unless it answers the line before."""
 
-_MOST_LINES_TO_VERSION = 4  # from a record's name
+_MOST_LINES_TO_VERSION = 4  # after a record's name
 
 
 class Release(NamedTuple):
-    """A package, in the form of its name that is imported, and a version of it. Python's has two numbers."""
+    """A package, by its import name, and a version of it. Python's version has two numbers."""
 
     package: str
     version: str
 
 
 class StatementReader:
-    """Reads the statements of one text, a line at a time: a package and its version may have a line each."""
+    """Parses the statements of one text line by line: a package and its version may be on separate lines."""
 
     def __init__(self) -> None:
-        self._named = ""  # the package of the record whose version comes next
+        self._named = ""  # the package of a record whose version follows
         self._lines_left = 0
         self._has_version = False
-        self._questions: tuple[str, ...] = ()  # the packages whose version the next line may be
+        self._questions: tuple[str, ...] = ()  # the packages whose version may be on the next line
 
     @property
     def awaits_answer(self) -> bool:
-        """Whether the next line that is not blank may be a version and nothing else."""
+        """Whether the next nonblank line may be a bare version."""
         return bool(self._questions)
 
     @property
     def depends_on_lines_before(self) -> bool:
-        """Whether the next line may state a release that the same line states nowhere else."""
+        """Whether the next line may state a release whose package an earlier line names."""
         return self.awaits_answer or bool(self._named)
 
     @property
     def depended_on_lines_before(self) -> bool:
-        """Whether the last line that was read has a version, but names its package nowhere."""
+        """Whether the last parsed line has a version without its package."""
         return self._has_version
 
     def read(self, line: str) -> Iterator[Release]:
@@ -120,14 +123,14 @@ class StatementReader:
         return filter(None, (_release(*each) for each in found))
 
     def skip_lines(self, count: int) -> None:
-        """Count lines that are not read: a record's name expires if its version does not follow within a few lines."""
+        """Skip lines: a record's name expires if its version does not follow within a few lines."""
         self._has_version = False
         self._lines_left -= count
         if self._lines_left <= 0:
             self._named = ""
 
     def _over_lines(self, line: str) -> list[tuple[str, str]]:
-        """The release whose package a line before this one names."""
+        """The releases on this line whose packages an earlier line named."""
         if self._questions and line.strip():
             packages, self._questions = self._questions, ()
             if answer := _ANSWER.match(line):
@@ -147,32 +150,32 @@ class StatementReader:
 
 
 def triggers_in(text: str) -> re.Pattern[str] | None:
-    """A pattern of the triggers that a text may have; None where it has none."""
+    """A pattern of the triggers that a text contains; None without triggers."""
     triggers = [trigger for trigger in _OTHERS if trigger in text]
     triggers += [f"{word}{after}" for word in _WORDS if word in text for after in _AFTER_WORD]
     return re.compile("|".join(map(re.escape, triggers))) if triggers else None
 
 
 def removed_or_added(line: str) -> tuple[str, str] | None:
-    """The sign, `-` or `+`, and the package of a line in which uv reports a change of an environment; else None."""
+    """The sign (`-` or `+`) and the package of a line in which uv reports an environment change; else None."""
     found = _CHANGED.match(line)
     return (found["sign"], imported_name(found["package"])) if found else None
 
 
 def imported_name(package: str) -> str:
-    """A distribution's name in the form in which it is imported."""
+    """A distribution's name in its import form."""
     return package.lower().replace("-", "_")
 
 
 def release_version(version: str) -> str:
-    """A version without its local part (`+cuda12.cudnn89`), which says no other sources, except in builds of a day."""
+    """A version without its local part (`+cuda12.cudnn89`), which has the same sources; nightly builds keep it."""
     whole = version.replace("%2B", "+")
     public = whole.partition("+")[0]
     return whole if ".dev" in public else public
 
 
 def _within(line: str) -> Iterator[tuple[str, str]]:
-    """The packages and versions of a line that states them whole."""
+    """The packages and versions that a line states completely."""
     if "installed" in line or "already satisfied" in line:
         patterns = [pattern for pattern in (_INSTALLED, _IN_TREE) if pattern.search(line)]
         patterns += [_FILES] if "Successfully installed" in line else []
@@ -194,7 +197,7 @@ def _within(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _versions(match: re.Match[str], line: str) -> Iterator[str]:
-    """The version of a statement, and those in the next cells of its row: a table may compare environments."""
+    """The version of a statement and the versions in the next cells of its row: a table may compare environments."""
     yield match["version"]
     end = match.end()
     is_cell = any(side in match[0] for side in "|│┃")
@@ -214,14 +217,14 @@ def _patterns(line: str) -> Iterator[re.Pattern[str]]:
 
 
 def _names(package: str) -> tuple[str, ...]:
-    """The packages that a name in a sentence means: `jax/jaxlib` means two."""
+    """The packages of a name in a sentence: `jax/jaxlib` names two."""
     if package.lower().startswith("jax") and package.lower().endswith("jaxlib"):
         return ("jax", "jaxlib") if len(package) > len("jaxlib") else ("jaxlib",)
     return (package,)
 
 
 def _release(package: str, version: str) -> Release | None:
-    """A release; None where a number is none of a release: those of jax have three parts."""
+    """A release; None if the number cannot be a release of jax or jaxlib, whose versions have three parts."""
     name, version = imported_name(package), release_version(version)
     if name == "python":
         return Release(name, ".".join(version.split(".")[:2]))

@@ -1,7 +1,7 @@
 """Source maps: the definitions of one commit in a small file, for users without a checkout.
 
-Start at `format.py`. A map is read completely or refused, in one transaction. docs/reference/source-maps.md specifies
-it.
+Start at `format.py`. A map is imported completely or rejected, in one transaction. docs/reference/source-maps.md
+specifies it.
 """
 
 from framedex.sourcemap.checkout import public_address, repository_of, tracked_files

@@ -1,4 +1,4 @@
-"""What git says of a source tree that is to be exported."""
+"""The git data of a source tree to export: tracked files and public address."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _SCHEMES = ("http", "https", "ssh", "git", "git+ssh")
 
 
 def tracked_files(folder: Path) -> frozenset[str] | None:
-    """The files below a folder that git tracks, relative to the top of the checkout; None where it cannot tell."""
+    """The tracked files below a folder, relative to the root of the checkout; None if git fails."""
     names = Git(folder).text("ls-files", "-z", "--full-name", "--", ".")
     return None if names is None else frozenset(filter(None, names.split("\0")))
 
 
 def repository_of(folder: Path) -> str | None:
-    """The public address of a checkout's `origin`; None where it has none."""
+    """The public address of a checkout's `origin`; None if it has none."""
     remote = Git(folder).text("remote", "get-url", "origin")
     return public_address(remote.strip()) if remote else None
 
 
 def public_address(remote: str) -> str | None:
-    """The address under which people find a remote, without user names and passwords; None for one on this machine."""
+    """The public address of a remote, without user names and passwords; None for a local one."""
     if match := _SHORT_SSH.fullmatch(remote):
         remote = f"ssh://{match['host']}/{match['path']}"
     try:

@@ -1,6 +1,6 @@
-"""The format of source maps, version 1: docs/reference/source-maps.md describes it.
+"""The format of source maps, version 1, specified in docs/reference/source-maps.md.
 
-Readers trust nothing in a map: whatever is not as described is refused, and so is what is larger than any repository.
+Nothing in a map is trusted: malformed maps are rejected, and so are maps larger than any repository.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from framedex.sourcemap.records import MalformedError, decode_file, decode_heade
 ENDING = ".fdmap"
 VERSION = 1
 
-_PRESET = 2  # of xz: presets above it save a tenth of the size for several times the time
+_PRESET = 2  # xz preset: higher ones save a tenth of the size for several times the time
 _MEMORY = 64 << 20  # bytes that decompression may use
 _PIECE = 1 << 20
 _LONGEST_LINE = 64 << 20
@@ -29,13 +29,13 @@ _MAGIC = b"\xfd7zXZ\0"
 
 
 class SourceMapError(FramedexError):
-    """A file is no source map, one of an unknown version, or a damaged one."""
+    """A file is not a source map, has an unsupported version, or is damaged."""
 
 
 def write_map(stream: IO[bytes], info: SourceMapInfo, files: Iterable[ExtractedFile]) -> tuple[int, int]:
-    """Write a map, and return how many files and definitions it has. The same content gives the same bytes.
+    """Write a map; return its numbers of files and definitions. Equal content gives equal bytes.
 
-    The files are in the order of their paths, which are relative to the repository, with `/` between folders.
+    The files are ordered by path. Paths are relative to the repository, with `/` between folders.
     """
     counts = [0, 0]
     with lzma.open(stream, "wb", format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC64, preset=_PRESET) as lines:
@@ -50,9 +50,9 @@ def write_map(stream: IO[bytes], info: SourceMapInfo, files: Iterable[ExtractedF
 
 @contextmanager
 def read_map(path: Path) -> Iterator[tuple[SourceMapInfo, Iterator[ExtractedFile]]]:
-    """What a map is of, and its files, read as they are asked for: a context manager.
+    """A context manager that returns a map's information and its files, read on demand.
 
-    Raises SourceMapError when something turns out not to be as described, so what came before must not be kept.
+    Raises SourceMapError if malformed, possibly after some files: callers must then discard those files.
     """
     try:
         with open_regular(path) as stream:

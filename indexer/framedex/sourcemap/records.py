@@ -1,4 +1,4 @@
-"""The values that the lines of a source map hold, and back, with nothing taken for granted."""
+"""Encode and decode the lines of a source map, with full validation."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CONST, BROKEN = 1, 2
 
 
 class MalformedError(Exception):
-    """A value is not as the format has it; the message says what."""
+    """A value violates the format; the message names the violation."""
 
 
 def encode_header(info: SourceMapInfo) -> dict[str, object]:
-    """The first line, but for format and version. Raises MalformedError for what readers would refuse."""
+    """The first line without format and version. Raises MalformedError for values that readers would reject."""
     header: dict[str, object] = {
         "component": info.component,
         "repository": info.repository,
@@ -39,7 +39,7 @@ def encode_header(info: SourceMapInfo) -> dict[str, object]:
 
 
 def decode_header(header: dict[str, Any]) -> SourceMapInfo:
-    """What a map is of. Raises MalformedError."""
+    """The information in a map's first line. Raises MalformedError."""
     component, repository, commit = (header.get(key) for key in ("component", "repository", "commit"))
     dirty, tool = header.get("dirty"), header.get("tool")
     _check(isinstance(component, str) and _COMPONENT.fullmatch(component), "the name of the component is none")
@@ -55,12 +55,12 @@ def is_address(text: object) -> bool:
         return False
     try:
         return bool(urlsplit(text).hostname)
-    except ValueError:  # brackets that hold no address
+    except ValueError:  # brackets without an address
         return False
 
 
 def encode_file(file: ExtractedFile) -> list[object]:
-    """A file as a line has it: strings once, the fields of definitions and of calls as columns."""
+    """Encode a file as a line: each string once, and the fields of definitions and of calls as columns."""
     strings: dict[str, int] = {}
 
     def number(text: str | None) -> int:
@@ -83,7 +83,7 @@ def encode_file(file: ExtractedFile) -> list[object]:
 
 
 def decode_file(value: object) -> ExtractedFile:
-    """A file from its line. Its time, size and columns are 0: there is no such file here. Raises MalformedError."""
+    """Decode a file from its line. Time, size and columns are 0: no such file exists here. Raises MalformedError."""
     _check(isinstance(value, list) and len(value) == 7, "it is no file")
     assert isinstance(value, list)
     path, language, content, errors, strings, definitions, calls = value
@@ -102,7 +102,7 @@ def decode_file(value: object) -> ExtractedFile:
 
 
 def is_inside(path: object) -> bool:
-    """Whether this is a path that a source map may have: to somewhere inside the repository."""
+    """Whether this is a valid path of a source map: inside the repository."""
     return isinstance(path, str) and len(path) < 4096 and _is_text(path) and leads_inside(path)
 
 
@@ -126,7 +126,7 @@ def _definitions(
 def _calls(
     strings: Sequence[str], columns: Sequence[Sequence[int]], lines: Sequence[int], counts: Sequence[int]
 ) -> Iterator[str | None]:
-    """The calls of each definition as the index has them."""
+    """The calls of each definition as JSON for the index."""
     deltas, kinds, callees, written = columns
     _check(_all_within(counts, 0, _MOST) and sum(counts) == len(deltas), "a call is missing")
     _check(_all_within((*kinds, *callees), 0, len(strings)), "a string is missing")

@@ -1,8 +1,8 @@
 """Alignment of a function's compiled calls with its written calls.
 
-Every path through the machine code executes calls in source order. So for each compiled call, dynamic programming
-finds the best match for the paths that lead to it and for the paths that follow it. The best match has the most calls
-that appear in the source in the same order. Loops are traversed once.
+Every path through the machine code executes calls in source order. Dynamic programming finds two best matches for
+each compiled call: for the paths before it, and for the paths after it. The best match has the most calls that appear
+in the source in the same order. Loops are traversed once.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Alignment:
     ) -> None:
         """Align the compiled calls of `flow` with `written` calls.
 
-        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call. The first has
-        written calls that are this call. The second has written calls whose callee makes this call, perhaps several
-        compiled calls in a row.
+        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call: scores of
+        written calls that are this call, and scores of written calls with a callee that makes it. One written call of
+        the second kind can match several compiled calls in a row.
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}

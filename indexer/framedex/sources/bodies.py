@@ -44,9 +44,9 @@ class Bodies:
     ) -> None:
         """`definitions` returns the C++ definitions with a short name, `written_in` the calls of a file by function.
 
-        `calls_in_bodies(name, is_member, most, longest)` replaces both. It returns, for each function or macro with this
-        name, the called names and their counts. It skips functions with more than `longest` lines, and returns nothing if
-        more than `most` definitions share the name. `is_member` excludes free functions.
+        `calls_in_bodies(name, is_member, most, longest)` replaces both. It returns, for each function or macro with
+        this name, the called names and their counts. It skips functions with more than `longest` lines, and returns
+        nothing if more than `most` definitions share the name. `is_member` excludes free functions.
         """
         self._definitions, self._written_in = definitions, written_in
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
@@ -65,7 +65,8 @@ class Bodies:
     def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
         """Count how often the callee at `site` calls `called`, directly or through at most `hops - 1` other functions.
 
-        Among functions with one name, the one with the most calls counts. An indirect call counts as 1; 0 means no call.
+        Among functions with one name, the one with the most calls counts. An indirect call counts as 1; 0 means no
+        call.
         """
         bodies = self._bodies(site.callee, site.is_member)
         direct = max((body[called.name] for body in bodies), default=0)
@@ -81,12 +82,15 @@ class Bodies:
         return self._reached[key]
 
     def _names_within(self, name: str, is_member: bool) -> _Names:
-        """The names called by functions and macros with this name. Macro calls are expanded: they do not count as a hop."""
+        """The names called by functions and macros with this name.
+
+        Macro calls are expanded: they do not count as a hop.
+        """
         key = name, is_member
         if key not in self._within:
             found = dict.fromkeys(inner for body in self._bodies(name, is_member) for inner in body)
             macros = list(filter(is_macro, found))
-            for macro in islice(macros, _MOST_MACROS):  # which grow by those in them
+            for macro in islice(macros, _MOST_MACROS):  # nested macros extend the list
                 inner = dict.fromkeys(each for body in self._bodies(macro, False) for each in body if each not in found)
                 found |= inner
                 macros += filter(is_macro, inner)
@@ -96,7 +100,7 @@ class Bodies:
         return self._within[key]
 
     def _bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
-        """The called names and their counts, for each function with this name. A member call excludes free functions."""
+        """The called names and their counts for each function with this name; member calls exclude free functions."""
         key = name, is_member
         if key not in self._names:
             self._names[key] = self._calls_in_bodies(name, is_member, _MOST_NAMESAKES, _LONGEST)

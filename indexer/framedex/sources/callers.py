@@ -35,10 +35,10 @@ Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | No
 class Caller:
     """A function as written and as compiled.
 
-    `sites` has the calls in its lines, by function and lambda. `compiled` has its calls in machine code, in address order
-    (None: unknown callee); it is empty if the binary is missing. The callables take an index into `compiled`: `numbers`
-    returns the constants that are passed, `texts` the strings that are passed. `jumps` has the indices of tail calls.
-    `flow` returns the possible execution order. `compiler` is `clang`, `gcc`, or empty if unknown.
+    `sites` has the calls in its lines, by function and lambda. `compiled` has its calls in machine code, in address
+    order (None: unknown callee); it is empty if the binary is missing. The callables take an index into `compiled`:
+    `numbers` returns the constants that are passed, `texts` the strings that are passed. `jumps` has the indices of
+    tail calls. `flow` returns the possible execution order. `compiler` is `clang`, `gcc`, or empty if unknown.
     """
 
     span: Span

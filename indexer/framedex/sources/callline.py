@@ -144,15 +144,18 @@ class _Body:
     def is_sure(self, callee: Called, line: int) -> bool:
         """Whether the only line with a call of the callee is certain.
 
-        Operators are uncertain because built-in types have them too. A destructor is uncertain if objects are destroyed on
-        other lines: these may hold an object of its class.
+        Operators are uncertain because built-in types have them too. A destructor is uncertain if objects are destroyed
+        on other lines: these may hold an object of its class.
         """
         if callee.kind == "destroy":
             return all(site.line == line for site in self._all if site.kind == "destroy")
         return callee.kind != "operator"
 
     def by_class(self, callee: Called) -> list[WrittenCall]:
-        """The sites that construct an object of the constructor's class, with fewer arguments if parameters have defaults."""
+        """The sites that construct an object of the callee's class and pass at most its number of parameters.
+
+        Fewer arguments fit because of defaults.
+        """
         return [
             site
             for site in self._all
@@ -190,7 +193,7 @@ class _Body:
         return how, self.ordered(callee, direct, through, instruction)
 
     def by_macro(self, callee: Called) -> list[WrittenCall]:
-        """The macro calls whose macro calls the callee."""
+        """The calls of macros that call the callee."""
         macros = [site for site in self._all if site.is_of_macro]
         return [site for site in macros if self._reaches(site, callee, MOST_HOPS)]
 

@@ -16,7 +16,7 @@ from framedex.sources.calls import WrittenCall
 MOST_HOPS = 3
 """The maximum number of inlined functions between a written call and the callee."""
 
-_MOST_NEIGHBOURS = 40  # sites to look at around a candidate
+_MOST_NEIGHBOURS = 40  # sites compared on each side of a candidate
 _NEARER = 0.85  # weight of each neighbour in the binary, relative to the next nearer one
 _NEARER_WRITTEN = 0.9
 _INLINED = 1.0  # weight of a neighbour that was inlined or expanded from a macro
@@ -103,7 +103,7 @@ class CallOrder:
         shares = [self._reaches(site, callee, MOST_HOPS) if site in inside else 1 for site in candidates]
         own = self._scores(callee, instruction, alike, candidates, shares)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
-        # More compiled than written calls mean duplicates, as in an unrolled loop: then no one-to-one assignment exists.
+        # An unrolled loop compiles to more calls than are written: then no assignment exists.
         if len(alike) <= sum(shares) and len(alike) * len(candidates) <= _MOST_PAIRS:
             scores = [own if i == instruction else self._scores(callee, i, alike, candidates, shares) for i in alike]
             ordered.insert(0, _assignment(scores, shares)[alike.index(instruction)])
@@ -137,7 +137,7 @@ class CallOrder:
         candidates: Sequence[WrittenCall],
         shares: Sequence[int],
     ) -> list[float]:
-        """Score each site for this instruction, one of the compiled calls in `alike`.
+        """Score each site for this instruction; `alike` has all compiled calls of the same callee.
 
         `shares` has the maximum number of these compiled calls for each site.
         """
@@ -157,7 +157,8 @@ class CallOrder:
                 score += self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
                 score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
             score += _ORDER * max(0.0, 1 - beyond[i])
-            score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed - {0}))  # zeros are kept
+            # A zero that is not set just before the call is no evidence: registers may still hold one.
+            score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed - {0}))
             score += _TEXT * _in_common(site.texts, texts)
             score += _ARITY * (isinstance(called, Called) and site.arguments == called.parameters)
             score -= _LAST * (instruction in self._caller.jumps and not site.is_last)
@@ -176,7 +177,7 @@ class CallOrder:
     ) -> float:
         """The position of an instruction, in address order, among all shares of the candidates.
 
-        Uses the order among the calls in `alike`, or among all calls if the instruction is the only one.
+        The position is relative to the calls in `alike`, or to all calls if the instruction is alone there.
         """
         if len(alike) > 1:
             return (alike.index(instruction) + 0.5) / len(alike) * sum(shares)

@@ -67,10 +67,10 @@ class WrittenCall:
     """A call as written. `line` is the line that a debugger reports; `arguments` is None if their number is unknown.
 
     `kind` comes from the `CallSite`, or from the `ImpliedCall` for an implicit call. `numbers` are integer arguments.
-    `is_last`: the function ends with this call, so it may be compiled to a jump. `is_member`: a call through an object or
-    pointer. `is_qualified`: its name has a namespace or class. `gcc_lines` has the lines in gcc's debug information, most
-    likely first; empty if only `line`, which is clang's. `texts` has the literals in the arguments. For a macro, `texts`
-    also has the arguments, because a macro can stringify them.
+    `is_last`: the function ends with this call, so it may be compiled to a jump. `is_member`: a call through an object
+    or pointer. `is_qualified`: its name has a namespace or class. `gcc_lines` has the lines in gcc's debug information,
+    most likely first; empty if only `line`, which is clang's. `texts` has the literals in the arguments. For a macro,
+    `texts` also has the arguments, because a macro can stringify them.
     """
 
     line: int

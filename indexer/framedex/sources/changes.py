@@ -27,7 +27,7 @@ _MOST = 4096  # files whose changes are cached
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a file: `lines` maps old lines to new ones, None if the old text is unknown. `text` is the old text."""
+    """A change of a file: `lines` maps old to new lines, None if the old text is unknown; `text` is the old text."""
 
     lines: LineMap | None
     text: str = ""

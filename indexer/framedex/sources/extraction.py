@@ -20,9 +20,10 @@ _LANGUAGES = {
 
 
 def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = None) -> Iterator[ExtractedFile]:
-    """Extract definitions from files, yielded in order of completion. Never raises: `problems` lists the errors of a file.
+    """Yield the definitions of files in order of completion.
 
-    `macros` is the result of `learn_macros` for the tree. `threads` defaults to the number of processors.
+    Never raises: `problems` lists the errors of a file. `macros` is the result of `learn_macros` for the tree.
+    `threads` defaults to the number of processors.
     """
     languages = [language_of(Path(path)) or "cpp" for path in paths]
     requests = [(os.fsencode(path), _LANGUAGES[language]) for path, language in zip(paths, languages, strict=True)]

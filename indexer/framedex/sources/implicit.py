@@ -1,8 +1,7 @@
-"""Calls that nobody writes as calls: destructors, where a scope ends, at a `delete`, at the end of a destructor; and
-the constructors of members and bases.
+"""Implicit calls, read from the text of a function: destructors, and constructors of members and bases.
 
-They are read off the text of a function. Debuggers say of a variable's destructor that it is on the closing brace of
-the variable's scope, whatever leaves it: `return`, `break` and exceptions as well.
+Destructors run at the end of a scope, at a `delete`, and at the end of another destructor. Debug information has a
+variable's destructor on the closing brace of its scope, however the scope is left: `return`, `break` or an exception.
 """
 
 from __future__ import annotations
@@ -17,15 +16,18 @@ from typing import NamedTuple, Protocol
 from framedex.model import CallSite, Definition
 
 UNKNOWN = "~"
-"""The name of the destructor of an object whose class its function does not tell."""
+"""The destructor name of an object of unknown class."""
 
 
 class ImpliedCall(NamedTuple):
-    """A place where a function is called that nobody wrote.
+    """An implicit call of a function.
 
-    `position` is where it runs in the text, in bytes; `line` what a debugger says. `kind` is `destroy`, of the class
-    that is told (`~Foo`, else `~`); `argument` for what the object destroyed may hold (`~T` of `unique_ptr<T>`);
-    `delete`; or `initializer` for the members and bases of a class that its constructor does not name.
+    `position` is the byte offset in the text at which it runs; `line` is the line in debug information. The values of
+    `kind`:
+    - `destroy`: a destructor (`~Foo`, or `~` if the class is unknown)
+    - `argument`: a destructor of an object that the destroyed one may hold (`~T` of `unique_ptr<T>`)
+    - `delete`: a deallocation
+    - `initializer`: a constructor of members and bases that the constructor does not name
     """
 
     position: int
@@ -35,7 +37,7 @@ class ImpliedCall(NamedTuple):
 
 
 class Written(Protocol):
-    """A call as written: see `WrittenCall`."""
+    """A written call: see `WrittenCall`."""
 
     @property
     def kind(self) -> str: ...
@@ -47,7 +49,7 @@ _OPAQUE = (
     rb'R"(?P<mark>[^()\s\\]{0,16})\(.*?(?:\)(?P=mark)"|\Z)|"(?:[^"\\\n]|\\.)*"'
     rb"|(?<!\w)'(?:[^'\\\n]|\\.)+'|//[^\n]*|/\*.*?(?:\*/|\Z)"
 )
-# The text may be a stranger's: what repeats is bounded, or ends at the text's end, so that each takes linear time.
+# The text is untrusted: repetitions are bounded, or extend to the end of the text, so that matching is linear.
 _BLANKED = re.compile(_OPAQUE, re.S)
 _BRACES = re.compile(rb"[{}]")
 _DELETE = re.compile(rb"\bdelete\b\s*(?:\[\s*\]\s*)?([^;{}]{0,400})[;)]")
@@ -79,7 +81,7 @@ _LONGEST_DECLARATION = 400  # bytes
 def implied_calls(
     source: bytes, starts: Sequence[int], definition: Definition, sites: Sequence[CallSite]
 ) -> Iterator[ImpliedCall]:
-    """What a function calls that is not written. `starts` are where the text's lines begin, `sites` the calls in it."""
+    """The implicit calls of a function. `starts` has the offsets of the text's lines, `sites` the explicit calls."""
     begin = starts[definition.line]
     end = starts[definition.end_line + 1] if definition.end_line + 1 < len(starts) else len(source)
     body = _Body(source[begin:end], begin, starts)
@@ -91,7 +93,7 @@ def implied_calls(
     yield from found
     own = _class_of(definition)
     if definition.kind == "method" and definition.name.endswith((f"{own}::{own}", f"{own}::~{own}")):
-        # Members and bases; in a constructor those that were made when another one throws.
+        # Members and bases. A constructor destroys the constructed ones if a later one throws.
         yield ImpliedCall(end, definition.end_line, "destroy", UNKNOWN)
         yield ImpliedCall(end, definition.end_line, "argument", f"~{own}")
         if not definition.name.endswith(f"~{own}"):
@@ -99,7 +101,7 @@ def implied_calls(
 
 
 class _Body:
-    """The text of a function without comments and strings, which begins at `begin` of its file."""
+    """The text of a function without comments and strings; `begin` is its offset in the file."""
 
     def __init__(self, text: bytes, begin: int, starts: Sequence[int]) -> None:
         self._text = blanked(text)
@@ -110,14 +112,14 @@ class _Body:
 
     @cached_property
     def _pointers(self) -> dict[bytes, bytes]:
-        """What the variables point to that are declared as pointers, by name; the first one of a name."""
+        """The pointee class of each pointer variable, by name; the first declaration of a name counts."""
         found: dict[bytes, bytes] = {}
         for match in _POINTER.finditer(self._text):
             found.setdefault(match[2], match[1])
         return found
 
     def of_variables(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
-        """What the ends of the scopes of variables destroy that have a type as it is written."""
+        """The destructor calls at the ends of the scopes of variables with an explicit type."""
         for site in sites:
             at = self._starts[site.line] + site.column - 1 - self._begin if site.line < len(self._starts) else -1
             if site.kind != "variable" or not 0 <= at < len(self._text):
@@ -128,7 +130,7 @@ class _Body:
             yield from self._at_end(at, declaration, site.callee.encode(), declaration)
 
     def of_placeholders(self) -> Iterator[ImpliedCall]:
-        """What the ends of the scopes of `auto` variables destroy."""
+        """The destructor calls at the ends of the scopes of `auto` variables."""
         for match in _AUTO.finditer(self._text):
             value = _VALUE.match(match[1])
             name = value[1] if value and value[1] else b""
@@ -139,7 +141,7 @@ class _Body:
                 yield from self._at_end(match.start(), declaration, b"", b"")
 
     def of_deletions(self, own: str) -> Iterator[ImpliedCall]:
-        """What each `delete` destroys. `own` is the class that the function is a member of."""
+        """The destructor and `operator delete` calls of each `delete`. `own` is the class of the function."""
         for match in _DELETE.finditer(self._text):
             operand = match[1].strip()
             cast = _CAST.match(operand)
@@ -155,9 +157,9 @@ class _Body:
             yield ImpliedCall(self._begin + match.end(), self._line(match.start()), "delete", "operator delete")
 
     def of_constructor(self, own: str, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
-        """Where the members and bases are made that are not among the initializers: by name, or with the last of them.
+        """The constructor calls of members and bases without an initializer.
 
-        The first is as clang has it, the second as gcc.
+        clang puts them on the line of the constructor's name, gcc on the line of the last initializer.
         """
         name = re.search(rb"\b%s\s*\(" % re.escape(own.encode()), self._text)
         at = self._begin + (name.start() if name else 0)
@@ -167,7 +169,10 @@ class _Body:
             yield ImpliedCall(at, max(lines), "initializer", own)
 
     def _at_end(self, at: int, declaration: bytes, name: bytes, arguments: bytes) -> Iterator[ImpliedCall]:
-        """What the end of the scope of a variable destroys that is declared at `at`, of a class and its arguments."""
+        """The destructor calls at the end of the scope of a variable declared at `at`.
+
+        `name` is its class, `arguments` its template arguments.
+        """
         for position in self._ends(at, declaration):
             place = self._begin + position, self._line(position)
             yield ImpliedCall(*place, "destroy", f"~{name.decode('utf-8', 'replace')}")
@@ -186,7 +191,7 @@ class _Body:
             yield close
 
     def _statement(self, at: int) -> int:
-        """Where the statement begins that holds `at`."""
+        """The start of the statement that contains `at`."""
         first = max(at - _LONGEST_DECLARATION, 0)
         return max(self._text.rfind(sign, first, at) for sign in (b";", b"{", b"}")) + 1
 
@@ -195,29 +200,29 @@ class _Body:
 
 
 def destroys(site: Written, destructor: str) -> bool:
-    """Whether a site as it is written is of an object that this destructor (`~Foo`) is of."""
-    if site.kind in ("call", "braces"):  # an object without a name, at the end of its expression
+    """Whether a written call destroys an object of the class of `destructor` (`~Foo`)."""
+    if site.kind in ("call", "braces"):  # a temporary, destroyed at the end of its expression
         return site.callee == destructor[1:]
     return site.kind == "destroy" and site.callee == destructor
 
 
 def may_hold(site: Written, destructor: str) -> bool:
-    """Whether what is destroyed at a site can hold an object that this destructor is of."""
+    """Whether the object destroyed at a site may hold an object of the class of `destructor`."""
     return site.kind == "argument" and site.callee == destructor
 
 
 def is_deletion(site: Written) -> bool:
-    """Whether the memory of an object can be given back at a site: of one that was made by `new`."""
+    """Whether a site may free the memory of an object created by `new`."""
     return site.kind == "delete"
 
 
 def is_unknown(site: Written) -> bool:
-    """Whether an object is destroyed at a site whose class is not told."""
+    """Whether a site destroys an object of unknown class."""
     return site.kind == "destroy" and site.callee == UNKNOWN
 
 
 def implied_names(text: bytes, definition: Definition) -> Counter[str]:
-    """The names of the constructors and destructors that a function's text has run without a call of them."""
+    """The names of constructors and destructors that a function's text calls implicitly, with counts."""
     text = blanked(text)
     found: Counter[str] = Counter()
     for match in _DECLARED.finditer(text):
@@ -232,7 +237,7 @@ def implied_names(text: bytes, definition: Definition) -> Counter[str]:
 
 
 def members_held(text: bytes) -> Counter[str]:
-    """The names of what may be the classes of the members and bases of a class: by its text."""
+    """The possible class names of the members and bases of a class, from its text."""
     text = blanked(text)
     first = text.find(b"{")
     depth, outer = 0, [text[:first] if first > 0 else b""]
@@ -254,17 +259,17 @@ def members_held(text: bytes) -> Counter[str]:
 
 
 def blanked(text: bytes) -> bytes:
-    """A text with its comments and strings blanked out, and all else where it was."""
+    """Replace comments and strings with spaces, without changing offsets."""
     return _BLANKED.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
 
 
 def _held(text: bytes) -> list[str]:
-    """The names in a text that can be those of classes whose objects are held: not behind a pointer or reference."""
+    """The possible class names of objects held by value in a text, not through a pointer or reference."""
     return [match[1].decode() for match in _TYPE.finditer(text) if match[1] not in _NO_TYPES]
 
 
 def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where each block begins and ends."""
+    """The start and end offset of each block."""
     opened: list[int] = []
     for match in _BRACES.finditer(text):
         if match.group() == b"{":
@@ -274,7 +279,7 @@ def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _innermost(text: bytes, blocks: dict[int, int]) -> tuple[list[int], list[int | None]]:
-    """Where the braces are, and where the innermost block ends that is open behind each; None where none is."""
+    """Return the offsets of the braces, and for each the end of the innermost block open after it (None: no block)."""
     braces: list[int] = []
     ends: list[int | None] = []
     opened: list[int] = []

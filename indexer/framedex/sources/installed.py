@@ -1,4 +1,4 @@
-"""Files that an installer wrote: the RECORD of an installed distribution lists their digests.
+"""Files of an installed distribution: its RECORD lists their digests.
 
 Source: packaging.python.org, "Recording installed projects". A RECORD has CSV rows of path, digest (`sha256=` and
 URL-safe base64 without padding) and size in bytes.
@@ -17,7 +17,8 @@ from framedex.regularfile import read_regular, read_regular_text
 def installed_together(binary: Path, source: Path) -> bool:
     """Whether one distribution installed both files, and `source` still has its installed content.
 
-    Installers give each file the time of its own writing, so a source can be newer than the binary built from it.
+    Installers set each file's mtime to the time of installation, so a source can be newer than the binary built from
+    it.
     """
     sites = (folder for folder in binary.parents if source.is_relative_to(folder))
     records = next(filter(None, (list(site.glob("*.dist-info/RECORD")) for site in sites)), [])

@@ -1,4 +1,4 @@
-"""Which files of a tree are likely to define a function: its translation unit, and what is named as its class is."""
+"""The files of a tree that are likely to define a function: its translation unit, and files named after its class."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def likely_to_define(files: TreeFiles, symbol: str, unit: str) -> list[str]:
-    """The files that may define a function, the likelier first: its translation unit, that one's header, and the
-    files that are named for its class or namespace as is the custom (`PjRtClient` -> `pjrt_client.h`).
+    """The files that may define a function, most likely first.
+
+    They are its translation unit, the unit's header, and files named after its class or namespace by convention
+    (`PjRtClient` -> `pjrt_client.h`).
     """
     folders, stems = _name_parts(symbol)
     unit_files = _nearest(files.named(unit), folders) if unit else []
@@ -28,8 +30,7 @@ def likely_to_define(files: TreeFiles, symbol: str, unit: str) -> list[str]:
 
 
 def _name_parts(symbol: str) -> tuple[frozenset[str], list[str]]:
-    """The words of a symbol's path as folders may have them, and its classes and namespaces, innermost first, as files
-    may."""
+    """The words of a symbol's path as folder names, and its classes and namespaces as file names, innermost first."""
     key = [part for part in parse_name(symbol).key[:-1] if part not in (ANONYMOUS, LAMBDA)]
     scopes = [_HUMP.sub("_", part).lower() for part in reversed(key)]
     # PjRt and StableHLO are one word in file names.
@@ -38,7 +39,7 @@ def _name_parts(symbol: str) -> tuple[frozenset[str], list[str]]:
 
 
 def _nearest(files: Sequence[str], folders: frozenset[str]) -> list[str]:
-    """Of several files of one name, those in folders that are named like the function's namespaces."""
+    """Among files with one name, those in folders named after the function's namespaces."""
     if len(files) < 2:
         return list(files)
     scores = [len(folders.intersection(path.split("/"))) for path in files]

@@ -1,8 +1,8 @@
-"""Which definition in the sources a symbol stands for.
+"""Match a symbol to its definition in the sources.
 
-A symbol and a definition belong together when their paths are equal, with template arguments, inline namespaces and
-ABI tags left out of both. What is then left are overloads and namesakes in other files; each rule below narrows them
-further, and a rule that would leave none is passed over. Nothing is guessed: of several left, all are handed out.
+A symbol matches a definition with an equal path, ignoring template arguments, inline namespaces and ABI tags. This
+leaves overloads, and functions with the same name in other files. Each rule below narrows them further. A rule that
+would leave none is skipped. No guesses: if several remain, all are returned.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ def _no_classes(_: str) -> Collection[str]:
     return ()
 
 
-_MOST = 8  # more candidates than a reader would go through say nothing
+_MOST = 8  # candidates: a reader would not check more
 
 
 ClassesNamed = Callable[[str], Collection[str]]
-"""The qualified names of the classes in the sources that have this last name."""
+"""The qualified names of the classes in the sources with this last name."""
 
 
 def match(
     symbol: NativeSymbol, candidates: Sequence[Candidate], most: int = _MOST, classes_named: ClassesNamed = _no_classes
 ) -> tuple[How | None, tuple[Candidate, ...]]:
-    """The definition of `symbol` among those with its short name (`short_name(symbol.symbol)`), at most so many.
+    """Return the definition of `symbol` among candidates with its short name (`short_name(symbol.symbol)`).
 
-    `classes_named` tells a parameter whose type is a class, and so no other type, from one whose type may be a typedef.
+    `classes_named` distinguishes a parameter of class type, which is no other type, from one whose type may be a
+    typedef.
 
-    `How.DEFINITION` with the one definition; `How.CLASS` with the class of an implicit member; `How.CANDIDATES` with
-    those that cannot be told apart, the likelier first; None with none.
+    Returns `How.DEFINITION` with the only definition, or `How.CLASS` with the class of an implicit member. If several
+    remain, returns `How.CANDIDATES` with at most `most` of them, most likely first. Returns None with no candidates.
     """
     if not candidates:
         return None, ()
@@ -59,34 +60,35 @@ def match(
     fitting = [each for each, _ in possible]
     if _is_implicit(name, fitting):
         classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
-        if classes or fitting:  # without its class: what is written of this name is not what the compiler made
+        if classes or fitting:  # class not found: definitions with this name are not the implicit one
             return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
     if name.key[-1].startswith("operator "):
         fitting = _keep_all(fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:])
         kept = frozenset(fitting)
         possible = [each for each in possible if each[0] in kept]
-    if fitting and name.parameters is None:  # nothing was told by which overloads could be told apart
+    if fitting and name.parameters is None:  # no parameters to tell overloads apart
         return _outcome(_narrow(symbol, [*_of_unit(symbol, fitting), *_implicit(symbol, name, key, candidates)]), most)
     if possible:
         reachable = _reachable(symbol, possible)
         found = _narrow(symbol, _of_unit(symbol, _best(reachable or possible)))
-        # Of another unit than the symbol's: its own definition may not have been found.
+        # If only other units define it, the symbol's own definition may be missing from the sources.
         return _outcome(found, most) if reachable else (How.CANDIDATES, found[:most])
-    # The name is right but no parameter list is: macros in it, or an overload that was not found.
+    # The name matches but no parameter list does: it contains macros, or the overload is missing.
     return (How.CANDIDATES, _narrow(symbol, functions)[:most]) if functions else (None, ())
 
 
 def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | None, tuple[Candidate, ...]]:
-    """The message or record that generated code was made from: `How.CLASS` with the one, `How.CANDIDATES` with several.
+    """Return the message or record that generated a function.
 
-    `candidates` are the definitions in .proto and .td files with the names that `generated_scopes(symbol)` gives.
+    Returns `How.CLASS` with the only one, or `How.CANDIDATES` with several. `candidates` are the definitions in .proto
+    and .td files with the names from `generated_scopes(symbol)`.
     """
     key = parse_name(symbol.symbol).key
     for scope in generated_scopes(symbol):
         namesakes = [c for c in candidates if c[1].name.rpartition("::")[2] == scope and c[1].kind in _GENERATING]
         if not namesakes:
             continue
-        # protoc keeps the package; a record's namespace is not known.
+        # protoc keeps the package as a namespace; a record's namespace is unknown.
         namespaced = [c for c in namesakes if _is_subsequence(path_of(c[1].name)[:-1], key)]
         found = _narrow(symbol, namespaced)[:_MOST]
         if found:
@@ -108,7 +110,7 @@ _GENERATING = ("message", "enum", "service", "record")
 
 
 def generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
-    """The names of the messages and records that a generated function can belong to, innermost first."""
+    """The names of the possible messages and records of a generated function, innermost first."""
     return generating_names(parse_name(symbol.symbol).key)
 
 
@@ -120,7 +122,7 @@ def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
 def _implicit(
     symbol: NativeSymbol, name: Name, key: tuple[str, ...], candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
-    """The class whose implicit copies and moves have the name of a constructor or assignment as well."""
+    """The class whose implicit copy or move members share the name of a constructor or assignment."""
     if len(name.parts) < 2 or name.parts[-1].text not in (name.parts[-2].text, "operator="):
         return ()
     return _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
@@ -136,7 +138,7 @@ def _outcome(candidates: tuple[Candidate, ...], most: int) -> tuple[How | None, 
 def _lambda(
     symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate], most: int
 ) -> tuple[How | None, tuple[Candidate, ...]]:
-    """A lambda of the enclosing function, told by its parameters and, where the ABI gives one, by its number."""
+    """A lambda of the enclosing function, identified by its parameters and, if the ABI has one, its number."""
     parameters = _lambda_parameters(name)
     here = [c for c in _of_unit(symbol, lambdas) if c[1].kind == "lambda"]
     fitting = here if parameters is None else [c for c in here if _takes(c[1], parameters)]
@@ -153,7 +155,7 @@ def _lambda(
 
 
 def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
-    """The parameters of the lambda; None where its name does not say them, as in `f()::$_1::~$_1()`."""
+    """The parameters of the lambda; None if its name omits them, as in `f()::$_1::~$_1()`."""
     if not name.is_special_member_of_lambda:
         own = [part for part in name.parts[-2:] if part.parameters is not None]
         return _parameters(name) if own else None
@@ -162,9 +164,9 @@ def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
 
 
 def _numbered(name: Name, candidates: list[Candidate]) -> list[Candidate]:
-    """The one that `{lambda(int)#2}` counts among those of its signature (Itanium C++ ABI, 5.1.8).
+    """The lambda that `{lambda(int)#2}` numbers among those with its signature (Itanium C++ ABI, 5.1.8).
 
-    Clang's `$_2` is no such number: it counts in another order, and over the whole translation unit.
+    Clang's `$_2` is not this number: it counts in another order, across the whole translation unit.
     """
     number = next((part.ordinal for part in reversed(name.parts) if part.is_lambda), 0)
     in_one_function = len({(path, definition.name) for path, definition in candidates}) == 1
@@ -174,22 +176,22 @@ def _numbered(name: Name, candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The definitions whose path is that of the symbol; else those that differ only in what the source leaves out."""
+    """The definitions with the symbol's path, or else definitions that differ only in parts that the source omits."""
     paths = [(c, path_of(c[1].name)) for c in candidates]
     if same := [c for c, path in paths if path == key]:
         return same
     named = _without_anonymous(key)
     if same := [c for c, path in paths if _without_anonymous(path) == named]:
         return same
-    # The name of a definition leaves out inline namespaces, of which a symbol tells no more than how they are called.
+    # A definition's name omits inline namespaces. A symbol does not mark them: only a name like `v1` identifies one.
     unversioned = tuple(part for part in named if not VERSION.fullmatch(part))
     if len(unversioned) < len(named) and (same := [c for c, path in paths if _without_anonymous(path) == unversioned]):
         return same
-    # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: right only in the translation unit of the symbol.
+    # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: valid only in the symbol's translation unit.
     here = [(c, path) for c, path in paths if len(path) > 1 and PurePosixPath(c[0]).name == symbol.unit]
     if same := [c for c, path in here if key[-len(path) :] == path]:
         return same
-    # `using Foo = Bar; Foo::~Bar() {}`: whatever the class is called there, its destructor has the class's own name.
+    # `using Foo = Bar; Foo::~Bar() {}`: a destructor has the real class name, even under an alias.
     return [c for c, path in here if key[-1:] == path[-1:] and path[-1].startswith("~")]
 
 
@@ -201,7 +203,7 @@ def _without_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
-    """Whether the symbol is a constructor, destructor or assignment that the compiler must have made."""
+    """Whether the symbol is a constructor, destructor or assignment that the compiler must have generated."""
     if len(name.parts) < 2:
         return False
     of_class, own = name.parts[-2].text, name.parts[-1].text
@@ -214,7 +216,7 @@ def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
 
 
 def _of_unit(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The definitions in the symbol's translation unit, else those in that unit's header."""
+    """The definitions in the symbol's translation unit, or else those in the unit's header."""
     if symbol.unit is None:
         return list(candidates)
     unit = PurePosixPath(symbol.unit)
@@ -229,24 +231,24 @@ def _of_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate
 def _of_types(
     name: Name, parameters: tuple[str, ...], candidates: Sequence[Candidate], classes_named: ClassesNamed
 ) -> list[tuple[Candidate, float]]:
-    """The definitions whose parameters may have the symbol's types, each with how well they fit."""
+    """The definitions whose parameters may have the symbol's types, each with its score."""
     if not parameters:
         return [(each, 0) for each in candidates]
     arguments = [argument for part in name.parts if part.arguments for argument in split_parameters(part.arguments)]
     around = tuple(part.text for part in name.parts[:-1])
     known = Known(cache(lambda written: _is_class(written, around, classes_named)), frozenset(arguments))
-    if all(each[1].parameters is None for each in candidates):  # made by macros
+    if all(each[1].parameters is None for each in candidates):  # defined by macros
         return [(each, 0) for each in candidates]
     fits = [(each, fit(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]
     certain = [(each, found.score) for each, found in fits if found and not found.is_doubtful]
     if certain or len(candidates) > 1:
         return certain
-    # A typedef may hide a class, and where there is one definition only, it is more likely that one does.
+    # A typedef may hide a class. With a single definition, a typedef is the likelier explanation.
     return [(each, found.score) for each, found in fits if found]
 
 
 def _is_class(written: Type, around: tuple[str, ...], classes_named: ClassesNamed) -> bool:
-    """Whether a name means a class where it is written: one that is around, or one in a scope that is."""
+    """Whether a name means a class at this point: an enclosing class, or one in an enclosing scope."""
     if not written.scope and written.name in around:
         return True
     for path in map(path_of, classes_named(written.name)):
@@ -257,11 +259,11 @@ def _is_class(written: Type, around: tuple[str, ...], classes_named: ClassesName
 
 
 def _reachable(symbol: NativeSymbol, scored: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
-    """Those that the symbol's translation unit can have: in its own file, or in one that may be included."""
+    """The definitions visible to the symbol's translation unit: in its own file, or in a file that it may include."""
     if symbol.unit is None:
         return scored
     unit = PurePosixPath(symbol.unit).name
-    if not _UNIT.search(unit) or unit.startswith("unity_"):  # an object file's, or one that includes others (CMake)
+    if not _UNIT.search(unit) or unit.startswith("unity_"):  # an object file, or a CMake unity build of other units
         return scored
     return [each for each in scored if PurePosixPath(each[0][0]).name == unit or not _UNIT.search(each[0][0])]
 
@@ -280,7 +282,7 @@ def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list
 
 
 def _narrow(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The definitions, the nearest to the symbol's unit first; tests and stubs only where there is nothing else."""
+    """The definitions, nearest to the symbol's unit first; tests and stubs only if nothing else remains."""
     here = _keep_all(candidates, lambda path, _: not _ELSEWHERE.search(str(path)))
     kept = _keep_all(here, lambda path, _: not _OTHER.search(str(path)))
     stem = PurePosixPath(symbol.unit).stem if symbol.unit else None
@@ -295,7 +297,7 @@ _OTHER = re.compile(
     r"|/(?:tests?|testing|mocks?|stubs?|examples?|samples?|docs?)/"
 )
 
-# Of systems whose programs are no ELF files: by the custom of naming files and folders.
+# Files for platforms without ELF, by naming convention.
 _ELSEWHERE = re.compile(r"(?:^|[/_.-])(?:win(?:32|64|dows)|macos|osx|darwin|msvc)(?=[/_.-])", re.I)
 
 
@@ -308,7 +310,7 @@ def _keep_all(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, D
 
 
 def _parameters(name: Name) -> tuple[str, ...]:
-    """The parameters of a symbol; those of a lambda stand at the lambda where its `operator()` has none."""
+    """The parameters of a symbol. For a lambda whose `operator()` has none, they appear at the lambda."""
     for part in reversed(name.parts):
         if part.parameters is not None:
             return split_parameters(part.parameters)
@@ -321,9 +323,9 @@ def _definition_parameters(definition: Definition) -> tuple[str, ...] | None:
 
 
 def _takes(definition: Definition, parameters: tuple[str, ...]) -> bool:
-    """Whether the definition has as many parameters; one with a pack takes any number beyond the others.
+    """Whether the definition accepts this number of parameters; one with a pack accepts any number beyond the others.
 
-    Of a function that a macro makes the parameters are not written, so it may take any.
+    A function defined by a macro has no written parameters, so it accepts any.
     """
     if definition.parameters is None:
         return True
@@ -342,7 +344,7 @@ _SAME = {  # as written -> as a demangler prints it
 }
 _MAIN = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+::)*(\w+)")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
-_EQUAL = 1e-6  # of sums
+_EQUAL = 1e-6  # tolerance for sums of floats
 _DEEPEST = 8  # template arguments inside template arguments
 
 
@@ -362,7 +364,7 @@ def _signature(parameter: str) -> frozenset[str]:
 
 
 def _main_type(parameter: str) -> str:
-    """`ReadWriteSet` of `const xla::BufferUse::ReadWriteSet& other`."""
+    """Return `ReadWriteSet` for `const xla::BufferUse::ReadWriteSet& other`."""
     text = parameter.replace(f"{ANONYMOUS}::", "")
     for _ in range(_DEEPEST):
         if "<" not in text:

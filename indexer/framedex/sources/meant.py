@@ -1,7 +1,7 @@
-"""Which of the definitions of a name a call as written can be of.
+"""The possible definitions of a written call, among definitions with its name.
 
-No types are known, only what stands before the name: `Foo::make(`, `self.make(`, `x->make(`. That rules some
-definitions out, and never tells one of several methods from the others.
+Types are unknown: only the text before the name is used, as in `Foo::make(`, `self.make(` or `x->make(`. It excludes
+some definitions, but never distinguishes one method from another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Scope = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A definition: what its qualified name consists of but for the last part, its kind, and the file that it is in."""
+    """A definition: its name, scope (the qualified name without its last part), kind, file and folders."""
 
     name: str
     scope: Scope
@@ -34,21 +34,21 @@ class Named:
 
     @staticmethod
     def of(name: str, kind: str, path: str, language: str) -> Named:
-        """A definition by its columns."""
+        """Create a definition from its columns."""
         scope = tuple(name.split(".")[:-1]) if language == "python" else path_of(name)[:-1]
         return Named(name, scope, kind, path, PurePath(path).parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The definitions that a call can be of; `is_sure`: none that is not among those that were asked about."""
+    """The possible definitions of a call; `is_sure`: no definition outside this list is possible."""
 
     definitions: Sequence[Named]
     is_sure: bool
 
 
 class Namesakes:
-    """All definitions of one name in a language, to be asked about calls of it: there may be thousands of both."""
+    """All definitions of one name in a language, indexed to resolve many calls: there may be thousands of both."""
 
     def __init__(self, definitions: Iterable[Named], language: str) -> None:
         self._language = language
@@ -64,9 +64,9 @@ class Namesakes:
         self._has_copies = len({_copy(each) for each in self._all}) < len(self._all)
 
     def meant(self, kind: str, written: str, caller: Named) -> Meant:
-        """Which of the definitions a call in `caller` can be of.
+        """The possible definitions of a call in `caller`.
 
-        `kind` and `written` are those of the `CallSite`; nothing is written where it is the name alone, or long.
+        `kind` and `written` come from the `CallSite`; `written` is empty if it is only the name, or too long.
         """
         is_python = self._language == "python"
         found = self._in_python(written, caller) if is_python else self._in_cpp(kind, written, caller)
@@ -88,7 +88,7 @@ class Namesakes:
         return Meant(around or self._all, is_sure=bool(around))
 
     def _around(self, caller: Named) -> Sequence[Named]:
-        """The definitions in the innermost scope around the caller that has any, as unqualified names are looked up."""
+        """The definitions in the innermost scope around the caller that has any, as in unqualified name lookup."""
         scopes = (caller.scope[:length] for length in range(len(caller.scope), 0, -1))
         return next((self._by_scope[scope] for scope in scopes if scope in self._by_scope), ())
 
@@ -109,14 +109,14 @@ class Namesakes:
         return Meant(named or others, is_sure=bool(named))
 
     def _with(self, key: object, condition: Callable[[Named], bool]) -> list[Named]:
-        """Those that fulfil a condition, which is told by its key: what is written repeats."""
+        """The definitions that fulfil a condition, cached by `key` because the same text recurs."""
         if key not in self._by_writing:
             self._by_writing[key] = [each for each in self._all if condition(each)]
         return self._by_writing[key]
 
 
 def _nearest_copies(caller: Named, definitions: Sequence[Named]) -> list[Named]:
-    """The definitions, each once where several trees have it: a package that is installed and checked out."""
+    """The definitions, one per copy: several trees may have the same package, installed and checked out."""
     nearest: dict[tuple[str, tuple[str, ...]], Named] = {}
     for each in definitions:
         known = nearest.setdefault(_copy(each), each)
@@ -135,12 +135,12 @@ def _in_common(one: Named, other: Named) -> int:
 
 
 def _is_visible(function: Named, caller: Named) -> bool:
-    """Whether a function of the same file is the file's own, or of a function that the caller is in."""
+    """Whether a function in the same file is at module level, or local to a function that contains the caller."""
     around = function.scope[:-1] if function.scope[-1:] == ("<locals>",) else function.scope
     return not around or (*caller.scope, caller.name.rpartition(".")[2])[: len(around)] == around
 
 
 def _module(function: Named) -> str:
-    """The name of the module that a function is in."""
+    """The name of the module that contains a function."""
     path = PurePath(function.path)
     return path.parent.name if path.name == "__init__.py" else path.stem

@@ -1,7 +1,7 @@
-"""Lines of an old text in a new one: a diff that keeps to unique lines, so that it is quick on files of any size.
+"""Map lines of an old text to a new one, with a diff based on unique lines that is fast for files of any size.
 
-Patience diff (Bram Cohen): lines that both texts have exactly once are matched in their longest common order, and from
-each of them on the same is done again; small pieces are left to difflib.
+Patience diff (Bram Cohen) matches lines that appear exactly once in both texts, in their longest common order. It
+repeats this between the matches. Small ranges are compared by difflib.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-_SMALL = 1 << 10  # pairs of lines that difflib may compare
-_SHORTEST = 6  # characters: shorter lines (`else:`, `})`) are not followed out of order
-_SPANS = (1, 3, 9)  # lines that stand together, tried in turn where single ones are not unique
+_SMALL = 1 << 10  # pairs of lines: below it, difflib compares
+_SHORTEST = 6  # characters: shorter lines (`else:`, `})`) are not matched out of order
+_SPANS = (1, 3, 9)  # consecutive lines, tried in turn if single lines are not unique
 
 
 @dataclass(frozen=True, slots=True)
 class MovedLine:
-    """The 1-based line of the other text; `is_gone`: it is not there any more, and this is where it would be."""
+    """A 1-based line of the other text; `is_gone`: the line no longer exists, and `line` is its expected position."""
 
     line: int
     is_gone: bool
@@ -28,7 +28,7 @@ class MovedLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Equal lines: 0-based starts in the old and the new text, and how many."""
+    """A run of equal lines: 0-based starts in the old and new text, and its length."""
 
     old: int
     new: int
@@ -36,12 +36,12 @@ class Block:
 
 
 class LineMap:
-    """Which line of a new text each line of an old one is, and back. Lines are 1-based."""
+    """A two-way mapping between the lines of an old and a new text. Lines are 1-based."""
 
     def __init__(
         self, blocks: Sequence[Block], old_size: int, new_size: int, moved: Mapping[int, int] | None = None
     ) -> None:
-        """`blocks` in order; the sizes are numbers of lines. `moved` leads from old to new lines out of that order."""
+        """`blocks` are in order; sizes are numbers of lines. `moved` maps old to new lines outside that order."""
         self._moved = moved or {}
         self._moved_back = {new: old for old, new in self._moved.items()}
         self._old = [block.old for block in blocks]
@@ -50,24 +50,24 @@ class LineMap:
         self._old_size, self._new_size = old_size, new_size
 
     def new_line(self, line: int) -> int | None:
-        """The number of an old line in the new text; None if it is not there any more."""
+        """The new number of an old line; None if it no longer exists."""
         moved = self.forward(line)
         return None if moved.is_gone else moved.line
 
     def old_line(self, line: int) -> int | None:
-        """The number of a new line in the old text; None if it was not there."""
+        """The old number of a new line; None if it did not exist."""
         moved = self.backward(line)
         return None if moved.is_gone else moved.line
 
     def forward(self, line: int) -> MovedLine:
-        """Where a line of the old text is in the new one."""
+        """The position of an old line in the new text."""
         if line in self._moved:
             return MovedLine(self._moved[line], is_gone=False)
         found = _moved(line, self._old, self._new, self._lengths, self._new_size)
         return MovedLine(found.line, found.is_gone or found.line in self._moved_back)
 
     def backward(self, line: int) -> MovedLine:
-        """Where a line of the new text was in the old one; `is_gone`: it was not there."""
+        """The position of a new line in the old text; `is_gone`: it did not exist."""
         if line in self._moved_back:
             return MovedLine(self._moved_back[line], is_gone=False)
         found = _moved(line, self._new, self._old, self._lengths, self._old_size)
@@ -75,11 +75,11 @@ class LineMap:
 
 
 NOTHING_IN_COMMON = LineMap((), 0, 0)
-"""The map between texts of which only one is known: no line of one is in the other."""
+"""The map between texts without a common line, for example if only one text is known."""
 
 
 def map_lines(old: str, new: str) -> LineMap:
-    """Compare two texts line by line, without the blanks around lines: indented code still is the same code."""
+    """Compare two texts line by line, ignoring leading and trailing whitespace: indentation does not change a line."""
     before, after = text_lines(old), text_lines(new)
     blocks = _joined(_matches(before, after))
     moved = _out_of_order(blocks, before, after)
@@ -89,14 +89,14 @@ def map_lines(old: str, new: str) -> LineMap:
 
 
 class _Indented:
-    """The stripped lines of a text, with how far each is indented."""
+    """The stripped lines of a text, with their indentation."""
 
     def __init__(self, text: str, lines: Sequence[str]) -> None:
         self.lines = lines
         self._indents = [len(line) - len(line.lstrip()) for line in _split(text)]
 
     def body(self, line: int) -> tuple[int, int]:
-        """The 0-based range of the lines that are indented below a 1-based line."""
+        """The 0-based range of the lines indented below a 1-based line."""
         end = line
         while end < len(self.lines) and (not self.lines[end] or self._indents[end] > self._indents[line - 1]):
             end += 1
@@ -104,8 +104,10 @@ class _Indented:
 
 
 def _with_bodies(moved: Mapping[int, int], blocks: Iterable[Block], old: _Indented, new: _Indented) -> dict[int, int]:
-    """The same with what is indented below lines that are known once: functions that changed places keep equal lines
-    apart. The innermost of them count first."""
+    """Add the lines indented below uniquely matched lines, for functions that swapped places.
+
+    Their equal lines are otherwise matched with those of other functions. Inner functions have priority.
+    """
     found = dict(moved)
     taken = set(moved.values())
     followed = {block.old + i + 1: block.new + i + 1 for block in blocks for i in range(block.size)} | found
@@ -129,7 +131,7 @@ def _with_bodies(moved: Mapping[int, int], blocks: Iterable[Block], old: _Indent
 
 
 def _out_of_order(blocks: Iterable[Block], old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """The 1-based lines that both texts have exactly once, but not in the same order: from old to new."""
+    """The 1-based lines that appear exactly once in both texts but in another order: old to new."""
     matched = {index for block in blocks for index in range(block.old, block.old + block.size)}
     old_once, new_once = _unique(old, 1), _unique(new, 1)
     return {
@@ -140,7 +142,7 @@ def _out_of_order(blocks: Iterable[Block], old: Sequence[str], new: Sequence[str
 
 
 def _moved(line: int, here: Sequence[int], there: Sequence[int], lengths: Sequence[int], size: int) -> MovedLine:
-    """Where a line is in the other text, of `size` lines; `here` and `there` are where runs of equal lines begin."""
+    """The position of a line in the other text, of `size` lines; `here` and `there` are the starts of equal runs."""
     index = line - 1
     following = bisect_right(here, index)
     begin, offset = 0, index
@@ -154,13 +156,13 @@ def _moved(line: int, here: Sequence[int], there: Sequence[int], lengths: Sequen
 
 
 def _nearest(offset: int, begin: int, end: int, size: int) -> int:
-    """The line at an offset in what now stands between two blocks, or the one after it where nothing does."""
+    """The line at an offset in the text between two blocks, or the line after an empty gap."""
     index = min(begin + offset, end - 1) if begin < end else begin
     return max(1, min(index + 1, size))
 
 
 def text_lines(text: str) -> list[str]:
-    """The lines of a text without the blanks around them."""
+    """The stripped lines of a text."""
     return [line.strip() for line in _split(text)]
 
 
@@ -169,7 +171,7 @@ def _split(text: str) -> list[str]:
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> list[Block]:
-    """The equal lines, in order. A list of what is still to be compared stands in for recursion."""
+    """The equal lines, in order. Pending ranges are in a list, in place of recursion."""
     found: list[Block] = []
     pending = [(0, len(old), 0, len(new))]
     while pending:
@@ -187,22 +189,22 @@ def _matches(old: Sequence[str], new: Sequence[str]) -> list[Block]:
             matcher = SequenceMatcher(None, left, right, autojunk=False)
             found += [Block(old_start + i, new_start + j, size) for i, j, size in matcher.get_matching_blocks()]
         elif anchors := next(filter(None, (_anchors(left, right, span) for span in _SPANS)), None):
-            # A piece begins with its anchor, which its own comparison finds first.
+            # Each range begins with its anchor, so its comparison matches the anchor first.
             for (i, j), (next_i, next_j) in pairwise([(0, 0), *anchors, (len(left), len(right))]):
                 pending.append((old_start + i, old_start + next_i, new_start + j, new_start + next_j))
     return sorted((block for block in found if block.size), key=lambda block: block.old)
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many lines are equal from the beginning on."""
+    """The number of equal lines at the start."""
     pairs = zip(left, right, strict=False)
     return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
 
 
 def _anchors(old: Sequence[str], new: Sequence[str], span: int) -> list[tuple[int, int]]:
-    """Where `span` lines begin that both have exactly once, as pairs of indices: the longest run in both's order.
+    """The starts of `span` lines that appear exactly once in both texts, as index pairs: the longest common order.
 
-    Of those that follow each other the first is enough.
+    Only the first of consecutive pairs is returned.
     """
     once_old, once_new = _unique(old, span), _unique(new, span)
     pairs = [(index, once_new[lines]) for lines, index in once_old.items() if lines in once_new]
@@ -230,7 +232,7 @@ def _unique(lines: Sequence[str], span: int) -> dict[tuple[str, ...], int]:
 
 
 def _joined(blocks: Sequence[Block]) -> list[Block]:
-    """The same with blocks that touch made one."""
+    """Merge adjacent blocks."""
     joined: list[Block] = []
     for block in blocks:
         last = joined[-1] if joined else None

@@ -1,8 +1,8 @@
-"""What a source file says of a frame that a text places in it: whether that function can have been at that line.
+"""Check a frame from a text against the file that it names: can the function have been at that line?
 
-A text names the line of the file that its program ran. The file here may be another version, and then the line is
-beyond its end, on nothing that runs, or inside another function. Only what contradicts the text is told by that; a
-line that moved within its function is told by nothing but the release (`releases/stated.py`).
+A text names a line of the file that its program ran. The local file may be another version: then the line may be past
+its end, on a line without code, or inside another function. This check only finds contradictions. A line that moved
+within its function is only found through the release (`releases/stated.py`).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from framedex.sources.names import short_name
 from framedex.whereabouts.files import FoundFile, found_file
 
 Named = tuple[str, Definition]
-"""A definition and the short name that it is looked up by."""
+"""A definition, after its short name, the lookup key."""
 
 Known = tuple[int, int, bool, Sequence[Named]]
-"""What an index has of a file: mtime (ns) and size when it was read, whether all of it could be, its definitions."""
+"""The record of a file in an index: mtime (ns), size, whether it was parsed completely, and its definitions."""
 
 _OF_A_DEFINITION, _OF_A_LINE = 400, 60  # bytes
-_MOST_ABOVE = 200  # lines of decorators
-_ABOVE_NAME = 2  # lines of a template's head, attributes and a return type, which compilers count to a function
+_MOST_ABOVE = 200  # lines searched for decorators
+_ABOVE_NAME = 2  # lines above the name that compilers include: template head, attributes, return type
 _UNNAMED = compiled_on_use(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
 _NAME = compiled_on_use(r"[^\W\d]\w*|<lambda>|<module>")
 _STRING = compiled_on_use(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
@@ -42,7 +42,7 @@ _BODIES = frozenset(("function", "method"))
 
 
 class Fit(Enum):
-    """Whether a file bears out what a text says of it."""
+    """Whether a file agrees with a text that refers to it."""
 
     FITS = auto()
     UNKNOWN = auto()
@@ -51,7 +51,7 @@ class Fit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """The lines of a Python definition: from its first decorator on, and the last of what stands before its body."""
+    """The lines of a Python definition: from its first decorator, with the last line before its body."""
 
     begin: int
     header_end: int
@@ -60,12 +60,12 @@ class _Extent:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The lines and definitions of a file: all that a frame is held against.
+    """The lines and definitions of a file: the facts to check frames against.
 
-    `texts` are the lines of a Python file, without spaces around them, and `content` is all of it, as hashes of this
-    process; 0 where it is not known.
-    `lines` counts them without what follows the last line break. `silent` has the lines (1-based) on which no Python
-    can run. `definitions` is None where the file is in no language that is read. `is_sound`: all of it could be read.
+    `texts` are hashes of the stripped lines of a Python file, and `content` is the hash of the file (0: unknown).
+    Hashes are valid in this process only. `lines` counts the lines, without an empty one after the last line break.
+    `silent` has the 1-based lines on which no Python can run. `definitions` is None for an unsupported language.
+    `is_sound`: the file was parsed completely.
     """
 
     language: str | None
@@ -79,13 +79,13 @@ class Outline:
 
     @property
     def weight(self) -> int:
-        """Roughly the memory that it takes, in bytes."""
+        """The approximate memory use in bytes."""
         return _OF_A_DEFINITION * len(self.definitions or ()) + _OF_A_LINE * len(self.silent) + 8 * len(self.texts)
 
     def fit(self, function: str, line: int, language: Language | None, source: str = "") -> Fit:
-        """Whether the function of a frame, empty if the text names none, can have been at a line.
+        """Whether the function of a frame (empty if unnamed) can have been at a line.
 
-        `source` is what the text says that the line is, empty if it does not.
+        `source` is the source line quoted in the text, empty if none is quoted.
         """
         is_quoted = bool(source) and line <= len(self.texts)
         if is_quoted and self.texts[line - 1] != hash(source.strip()):
@@ -94,7 +94,7 @@ class Outline:
         return Fit.FITS if is_quoted and verdict is Fit.UNKNOWN else verdict
 
     def _fit(self, function: str, line: int, language: Language | None) -> Fit:
-        if line > max(self.lines + (not function), 1):  # the end of a file, where parsers report what is missing
+        if line > max(self.lines + (not function), 1):  # parsers report a missing token at the end of a file
             return Fit.CONTRADICTS
         if not function or self.definitions is None:
             return Fit.UNKNOWN
@@ -105,7 +105,7 @@ class Outline:
         return Fit.UNKNOWN
 
     def defined(self, function: str) -> list[Definition]:
-        """The functions of this name in the file."""
+        """The functions with this name in the file."""
         definitions = self.definitions or ()
         if self.language == "python":
             path = _path(function)
@@ -114,7 +114,7 @@ class Outline:
         return [each for short, each in definitions if short == wanted and each.kind in _BODIES]
 
     def around(self, function: str, line: int) -> tuple[str, int] | None:
-        """The whole name of the Python function of this name around a line, and the line of its first decorator."""
+        """The qualified name of the Python function with this name around a line, and its first decorator's line."""
         path = _path(function)
         bodies = [each for each in self.extents if each.definition.kind in _BODIES]
         inside = [each for each in bodies if each.begin <= line <= each.definition.end_line]
@@ -123,16 +123,16 @@ class Outline:
         return None if innermost is None else (innermost.definition.name, innermost.begin)
 
     def _fit_of_python(self, function: str, line: int) -> Fit:
-        if line in self.silent and line > 1:  # where a module begins, whatever stands there
+        if line in self.silent and line > 1:  # line 1 is the start of the module, even if silent
             return Fit.CONTRADICTS
         path = _path(function)
-        while path and _UNNAMED.fullmatch(path[-1]):  # it runs in a part of the function around it
+        while path and _UNNAMED.fullmatch(path[-1]):  # it runs within its enclosing function
             path = path[:-1]
-        path = path[-1:] if path[-1:] == ("<lambda>",) else path  # defaults have theirs outside of their function
+        path = path[-1:] if path[-1:] == ("<lambda>",) else path  # a lambda in a default value is outside its function
         if not path or not all(_NAME.fullmatch(part) for part in path):
             return Fit.UNKNOWN
         around = [each for each in self.extents if each.begin <= line <= each.definition.end_line]
-        # What stands before a body is evaluated outside of it, but a code object begins there too.
+        # The header runs in the enclosing scope, but the function's code object also begins there.
         inside = [each for each in around if each.definition.kind in _SCOPES and line > each.header_end]
         if path == ("<module>",):
             return Fit.CONTRADICTS if inside else Fit.FITS
@@ -149,14 +149,14 @@ class Outline:
         if any(each.line - _ABOVE_NAME <= line <= each.end_line for each in same):
             return Fit.FITS
         functions = same
-        if not same and not wanted.startswith("operator"):  # as debug information calls lambdas
+        if not same and not wanted.startswith("operator"):  # debug information names a lambda `operator()`
             functions = [each for _, each in self.definitions or () if each.line < line <= each.end_line]
         is_elsewhere = self.is_sound and any(each.kind in _BODIES for each in functions)
         return Fit.CONTRADICTS if is_elsewhere else Fit.UNKNOWN
 
 
 def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
-    """The outline of a file; None where it cannot be read, or is too large. `known` is asked for its definitions."""
+    """The outline of a file; None if it is unreadable or too large. `known` looks up its stored definitions."""
     file = found_file(path)
     if file is None:
         return None
@@ -172,22 +172,22 @@ def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: No
 
 
 def outline_of_map(path: str, known: Known) -> Outline:
-    """The outline of a file of a source map, of which the definitions are known but no lines."""
+    """The outline of a file in a source map: its definitions are known, its lines are not."""
     _, _, is_sound, definitions = known
     is_read = language_of(path) == "cpp"
     return Outline("cpp" if is_read else None, sys.maxsize, definitions if is_read else None, is_sound=is_sound)
 
 
 class Outlines:
-    """The outlines of files, each read once as long as it stays as it is. May be used from several threads."""
+    """The outlines of files, cached until a file changes. Thread-safe."""
 
     def __init__(self, most: int = 32 << 20) -> None:
-        """`most` is roughly the memory, in bytes, that outlines may take."""
+        """`most` limits the memory for outlines, in bytes, approximately."""
         self._kept: Recall[str, tuple[FoundFile, Outline | None]] = Recall(most)
         self._lock = Lock()
 
     def of(self, path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
-        """The outline of a file now; None where it cannot be read, or is too large. `known` as for `outline_of`."""
+        """The current outline of a file; None if it is unreadable or too large. `known` as for `outline_of`."""
         file = found_file(path)
         kept = self._kept.get(path)
         if file is None or (kept is not None and kept[0] == file):
@@ -199,12 +199,12 @@ class Outlines:
 
 
 def outline_of_content(path: str, content: bytes) -> Outline:
-    """The outline of what the file at `path` was at another time."""
+    """The outline of an earlier content of the file at `path`."""
 
     def extracted() -> tuple[Sequence[Named], bool]:
         from tempfile import NamedTemporaryFile
 
-        with NamedTemporaryFile(suffix=PurePath(path).suffix) as file:  # the extractor reads files
+        with NamedTemporaryFile(suffix=PurePath(path).suffix) as file:  # the extractor accepts only files
             file.write(content)
             file.flush()
             return _extracted(file.name)
@@ -218,7 +218,7 @@ def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequ
         return unread
     try:
         definitions, is_sound = read()
-    except NoNativePartError:  # then a file is held against what is known of it by its length alone
+    except NoNativePartError:  # without the extractor, only the length of a file is checked
         return unread
     if language == "cpp":
         return Outline(language, _count(content), definitions, is_sound=is_sound, content=hash(content))
@@ -230,7 +230,7 @@ def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequ
 
 
 def _extracted(path: str) -> tuple[Sequence[Named], bool]:
-    """The definitions in a file, and whether all of it could be read."""
+    """The definitions in a file, and whether it was parsed completely."""
     from framedex.sources.extraction import extract_files
 
     (found,) = extract_files([path], threads=1)
@@ -243,7 +243,10 @@ def _count(content: bytes) -> int:
 
 
 def _is_silent(line: str) -> bool:
-    """Whether no expression begins on a line: it is blank or a comment, unless that stands in a string with braces."""
+    """Whether no expression begins on a line: it is blank or a comment.
+
+    A comment with braces does not count, because it may be inside an f-string.
+    """
     text = line.strip()
     return not text or (text.startswith("#") and "{" not in text)
 
@@ -255,7 +258,7 @@ def _extent(definition: Definition, lines: Sequence[str]) -> _Extent:
 
 
 def _first_decorator(line: int, lines: Sequence[str]) -> int:
-    """The line of the first decorator above the one (1-based) where a definition begins, or that line."""
+    """The line of the first decorator above a definition, or the definition's own line (1-based)."""
     first, indent = line, _indent(lines[line - 1]) if line <= len(lines) else 0
     for number in range(line - 1, max(line - _MOST_ABOVE, 0), -1):
         text = lines[number - 1]
@@ -269,7 +272,7 @@ def _first_decorator(line: int, lines: Sequence[str]) -> int:
 
 
 def _header_end(definition: Definition, lines: Sequence[str]) -> int:
-    """The line of the colon before a definition's body; the last line where the body follows it on the same one."""
+    """The line of the colon before a definition's body; the last line if the body follows on the same line."""
     depth = 0
     for number in range(definition.line, min(definition.end_line, len(lines)) + 1):
         text = _STRING.sub("", lines[number - 1]).partition("#")[0].rstrip()
@@ -284,12 +287,12 @@ def _indent(text: str) -> int:
 
 
 def _path(function: str) -> tuple[str, ...]:
-    """The parts of a Python name: `f.<locals>.g` is `g` in `f`."""
+    """The parts of a Python name, without `<locals>`: `f.<locals>.g` becomes `f`, `g`."""
     return tuple(part for part in function.split(".") if part != "<locals>")
 
 
 def _same(path: Sequence[str], defined: Sequence[str]) -> bool:
-    """Whether two names are of one function: a text has less of it than the source, or a module more."""
+    """Whether two names mean the same function: one is a suffix of the other."""
     length = min(len(path), len(defined))
     return length > 0 and path[-length:] == defined[-length:]
 

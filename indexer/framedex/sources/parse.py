@@ -1,4 +1,4 @@
-"""One source file to its definitions and calls."""
+"""Parse one source file into its definitions and calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framedex.sources.sites import call_sites
 
 
 def parse_file(path: Path) -> SourceFile:
-    """The definitions of a source file. Never raises: what is wrong with the file ends up in `problems`."""
+    """The definitions of a source file. Never raises: `problems` lists the errors."""
     (found,) = extract_files([str(path)], threads=1)
     return SourceFile(
         path=found.path,

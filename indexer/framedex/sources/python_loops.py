@@ -1,7 +1,7 @@
-"""The loops of a Python file: its `for` and `while` statements, and the other code that runs an expression repeatedly.
+"""The loops of a Python file: its `for` and `while` statements, and other code that evaluates an expression repeatedly.
 
-A loop is a statement of the program. A comprehension, a generator expression or `map` repeats calls as well, but inside
-one statement: it is not a loop, and calls within it say nothing about the rounds of the loop around it.
+A loop is a statement of the program. A comprehension, generator expression or `map` also repeats calls, but within
+one statement. It is not a loop, and calls within it say nothing about the rounds of the enclosing loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REPEATING_NAMES = frozenset({"map", "filter", "starmap", "reduce", "functools",
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A statement, or the first lines of a compound one; `last_line` is included.
+    """A statement, or the header of a compound one; `last_line` is inclusive.
 
     `repeats`: it contains a comprehension or `map`. `is_certain`: each run of the block reaches it.
     """
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Statements that run one after another, compound ones split into their parts, in order of their lines."""
+    """Statements that run one after another, in line order; compound statements are split into parts."""
 
     parts: tuple[Part, ...]
 
@@ -71,7 +71,7 @@ class Scope:
 
 
 class PythonScopes:
-    """The scopes of a Python file. A file that cannot be parsed has none."""
+    """The scopes of a Python file; none if the file cannot be parsed."""
 
     def __init__(self, content: bytes) -> None:
         self._code: dict[tuple[str, int], list[Sequence[ast.stmt] | ast.Lambda]] = {}
@@ -114,7 +114,7 @@ def _scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
 
 
 def _nodes_of_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """These nodes and what they contain, without the code of inner functions and classes."""
+    """These nodes and their descendants, without the code of inner functions and classes."""
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
@@ -124,7 +124,7 @@ def _nodes_of_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _parts(statements: Sequence[ast.stmt]) -> Iterator[Part]:
-    """The parts of a block. Each `elif` is nested in the one before it: the depth of a file may exceed Python's."""
+    """The parts of a block, without recursion: nested `elif`s may exceed Python's recursion limit."""
     waiting = [*_by_certainty(statements, is_certain=True)][::-1]
     while waiting:
         statement, is_certain = waiting.pop()
@@ -161,7 +161,7 @@ def _inner_blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _repeats(nodes: Iterable[ast.AST]) -> bool:
-    """Whether expressions contain a comprehension or a function that calls another repeatedly."""
+    """Whether expressions contain a comprehension, or a function such as `map` that calls another repeatedly."""
     for node in _nodes_of_scope(node for node in nodes if not isinstance(node, ast.ExceptHandler | ast.match_case)):
         is_named = isinstance(node, ast.Name) and node.id in _REPEATING_NAMES
         if is_named or isinstance(node, _COMPREHENSIONS):

@@ -1,4 +1,4 @@
-"""Syntax trees of Python files of the user."""
+"""Syntax trees of the user's Python files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def parse_python(content: str | bytes) -> ast.Module | None:
-    """The syntax tree of a Python file or a cell of IPython; None for invalid code. It prints no warnings about it.
+    """Parse a Python file or an IPython cell without printing warnings; None for invalid code.
 
-    Magics and shell commands of a cell are `pass`, or None if a variable gets their value.
+    Magics and shell commands in a cell become `pass`, or None if their value is assigned.
     """
     tree = _parse(content)
     if tree is not None:
@@ -39,6 +39,6 @@ def _parse(content: str | bytes) -> ast.Module | None:
 
 
 def first_line(node: ast.stmt | ast.expr) -> int:
-    """The first line of a statement or expression with its decorators, as code objects count it."""
+    """The first line of a statement or expression, including decorators, as in its code object."""
     decorators = node.decorator_list if isinstance(node, Definition) else ()
     return min([node.lineno, *(each.lineno for each in decorators)])

@@ -1,4 +1,4 @@
-"""The calls of a definition as the text that they are kept as: `[[line, column, kind, callee, written], ...]`, JSON."""
+"""The stored form of a definition's calls: `[[line, column, kind, callee, written], ...]` as JSON."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from framedex.model import CallSite
 
 
 def call_sites(text: str | None) -> tuple[CallSite, ...]:
-    """The calls in a text that the extractor made of them; no calls for None."""
+    """Parse calls from the extractor's JSON; empty for None."""
     return tuple(CallSite(*site) for site in json.loads(text)) if text else ()

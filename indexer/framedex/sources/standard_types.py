@@ -1,4 +1,4 @@
-"""The types that C++ and its standard library have, by the names that a declaration can give them."""
+"""The built-in and standard library types of C++, by the names in declarations."""
 
 BUILT_IN = frozenset(
     (
@@ -17,7 +17,7 @@ NO_TYPE = frozenset(
         *("__restrict__", "volatile"),
     )
 )
-"""What stands among the words of a type and says nothing of it."""
+"""Words within a type that do not change its meaning."""
 
 SAME_EVERYWHERE = {
     **dict.fromkeys(
@@ -27,7 +27,7 @@ SAME_EVERYWHERE = {
     **{"uint32_t": "unsigned int", "int32_t": "int", "uint16_t": "unsigned short", "int16_t": "short"},
     **{"uint8_t": "unsigned char", "int8_t": "signed char", "nullptr_t": "nullptr_t", "streamsize": "long"},
 }
-"""What is the same type by another name in <cstddef>, <cstdint> and <sys/types.h>, on 64-bit Linux."""
+"""Typedefs in <cstddef>, <cstdint> and <sys/types.h> and their types, on 64-bit Linux."""
 
 OF_CHARACTERS = frozenset(
     (
@@ -36,7 +36,7 @@ OF_CHARACTERS = frozenset(
         *("regex",),
     )
 )
-"""The classes that are templates by their characters: `string` is `basic_string<char>`."""
+"""Typedefs of class templates with a character type: `string` is `basic_string<char>`."""
 
 STANDARD_CLASSES = OF_CHARACTERS | frozenset(
     (

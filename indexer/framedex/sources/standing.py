@@ -1,6 +1,6 @@
-"""The lines on which a frame can stand in its function's source, where no debug information says it.
+"""The possible lines of a frame in its function's source, for frames without debug information.
 
-The one door to `callline` for whoever has a stack: captures that are indexed, texts, cores, and the benchmark.
+This is the only entry point to `callline` for code with stacks: indexed captures, texts, cores, and the benchmark.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from framedex.sources.callers import Called, Caller, Unnamed, called
 from framedex.sources.callline import call_line
 from framedex.sources.calls import Span
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # most runs do not need it
     from framedex.binaries import Binary
     from framedex.binaries.code import CallInstruction, FunctionCode
 
 _MOST_PLACES = 8
 _OF_POINTER = compiled_on_use(r"(?:4_FUN|8__invoke)E")  # by GCC, by Clang
-_MOST_CALLERS = 64  # functions to keep, as several frames of a stack and of others are in one
+_MOST_CALLERS = 64  # cached functions: several frames of the same or other stacks share one
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The lines (1-based) that a frame can stand on, the likeliest first, and how the first is known."""
+    """The possible lines (1-based) of a frame, most likely first, and how the first is known."""
 
     how: How
     lines: tuple[int, ...]
 
     def places(self, path: str) -> tuple[Location, ...]:
-        """The lines in the file at `path`: the likeliest with how it is known, a few others as candidates."""
+        """The lines as locations in the file at `path`: the most likely first, then a few others as candidates."""
         first, *others = self.lines[:_MOST_PLACES]
         return Location(path, first, self.how), *(Location(path, line, How.CANDIDATES) for line in others)
 
 
 class FrameLines:
-    """Finds the lines of frames. Keeps the names of what binaries call, so an object lasts for one piece of work."""
+    """Finds the lines of frames. Caches the callee names of binaries, so use one object per task."""
 
     def __init__(self) -> None:
         self._called: dict[tuple[Binary, int], Called | None] = {}
@@ -52,11 +52,11 @@ class FrameLines:
     def find(
         self, path: str, span: Span, bodies: Bodies, binary: Binary | None, offset: int, callees: Sequence[str]
     ) -> Standing | None:
-        """Where a frame stands in the function that is defined at `path`, in the lines of `span`; None if nobody knows.
+        """The possible lines of a frame in the function defined in `span` of the file `path`; None if unknown.
 
-        `bodies` has the calls of that file and of what they call. `offset` is the frame's return address, an address of
-        the ELF file `binary`, which is None where it is not here. `callees` are the demangled names of the functions
-        that it was seen to call from there: the next frame inward, of one stack or of several.
+        `bodies` has the calls of that file and of its callees. `offset` is the frame's return address in the ELF file
+        `binary`, which is None if it is missing. `callees` are the demangled names of the functions that the frame
+        called: the next inner frames, from one or several stacks.
         """
         code = binary.code_around(offset - 1) if binary else None
         calls = code.calls if code else []
@@ -86,10 +86,11 @@ class FrameLines:
         callees: Sequence[str],
         is_certain: bool,
     ) -> tuple[Location, ...]:
-        """Where a frame can stand in the functions, by path and lines, that its own can be; the likeliest place first.
+        """The possible locations of a frame, most likely first, with several possible functions.
 
-        Unless it `is_certain` that its function is the only one of them, the lines are candidates, first those in what
-        calls most of what the machine code calls: overloads and namesakes seldom call the same. See `find`.
+        `definitions` has the functions by path and lines. Unless `is_certain` says that only one is possible, all lines
+        are candidates. Definitions that share most callees with the machine code come first, because overloads and
+        namesakes rarely make the same calls. See `find`.
         """
         found = {
             each: standing
@@ -109,10 +110,10 @@ class FrameLines:
         return {each.name for each in names if each is not None}
 
     def _called_there(self, binary: Binary | None, target: int, callees: Sequence[str]) -> Sequence[str]:
-        """The functions that a call is of, which the call's own target says better than the next frame inward.
+        """The possible callees of a call: its own target is more reliable than the next inner frame.
 
-        A function that ends in a call of another leaves its frame to that: the stack has the other in its place. Of
-        equal functions that the linker has folded into one, any may be written.
+        A function that ends in a tail call is replaced by the callee on the stack. If the linker folded identical
+        functions, any of them may be written.
         """
         if binary is None or not target:
             return callees
@@ -154,7 +155,7 @@ class FrameLines:
 
 
 def _calls_a_lambda(binary: Binary, offset: int) -> bool:
-    """Whether a function is what compilers make of a lambda that becomes a pointer: the lambda is inlined into it."""
+    """Whether a function is a compiler's wrapper of a lambda as a function pointer, with the lambda inlined into it."""
     symbol = binary.symbols.find(offset - 1) if binary.symbols else None
     return symbol is not None and _OF_POINTER.search(symbol.mangled) is not None
 
@@ -167,6 +168,6 @@ def _names_written(bodies: Bodies, path: str, span: Span) -> set[str]:
 
 
 def _agreed(answers: Sequence[tuple[How, tuple[int, ...]]]) -> Iterator[int]:
-    """The lines that any answer has, those of most answers first: one return address is in one line."""
+    """The lines from all answers, most frequent first: a return address has only one line."""
     lines = Counter(line for _, found in answers for line in dict.fromkeys(found))
     yield from (line for line, _ in lines.most_common())

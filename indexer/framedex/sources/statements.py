@@ -1,4 +1,4 @@
-"""The lines of statements: a frame stands on one of them, and a reader may ask on any."""
+"""The lines of statements: a frame has one line of its statement, and a reader may query any of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _OF_A_LINE = 100  # bytes of memory, roughly
 
 
 class Statements:
-    """The statements of files, each read once as long as it stays as it is. May be used from several threads."""
+    """The statements of files, cached until a file changes. Thread-safe."""
 
     def __init__(self, most: int = 32 << 20) -> None:
-        """`most` is roughly the memory, in bytes, that they may take."""
+        """`most` limits the memory for statements, in bytes, approximately."""
         self._kept: Recall[str, tuple[FoundFile, Mapping[int, tuple[int, ...]]]] = Recall(most)
         self._lock = Lock()
 
     def lines_with(self, file: FoundFile, line: int, macros: Callable[[], str]) -> tuple[int, ...]:
-        """The lines (1-based) of the statements that have a part on this one; none where they are on it alone.
+        """The lines (1-based) of the multi-line statements that include this line; empty if there are none.
 
-        Nor any of a file that cannot be read, or of a statement that cannot be understood. `macros` gives those
-        of the tree, as `learn_macros` does.
+        Also empty for an unreadable file or a statement that cannot be parsed. `macros` returns the macros of the tree,
+        as `learn_macros` does.
         """
         kept = self._kept.get(file.path)
         if kept is None or kept[0] != file:
@@ -46,7 +46,7 @@ def _read(file: FoundFile, macros: str) -> list[list[tuple[int, int]]]:
         from framedex.sources.extraction import long_statements
 
         return long_statements(read_regular(Path(file.path)), language, macros)
-    except (OSError, NoNativePartError):  # then a line answers for itself alone
+    except (OSError, NoNativePartError):  # each line is then its own statement
         return []
 
 
@@ -55,6 +55,6 @@ def _by_line(statements: Iterable[list[tuple[int, int]]]) -> dict[int, tuple[int
     for ranges in statements:
         lines = tuple(line for first, last in ranges for line in range(first, last + 1))
         for line in lines:
-            # Where one statement ends another may begin.
+            # One statement may end on the line on which another begins.
             found[line] = tuple(sorted({*found[line], *lines})) if line in found else lines
     return found

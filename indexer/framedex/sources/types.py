@@ -1,9 +1,9 @@
-"""Whether a parameter as written in a source can be the type that a symbol's name gives.
+"""Whether a written parameter can have the type in a symbol's name.
 
-A symbol spells types out: no typedefs, no names of parameters, top-level const gone (Itanium C++ ABI, 5.1.5). A source
-has names that only a compiler can look up: typedefs, template parameters, member types. So what is compared is what
-both must share: built-in types and the standard's names for them, pointers and references, and the last names of
-classes. A name that is not known stands for anything, but for the same thing everywhere in a parameter list.
+A symbol spells types out: no typedefs, no parameter names, no top-level const (Itanium C++ ABI, 5.1.5). A source has
+names that only a compiler can look up: typedefs, template parameters, member types. So the comparison uses only what
+both must share: built-in types and their standard names, pointers and references, and the last names of classes. An
+unknown name matches any type, but the same type everywhere in a parameter list.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ from framedex.sources.standard_types import (
     STANDARD_CLASSES,
 )
 
-_REMEMBERED = 1 << 14  # types: those of a large library
+_REMEMBERED = 1 << 14  # cached types: enough for a large library
 
 
 NONE, UNKNOWN, SAME = 0.0, 1.0, 3.0
-"""How well a written parameter fits: types that cannot be one; a name that may be a typedef or a template parameter;
-the same type. What is between is better than the one below: the same template of arguments that are not all known."""
+"""Scores of a written parameter: impossible; a name that may be a typedef or template parameter; the same type.
 
-_TEMPLATE_OF_ANOTHER_NAME = 0.5  # a typedef that is a template is rarer
-_OF_ANOTHER_SCOPE = 2.75  # the scope may be another name for the same
+A score in between is better than the lower one: the same template with partly unknown arguments.
+"""
+
+_TEMPLATE_OF_ANOTHER_NAME = 0.5  # a template alias is rarer than a plain typedef
+_OF_ANOTHER_SCOPE = 2.75  # the scope may be an alias
 _REFERENCE = 0.4  # a typedef of a reference is rare
-_DEEPEST = 32  # arguments inside arguments; what is nested deeper than that is not compared
-_LAYER = 0.05  # what is written around an unknown name is the more telling, the more it is
+_DEEPEST = 32  # nested template arguments; deeper ones are not compared
+_LAYER = 0.05  # added for each `const`, `*` or `&` around an unknown name: each is evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type taken apart. `name` is the last name of a class, or a built-in type in the words of demanglers.
+    """A parsed type. `name` is the last name of a class, or a built-in type as demanglers spell it; empty if unknown.
 
-    `name` is empty where nothing can be said of the type. `layers` are what stands around it, the innermost first:
-    `const`, `*`, `&`, `&&`, `[]` for an array, `()` for a function, whose parameters are `parameters`. `arguments` are
-    None without template arguments.
+    `layers` surround the name, innermost first: `const`, `*`, `&`, `&&`, `[]` for an array, `()` for a function, whose
+    parameters are `parameters`. `arguments` is None without template arguments.
     """
 
     name: str
@@ -57,10 +58,10 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a symbol beside its parameters.
+    """Facts about a symbol other than its parameters.
 
-    `is_class` says whether there is a class that a type as written may mean. `arguments` are the
-    template arguments of the function and of its classes; `is_template`: there are some.
+    `is_class` returns whether a written type may mean a class. `arguments` has the template arguments of the function
+    and of its classes; `is_template`: there are some.
     """
 
     is_class: Callable[[Type], bool]
@@ -72,14 +73,14 @@ class Known:
 
 
 class Fit(NamedTuple):
-    """How well parameters fit in all, and whether one fits only if its type is another than the class of that name."""
+    """The total score of parameters; `is_doubtful`: one matches only if its type is not the class with that name."""
 
     score: float
     is_doubtful: bool = False
 
 
 def fit(wanted: Sequence[str], written: Sequence[str], known: Known) -> Fit | None:
-    """How well parameters as written fit those of a symbol; None if one cannot be of the symbol's type."""
+    """Return the score of written parameters against a symbol's; None if one cannot have the symbol's type."""
     comparison = _Comparison(known)
     together = 0.0
     for i, (theirs, ours) in enumerate(zip(wanted, written, strict=False)):
@@ -94,7 +95,7 @@ def fit(wanted: Sequence[str], written: Sequence[str], known: Known) -> Fit | No
 
 
 def is_pack(parameter: str) -> bool:
-    """Whether what is written stands for any number of parameters: `Args&&... args`, or a macro of some."""
+    """Whether a written parameter means any number of them: `Args&&... args`, or a macro."""
     return ("..." in parameter and _is_pack(parameter)) or _SHOUTED.fullmatch(parameter) is not None
 
 
@@ -109,12 +110,12 @@ def _is_pack(parameter: str) -> bool:
 
 
 class _Comparison:
-    """The types of one parameter list against those of a symbol."""
+    """The comparison of one written parameter list with a symbol's."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
         self.is_doubtful = False
-        self._meanings: dict[str, Type] = {}  # what each unknown name stands for
+        self._meanings: dict[str, Type] = {}  # the type of each unknown name
         self._depth = 0
 
     def fit(self, wanted: Type, written: Type) -> float:
@@ -141,13 +142,13 @@ class _Comparison:
         best = _OF_ANOTHER_SCOPE if is_elsewhere else SAME
         if wanted.parameters is not None and written.parameters is not None:
             best = min(best, self._fit_of_lists(wanted.parameters, written.parameters, is_whole=True))
-        # Without arguments it is a class within itself, or no template.
+        # A name without arguments is a class inside its own definition, or not a template.
         if best != NONE and written.arguments is not None and wanted.arguments is not None:
             best = min(best, self._fit_of_lists(wanted.arguments, written.arguments, is_whole=False))
         return best
 
     def _fit_of_lists(self, wanted: Sequence[str], written: Sequence[str], is_whole: bool) -> float:
-        """For template arguments, of which the last may be defaults, or for the parameters of a function type."""
+        """The score of template arguments, whose last ones may be defaults, or of a function type's parameters."""
         if is_whole and len(wanted) != len(written) and not any("..." in each for each in written):
             return NONE
         if self._depth == _DEEPEST:
@@ -163,7 +164,7 @@ class _Comparison:
             return NONE
         if not fits or min(fits) == SAME:
             return SAME
-        # What is no template has no template parameters among its arguments, but names of other types at most.
+        # Outside a template, an unknown argument cannot be a template parameter, only another type's name.
         return UNKNOWN + self._known.is_template + sum(fits) / len(fits) / SAME
 
     def _fit_of_arguments(self, wanted: str, written: str) -> float:
@@ -171,11 +172,11 @@ class _Comparison:
             return self.fit(parsed_argument(wanted), parsed_argument(written))
         if _number(wanted) == _number(written):
             return SAME
-        # A template parameter is among the symbol's own arguments; what it makes of one need not be.
+        # A template parameter has its value among the symbol's arguments; a value computed from it may not appear.
         return UNKNOWN + (_NAME.fullmatch(written) is not None) * (1 if wanted in self._known.arguments else -_LAYER)
 
     def _agrees(self, written: Type, meaning: Type) -> bool:
-        """Whether a name stands for the same thing as before."""
+        """Whether a name has the same meaning as before."""
         return self._meanings.setdefault("::".join((*written.scope, written.name)), meaning) == meaning
 
 
@@ -188,14 +189,14 @@ def _number(value: str) -> str:
 
 
 def _meaning(wanted: Type, written: Type) -> Type | None:
-    """What an unknown name stands for where the parameter is of the wanted type; None if it is of no such."""
+    """The type of an unknown name if the parameter has the wanted type; None if that is impossible."""
     theirs, ours = list(wanted.layers), list(written.layers)
     while ours:
         layer = ours.pop()
         if layer == "&&" and theirs[-1:] == ["&"] and not ours:
             return Type(wanted.name, wanted.scope, None, tuple(theirs[:-1]))  # a forwarding reference
         if theirs[-1:] != [layer]:
-            # `const T*` is no pointer to something that may change; but `const` says nothing of a function or array.
+            # `const T*` cannot be a pointer to non-const, but `const` has no effect on a function or array.
             return None if layer != "const" or theirs[-1:] not in (["()"], ["[]"]) else wanted
         theirs.pop()
     if theirs[-1:] == ["const"]:
@@ -205,22 +206,22 @@ def _meaning(wanted: Type, written: Type) -> Type | None:
 
 @lru_cache(_REMEMBERED)
 def parsed(text: str) -> Type:
-    """Take the type of a parameter apart: as a demangler prints it, or as written with or without a name."""
+    """Parse a parameter's type, as a demangler prints it, or as written, with or without a name."""
     return _Parser(text).type(is_parameter=True)
 
 
 @lru_cache(_REMEMBERED)
 def parsed_argument(text: str) -> Type:
-    """Take a type that is a template argument apart; unlike for a parameter, `const` around it tells."""
+    """Parse a template argument's type; unlike for a parameter, its outer `const` counts."""
     return _Parser(text).type(is_parameter=False)
 
 
 class _Parser:
-    """One walk over a type; whatever is not understood makes it an unknown one."""
+    """A single-pass parser of a type; unsupported syntax yields the unknown type."""
 
     def __init__(self, text: str) -> None:
         self._text = INLINE_NAMESPACES.sub("", _DROPPED.sub(" ", text)).replace("decltype(nullptr)", "nullptr_t")
-        self._words: list[str] = []  # of the name, or of a built-in type
+        self._words: list[str] = []  # the name, or the words of a built-in type
         self._scope: list[str] = []
         self._arguments: tuple[str, ...] | None = None
         self._layers: list[str] = []
@@ -247,7 +248,7 @@ class _Parser:
         return Type(name, scope, arguments, tuple(layers), self._parameters)
 
     def _tokens(self) -> Iterator[str]:
-        """Words, `::`, `*`, `&`, `&&`, and whole groups in brackets; at last "" where something else follows."""
+        """Yield words, `::`, `*`, `&`, `&&`, and whole groups in brackets; last "" if other text follows."""
         position, text = 0, self._text
         while match := _TOKEN.match(text, position):
             token, position = match[1], match.end()
@@ -260,7 +261,7 @@ class _Parser:
             yield ""
 
     def _take(self, token: str) -> bool:
-        """Whether the token was understood."""
+        """Consume a token; return whether it was understood."""
         first = token[:1]
         if token == "const":
             return self._take_const()
@@ -298,23 +299,23 @@ class _Parser:
             self._words.append(word)
             return True
         was_named, self._is_named = self._is_named, True
-        return not was_named  # of three words one is a macro
+        return not was_named  # a third word means that one is a macro
 
     def _take_group(self, inside: str) -> bool:
-        """`(*)`, `(&name)` and `(C::*)` of a declarator, or the parameters of a function."""
+        """Consume `(*)`, `(&name)` or `(C::*)` of a declarator, or the parameters of a function."""
         if not self._words or self._words[0] == "decltype":
             return False
         if self._around is None and not self._is_named and (found := _INNER.match(inside)):
             self._around = [layer[-2:].strip(": ") for layer in found.groups() if layer]
             return True
-        # A function that is a parameter is a pointer to one.
+        # A parameter of function type is a pointer to a function.
         self._layers += ["()", *(self._around or ["*"])]
         self._parameters = split_parameters(inside)
         self._is_whole = True
         return True
 
     def _take_array(self) -> bool:
-        # An array that is a parameter is a pointer to its first element.
+        # A parameter of array type is a pointer to its first element.
         self._layers += ["*"] if self._around is None else ["[]", *self._around]
         self._is_whole = True
         return bool(self._words)
@@ -329,7 +330,7 @@ class _Parser:
 
 
 def _built_in(words: Sequence[str]) -> str:
-    """`unsigned long` of `long unsigned int`, in the words of demanglers."""
+    """Return `unsigned long` for `long unsigned int`: the name that demanglers use."""
     counts = {word: words.count(word) for word in words}
     if "double" in counts:
         return "long double" if "long" in counts else "double"
@@ -351,7 +352,7 @@ def _built_in(words: Sequence[str]) -> str:
 def _of_characters(
     name: str, scope: tuple[str, ...], arguments: tuple[str, ...] | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...] | None]:
-    """`std::basic_ostream<char, ...>`, `std::ostream` and `std::wostream` as one template of a character."""
+    """Normalise `std::basic_ostream<char, ...>`, `std::ostream` and `std::wostream` to one template of a character."""
     if name.startswith("basic_") and name.removeprefix("basic_") in OF_CHARACTERS:
         return name.removeprefix("basic_"), scope, (arguments or ("",))[:1]
     if arguments is None and name in OF_CHARACTERS:
@@ -362,14 +363,14 @@ def _of_characters(
 
 
 def _without_default(parameter: str) -> str:
-    """`int n` of `int n = 3`."""
+    """Return `int n` for `int n = 3`."""
     if "=" not in parameter:
         return parameter
     return _DEFAULT.split(parameter, maxsplit=1)[0]
 
 
 def _closing(text: str, opened: int) -> int:
-    """Where the bracket at `opened` is closed, or the last character."""
+    """The index of the bracket that closes the one at `opened`, or of the last character."""
     depth, closing = 0, _CLOSED_BY[text[opened]]
     for i in range(opened, len(text)):
         depth += (text[i] == text[opened]) - (text[i] == closing and text[i - 1 : i] != "-")
@@ -379,12 +380,12 @@ def _closing(text: str, opened: int) -> int:
 
 
 _UNKNOWN = Type("")
-# What is not closed is dropped to the end, and spaces are not given back, so that each takes linear time.
+# Unclosed text is dropped to the end, and spaces are matched possessively, so that matching is linear.
 _DROPPED = compiled_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
 _DEFAULT = compiled_on_use(r"(?<![=<>!])=(?!=)")
-_SHOUTED = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # as macros are called, and types hardly ever
+_SHOUTED = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # the style of macro names, rarely of types
 _VALUE = compiled_on_use(r"-?\d|\(|true\b|false\b|'|&")
-_LOCAL = compiled_on_use(r"\)(?: const)?::|[{'$]")  # a lambda, or a class of a function: nobody else writes its name
+_LOCAL = compiled_on_use(r"\)(?: const)?::|[{'$]")  # a lambda or a local class, whose name no other parameter can have
 _INNER = compiled_on_use(r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *+const\b)? *+(&&?)? *+(?:const\b)? *+\w*$")
 _TOKEN = compiled_on_use(r"\s*(::|&&|[*&<(\[]|\w+)")
 _NAME = compiled_on_use(r"[A-Za-z_]\w*")

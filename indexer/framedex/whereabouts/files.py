@@ -1,4 +1,4 @@
-"""Whether a source file is here, and as it was: what the file system says of it, asked once for each answer."""
+"""Existence and state of source files, read from the file system once per answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class FoundFile:
 
 
 def found_file(path: str) -> FoundFile | None:
-    """The regular file at an absolute path, as it is now, or as this answer saw it first; None where there is none.
+    """Return the regular file at an absolute path, as it is now or as this answer first saw it; None if missing.
 
-    None also for what is below /proc, which is of this process and not of the one that named it, and for a path that
-    does not begin at the root: that of a source map, or one that counts from a folder that nobody knows.
+    None also for paths below /proc, which belong to this process and not to the recorded one. None also for relative
+    paths: those of source maps, or relative to an unknown folder.
     """
     if not path.startswith("/"):
         return None
@@ -41,19 +41,19 @@ def found_file(path: str) -> FoundFile | None:
 
 
 def is_here(path: str) -> bool:
-    """Whether the source file at an absolute path is on this machine; see `found_file`."""
+    """Whether the source file at an absolute path exists on this machine; see `found_file`."""
     return found_file(path) is not None
 
 
 def is_here_as_typed(path: str) -> bool:
-    """The same of a path that the user has typed, which may count from the working folder."""
+    """Whether the file at a path typed by the user exists; relative paths start at the working folder."""
     return _look(path) is not None
 
 
 def is_of_a_process(path: str) -> bool:
-    """Whether a path is below /proc: compilers call the folder that they work in `/proc/self/cwd`.
+    """Whether a path is below /proc: compilers record their working folder as `/proc/self/cwd`.
 
-    `/dev/stdin` and its like lead there too: a log that names one does not mean the reader's own.
+    Paths such as `/dev/stdin` lead there too. A log that names one does not mean the reader's own.
     """
     if not path.startswith("/") or ("/proc" not in path and "/dev" not in path):
         return False
@@ -62,7 +62,10 @@ def is_of_a_process(path: str) -> bool:
 
 @contextmanager
 def one_answer() -> Iterator[None]:
-    """Look at each file once inside: what an answer says of a file is of one moment. Of this thread and task alone."""
+    """Check each file only once inside the block, so that an answer is consistent.
+
+    Applies to this thread and task only.
+    """
     if _ANSWER.get() is not None:
         yield
         return
@@ -77,7 +80,7 @@ def _look(path: str) -> FoundFile | None:
     if is_of_a_process(path):
         return None
     try:
-        status = os.stat(path)  # noqa: PTH116 - for every file of a tree, and every place that is shown
-    except (OSError, ValueError):  # a zero byte, half of a surrogate pair
+        status = os.stat(path)  # noqa: PTH116 - speed: called for every file of a tree
+    except (OSError, ValueError):  # a zero byte, a lone surrogate
         return None
     return FoundFile(path, status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None

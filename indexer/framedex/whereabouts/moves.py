@@ -1,7 +1,7 @@
-"""Folders that were moved with all that is in them: what was recorded below one is where it is now.
+"""Moved folders: map recorded paths below one to their current location.
 
-A project that has moved is looked for where it is before the old place is looked at: another checkout may be there by
-now. Files beside it count only where nothing is at their old place, as nobody knows whether they moved along.
+For a moved project the new path is checked before the old one, where another checkout may be by now. Files beside the
+project are mapped only if the old path is missing, as they may not have moved along.
 """
 
 from __future__ import annotations
@@ -14,42 +14,43 @@ from pathlib import PurePath
 from framedex.whereabouts.tails import common_tail
 
 PROJECT_FOLDER = ".framedex"
-"""What a project has its captures and its index in."""
+"""The folder of a project's captures and index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A folder that was at `before` and is at `after` now (absolute); `is_whole`: all that was in it has moved."""
+    """A folder moved from `before` to `after` (absolute); `is_whole`: all its content moved."""
 
     before: str
     after: str
     is_whole: bool
 
     def now(self, path: str) -> str:
-        """Where an absolute path is now: the path itself where it did not move."""
+        """Return the current path of an absolute path: the path itself if it did not move."""
         if not (path == self.before or path.startswith(f"{self.before.rstrip('/')}/")):
             return path
         moved = self.after + path[len(self.before.rstrip("/")) :]
         try:
-            is_moved, is_left = os.path.exists(moved), os.path.exists(path)  # noqa: PTH110 - they may be no valid Path
+            is_moved, is_left = os.path.exists(moved), os.path.exists(path)  # noqa: PTH110 - not always valid Paths
         except ValueError:
             return path
-        if is_moved == is_left:  # both are there: another checkout, or a copy. Or neither: removed since
+        if is_moved == is_left:  # both exist: another checkout, or a copy. Or neither: deleted since
             return moved if self.is_whole else path
         return moved if is_moved else path
 
 
 class Moves:
-    """What has moved since a capture or an index was made; the first that fits a path counts."""
+    """The moves since a capture or an index was created. The first match applies."""
 
     def __init__(self, moves: Iterable[Move] = ()) -> None:
         self._moves = tuple(moves)
 
     @classmethod
     def of_capture(cls, made: str | None, folder: str) -> Moves:
-        """What has moved along with a capture that was made in one folder and lies in another now.
+        """Return the moves implied by a capture that was created in one folder and is now in another.
 
-        That is the project in whose `.framedex` it is, and maybe what is around it, as far as the paths end alike.
+        The project whose `.framedex` contains it has moved, and perhaps the folders around it, up to the common end of
+        both paths.
         """
         if made is None or made == folder:
             return cls()
@@ -66,22 +67,22 @@ class Moves:
         return bool(self._moves)
 
     def has_reached(self, path: str) -> bool:
-        """Whether an absolute path is in a folder to which something has moved."""
+        """Whether an absolute path is in a folder that something moved to."""
         return any(path.startswith(f"{move.after}/") for move in self._moves)
 
     def now(self, path: str) -> str:
-        """Where an absolute path is now: the path itself where it did not move."""
+        """Return the current path of an absolute path: the path itself if it did not move."""
         return next((there for move in self._moves if (there := move.now(path)) != path), path)
 
 
 def project_of(inside: str) -> str | None:
-    """The project that a path inside of its `.framedex` is of; None for any other path."""
+    """Return the project of a path inside its `.framedex`; None for any other path."""
     parents = [parent for parent in PurePath(inside).parents if parent.name == PROJECT_FOLDER]
     return str(parents[-1].parent) if parents else None
 
 
 def without_common_tail(before: str, after: str) -> tuple[str, str]:
-    """Two absolute paths without the names that they both end in."""
+    """Return two absolute paths without their common last components."""
     left, right = PurePath(before).parts, PurePath(after).parts
     length = min(common_tail(left, right), len(left) - 1, len(right) - 1)
     return str(PurePath(*left[: len(left) - length])), str(PurePath(*right[: len(right) - length]))

@@ -1,7 +1,7 @@
-"""The order in which the meanings of a path are tried: the rules of the settings, the path itself, the ends of paths.
+"""The order in which the meanings of a path are tried: path-map rules, the path itself, common path ends.
 
-docs/explanation/sources.md says it for users. Two ask: who reads a text (`Whereabouts`), and who indexes recordings
-(`find_here`).
+docs/explanation/sources.md describes it for users. `Whereabouts` resolves paths in texts, `find_here` those of
+recordings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from framedex.model.places import is_local, path_in_repository  # without the rows: `framedex open` waits for this
+from framedex.model.places import is_local, path_in_repository  # not `framedex.model`: a slow import
 from framedex.recall import Recall
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.moves import Moves
@@ -27,45 +27,45 @@ _MOST_FILES = 16
 
 
 class KnownNames(Protocol):
-    """What an index knows of names."""
+    """The names known to an index."""
 
     def files_named(self, name: str) -> Sequence[str]:
-        """The files of this name, in any folder: real paths, and those of source maps."""
+        """Return the files of this name, in any folder: real paths, and source map paths."""
 
     def files_of_frozen(self, module: str) -> Sequence[str]:
-        """The files from which recorded interpreters have a module built in: `<frozen importlib._bootstrap>`."""
+        """Return the files of a module that recorded interpreters have built in: `<frozen importlib._bootstrap>`."""
 
     def files_of_cell(self, recorded: str) -> Sequence[str]:
-        """The files with the text of the notebook's cell that code objects call this: `/tmp/ipykernel_71/38.py`."""
+        """Return the files with the text of the notebook cell that code objects name `/tmp/ipykernel_71/38.py`."""
 
 
 class KnownSources(Protocol):
-    """What an index knows of source trees."""
+    """The source trees known to an index."""
 
     def roots(self) -> Sequence[SourceRoot]:
-        """The source folders."""
+        """Return the source folders."""
 
     def former_places(self) -> Moves:
-        """What lies where the project was before it was moved is where it is now."""
+        """Return the moves of the project since the index was created."""
 
 
 class KnownFiles(Protocol):
-    """An index, as far as it knows files."""
+    """The part of an index that knows files."""
 
     @property
     def names(self) -> KnownNames:
-        """What it knows of names."""
+        """The names known to the index."""
 
     @property
     def sources(self) -> KnownSources:
-        """What it knows of source trees."""
+        """The source trees known to the index."""
 
 
 class Whereabouts:
-    """Finds the files here that paths in texts mean.
+    """Resolves paths in texts to local files.
 
-    `rules` and `sources` are the path-map and the source folders of the settings, `folders` those in which relative
-    paths may begin. Without an `index` only its files and source folders are not known.
+    `rules` and `sources` are the path-map and the source folders of the settings. `folders` are bases of relative
+    paths. Without an `index`, its files and source folders are unknown.
     """
 
     def __init__(
@@ -82,28 +82,28 @@ class Whereabouts:
         self._found: Recall[tuple[str, bool], tuple[str, ...]] = Recall()
 
     def files(self, name: str, *, is_shortened: bool = False) -> tuple[str, ...]:
-        """The files that a path may mean: several where it says too little, of source maps where none is here.
+        """Return the possible files of a path: several if it is ambiguous, those of source maps if none is local.
 
-        `is_shortened`: it is but the end of a path, so that a file there is one of those that it fits.
+        `is_shortened`: the path may be only the end of a path, so a file at it is one candidate among others.
         """
 
         def found() -> tuple[str, ...]:
-            written = dict.fromkeys((name, name.strip()))  # blanks around a path are rarely of its name
+            written = dict.fromkeys((name, name.strip()))  # blanks around a path are rarely part of it
             return tuple(next(filter(None, (self._look_for(each, is_shortened) for each in written)), ()))[:_MOST_FILES]
 
         return self._found.made((name, is_shortened), len(name), found)
 
     def itself(self, name: str) -> str | None:
-        """The file that a path means by a rule, or that is at the path; None where it would have to be looked for."""
+        """Return the file of a path by a rule or literally; None if it would have to be searched."""
         return self.rules.there(name) or self._literally(name)
 
     def alike(self, name: str) -> Sequence[str]:
-        """The files here that the index knows and that share the end of a path equally, and more than its name."""
+        """Return the indexed local files that share an equally long end of a path, longer than the name."""
         return TreeFiles(filter(is_here, self._of_that_name(name))).alike(name)[:_MOST_FILES]
 
     @cached_property
     def source_folders(self) -> Sequence[str]:
-        """The source folders of the settings and of the index: real paths."""
+        """The source folders of the settings and of the index, as real paths."""
         roots = [root.path for root in self._index.sources.roots()] if self._index is not None else []
         return list(dict.fromkeys(map(os.path.realpath, (*map(str, self._sources), *roots))))
 
@@ -128,23 +128,23 @@ class Whereabouts:
             return (moved,)
         named = self._of_that_name(name)
         here = [path for path in named if is_here(path)]
-        name = path_in_repository(name)  # a source map's own path: the file may be here meanwhile
+        name = path_in_repository(name)  # a source map path: the file may be local by now
         known = _fitting(name, {path: path for path in here})
         if literal or len(known) > 1:
-            # The end of several paths: whatever else has it, in a folder or a tree, may be meant as well.
+            # The name is the end of several paths, so other files that end in it are candidates too.
             below = self._below(name) if "/" in name else ()
             return list(dict.fromkeys((*([literal] if literal else ()), *known, *below)))
         if known:
             return known
         if found := self._below(name):
             return _with_equals(name, found, here)
-        # What stands before the colon is the source map, and no folder of the file's.
+        # The part before the colon is the source map, not a folder.
         return _fitting(name, {path.replace(":", ":/", 1): path for path in named if not is_local(path)})
 
     def _literally(self, name: str) -> str | None:
-        """The file at a path, which may begin in one of the folders, or in a home folder (IPython abbreviates it)."""
+        """Return the file at a path, relative to one of the folders, or to a home folder (IPython abbreviates it)."""
         if name.startswith("~") and "\0" not in name:
-            name = os.path.expanduser(name)  # noqa: PTH111 - paths of texts may be no valid Path
+            name = os.path.expanduser(name)  # noqa: PTH111 - paths of texts are not always valid Paths
         for folder in ("/",) if name.startswith("/") else self._folders:
             path = os.path.join(folder, name)  # noqa: PTH118 - as above
             if is_here(path):
@@ -160,16 +160,16 @@ class Whereabouts:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The file (real path) that a recorded path means here; `by_rule` where a rule of the settings says so."""
+    """The local file (real path) of a recorded path; `by_rule`: found by a rule of the settings."""
 
     path: str
     by_rule: bool
 
 
 def find_here(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
-    """The file here that is meant by a path which was recorded elsewhere; None where it is the path itself, or none.
+    """Return the local file of a path recorded elsewhere; None if the path itself exists, or nothing matches.
 
-    Without a rule for it, it is the file of the source trees with the longest common tail, if only one has it.
+    Without a rule, it is the file in the source trees with the longest common tail, if it is unique.
     """
     if path := rules.there(recorded):
         return Here(path, by_rule=True)
@@ -180,16 +180,16 @@ def find_here(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
 
 
 def _fitting(name: str, files: Mapping[str, str]) -> Sequence[str]:
-    """The files, by the paths that they go by, which a name in a text may mean."""
+    """Return the files that a name in a text may mean. `files` maps the paths used for matching to the files."""
     known = TreeFiles(files)
     same = known.same_file(name)
-    # A file name alone, as py-spy prints it, fits several, and so may the end of a path; where more of it was printed
-    # than files have in common, that proves nothing.
+    # A file name alone (py-spy prints those), or the end of a path, may fit several files. If the printed path is
+    # longer than the common end, nothing is proved.
     found = (same,) if same is not None else known.ending_in(name)
     return tuple(files[path] for path in found)
 
 
 def _with_equals(name: str, found: Sequence[str], paths: Sequence[str]) -> Sequence[str]:
-    """The files that were found for a path, and those of other trees whose ends it shares no less."""
+    """Return the files found for a path, and files of other trees that share an equally long end."""
     alike = TreeFiles({*found, *paths}).alike(name)
     return list(dict.fromkeys((*found, *alike))) if set(found).intersection(alike) else found

@@ -1,4 +1,4 @@
-"""The user's rules for the paths of other machines."""
+"""The user's rules for paths of other machines."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from pathlib import Path
 from framedex.whereabouts.files import is_here
 
 BUILD_FOLDER = "/proc/self/cwd"
-"""What Bazel has compilers record as the folder that they work in. It is no folder of this machine."""
+"""The working folder that Bazel makes compilers record. It is not a folder of this machine."""
 
 HOW_TO_MAP = (
     "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
     " path-map in framedex.toml says which folders are which."
 )
-"""What to do about a path that leads to no file here."""
+"""The remedy for a path without a local file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """Recorded paths that begin with the folders `before` are below `after` here."""
+    """A rule: recorded paths below `before` are below `after` here."""
 
     before: str
     after: Path
 
 
 class PathMap:
-    """The rules of the settings. A look-up takes as long as the path has folders, however many rules there are."""
+    """The rules of the settings. The time of a look-up depends on the depth of the path, not on the number of rules."""
 
     def __init__(self, rules: Iterable[PathRule]) -> None:
-        # Not pathlib: recorded paths may be no valid text for it.
+        # Not pathlib: recorded paths are not always valid for it.
         self._after = {_from_the_build(rule.before): rule.after for rule in rules}
 
     def there(self, recorded: str) -> str | None:
-        """The real path that the longest fitting rule gives, if such a file is here.
+        """Return the real path given by the longest matching rule, if the file exists.
 
-        Relative paths, of rules and of files, count from `BUILD_FOLDER`.
+        Relative paths, in rules and of files, start at `BUILD_FOLDER`.
         """
         if not self._after or "\0" in recorded:
             return None
@@ -48,10 +48,10 @@ class PathMap:
             if after is not None:
                 try:
                     path = os.path.realpath(after / recorded[len(before) :].lstrip("/"))
-                except ValueError:  # half of a surrogate pair: the path of no file
+                except ValueError:  # a lone surrogate: not a valid path
                     return None
                 return path if is_here(path) else None
-            parent = os.path.dirname(before)  # noqa: PTH120 - recorded paths may be no valid Path text
+            parent = os.path.dirname(before)  # noqa: PTH120 - recorded paths are not always valid Paths
             if parent == before:
                 break
             before = parent
@@ -60,4 +60,4 @@ class PathMap:
 
 def _from_the_build(path: str) -> str:
     path = os.path.normpath(os.path.join(BUILD_FOLDER, path))  # noqa: PTH118 - as above
-    return path[1:] if path.startswith("//") else path  # normpath leaves two slashes, which POSIX lets mean more
+    return path[1:] if path.startswith("//") else path  # normpath keeps two leading slashes, which are special in POSIX

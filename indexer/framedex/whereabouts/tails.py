@@ -1,4 +1,4 @@
-"""The files of source trees whose paths end as one of another machine does."""
+"""Match recorded paths with files of source trees by their common path ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from framedex.whereabouts.files import is_here
 
-# What a compiler was given but nobody wrote -> what it was made from.
+# Generated file -> its source.
 _GENERATED = (
     (re.compile(r"(?:\.grpc)?\.pb\.(?:cc|h)$"), ".proto"),
     (re.compile(r"\.(?:h|cc|cpp)\.inc$"), ".td"),
@@ -17,7 +17,7 @@ _GENERATED = (
 
 
 class TreeFiles:
-    """The files of source trees by their names, for look-ups in microseconds."""
+    """The files of source trees by name, for look-ups in microseconds."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._by_name: dict[str, list[str]] = defaultdict(list)
@@ -28,14 +28,14 @@ class TreeFiles:
         return sum(map(len, self._by_name.values()))
 
     def called(self, name: str) -> Sequence[str]:
-        """The files of exactly this name, in any folder."""
+        """Return the files of exactly this name, in any folder."""
         return self._by_name.get(name, ())
 
     def named(self, recorded: str) -> list[str]:
-        """The files whose paths end most like `recorded`; all of that name where it is a bare one.
+        """Return the files that share the longest path end with `recorded`; all files of that name for a bare name.
 
-        What a build puts in front (`external/xla/`, `bazel-out/k8-opt/bin/`, a build machine's folder) does not count:
-        the longest common tail decides. A generated file stands for what it is made from.
+        Prefixes added by a build do not count (`external/xla/`, `bazel-out/k8-opt/bin/`, a build machine's folder): the
+        longest common tail decides. A generated file is replaced by its source.
         """
         wanted = recorded.split("/")
         for pattern, source in _GENERATED:
@@ -45,9 +45,9 @@ class TreeFiles:
         return [path for length, path in tails if length == longest]
 
     def same_file(self, recorded: str) -> str | None:
-        """The one file with the longest common tail; None where several have it, or where it proves nothing.
+        """Return the one file with the longest common tail; None if it is not unique or not conclusive.
 
-        A name alone proves nothing, unless nothing but the name was recorded: `util.cc` is in every tree.
+        A name alone is not conclusive unless only the name was recorded: `util.cc` is in every tree.
         """
         wanted = recorded.split("/")
         found = [path for path in self.named(recorded) if path.rpartition("/")[2] == wanted[-1]]
@@ -57,18 +57,18 @@ class TreeFiles:
         return found[0] if length > 1 or length == len(wanted) else None
 
     def ending_in(self, recorded: str) -> list[str]:
-        """The files whose paths end in the whole of `recorded`."""
+        """Return the files whose paths end in the whole of `recorded`."""
         wanted = recorded.split("/")
         return [path for path in self.named(recorded) if common_tail(path.split("/"), wanted) == len(wanted)]
 
     def alike(self, recorded: str) -> list[str]:
-        """The files that have the longest common tail, several of them, where that is more than the name."""
+        """Return the files with the longest common tail, if it is longer than the name."""
         wanted = recorded.split("/")
         return [path for path in self.named(recorded) if common_tail(path.split("/"), wanted) > 1]
 
 
 def common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
-    """How many names two paths, as lists of names, have in common at their ends."""
+    """Return the number of last components that two paths, as lists, have in common."""
     length = 0
     for left, right in zip(reversed(path), reversed(wanted), strict=False):
         if left != right:
@@ -78,7 +78,10 @@ def common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
 
 
 def files_below(path: str, folders: Iterable[str]) -> list[str]:
-    """The files below the folders that share the longest end of a path; its name alone only if it is all there is."""
+    """Return the files in the folders that share the longest end of a path.
+
+    The name alone counts only if it is the whole path.
+    """
     parts = [part for part in path.split("/") if part not in {"", ".", ".."}]
     for start in range(max(len(parts) - 1, 1)):
         end = "/".join(parts[start:])

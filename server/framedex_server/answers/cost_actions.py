@@ -1,4 +1,4 @@
-"""What an editor offers on the diagnostic of a cost: the stacks behind it, and the same line in the run before."""
+"""Code actions on the diagnostic of a cost: show the stacks behind it, or compare with the previous run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOW = {
 
 
 async def cost_actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """The actions on the diagnostics of costs that a client names."""
+    """Return the actions for the cost diagnostics in a request."""
     found = [each for each in params.context.diagnostics if each.source == "framedex" and each.code in ANSWERS]
     path = session.source_path(params.text_document)
     if not found or path is None:
@@ -50,7 +50,7 @@ async def cost_actions(session: Session, params: types.CodeActionParams) -> list
 
 
 def _run_before(session: Session, path: str, index: Index) -> tuple[int, int] | None:
-    """The latest capture of the run before, and the one that counts for a file; None where there is no run before."""
+    """Return the latest capture of the previous run, and the one counted for a file; None without a previous run."""
     counted = captures_of_file(session, path, index)
     captures = {capture.id: capture for capture in index.captures()}
     after = next((captures[each] for each in reversed(counted) if each in captures), None)

@@ -1,6 +1,6 @@
-"""What lines of the program cost: the rows of each answer, kept for a state of the index, and those of a file's lines.
+"""Costs of lines: the rows of each answer, cached per state of the index, and the rows of a file's lines.
 
-All of it is asked where whole captures are (`Session.contents`): no question about a line waits for it.
+All queries run in `Session.contents`, so that line queries do not wait for them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from framedex.model import PythonLine
 
 MOST_DETAILS = 8
-"""Sentences that are told of one line."""
+"""Maximum number of sentences about one line."""
 
 ByLine = Mapping[int, "list[Row]"]
 
@@ -44,20 +44,20 @@ class Row(Protocol):
 
     @property
     def outward(self) -> tuple[PythonLine, ...]:
-        """The lines that led to it, nearest first, where these are told."""
+        """The calling lines, nearest first, if they were queried."""
 
     @property
     def latest_call(self) -> int:
-        """The latest call that it counts."""
+        """The latest call that the row counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One of the questions what lines cost: its rows, and the words for some of them.
+    """One kind of line cost: its rows, and the texts for them.
 
-    `rows` are asked of an index, with all lines that led to each or without; `kind` is what tells a row from others of
-    its line, in words; `is_remarkable` whether an editor is to point it out; `notable` are the rows of a line that an
-    editor shows by default.
+    `rows` queries an index, with or without all calling lines. `kind` is a text that distinguishes the rows of a line.
+    `is_remarkable` selects rows that an editor should point out. `notable` returns the rows that an editor shows by
+    default.
     """
 
     name: str
@@ -115,19 +115,19 @@ ANSWERS = {
         ),
     )
 }
-"""The answers that there are, by the name of their verb, which is that of their setting too."""
+"""The answers by the name of their command, which is also the name of their setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    """What a line of the program costs by one answer: all of its rows."""
+    """A line's cost in one answer: all of its rows."""
 
     answer: Answer
     rows: Sequence[Row]
 
     @property
     def text(self) -> str:
-        """In a few words, with what may be wrong about the line: `compiled 19 times, 1.4 s`."""
+        """A short summary, marked if the line may have changed: `compiled 19 times, 1.4 s`."""
         text = shorten(printable(self.answer.text(self.rows)))
         line = self.rows[0].line
         if line is None or line.location.stale is not Stale.UNKNOWN:
@@ -136,33 +136,33 @@ class LineCost:
 
     @property
     def details(self) -> list[str]:
-        """What else is known, a sentence each; the first of them."""
+        """The first `MOST_DETAILS` details, a sentence each."""
         return [printable(each) for each in self.answer.details(self.rows)[:MOST_DETAILS]]
 
     @property
     def is_remarkable(self) -> bool:
-        """Whether an editor is to point it out."""
+        """Whether an editor should point the cost out."""
         return any(map(self.answer.is_remarkable, self.rows))
 
     @property
     def notable(self) -> LineCost | None:
-        """The part of the cost that an editor shows by default; None: the line is not notable."""
+        """The part of the cost that an editor shows by default; None if there is none."""
         rows = self.answer.notable(self.rows)
         return LineCost(self.answer, rows) if rows else None
 
     @property
     def latest_call(self) -> int:
-        """The latest of the calls behind it."""
+        """The latest call that the rows count."""
         return max(row.latest_call for row in self.rows)
 
 
 def answers_shown(settings: EditorSettings, *how: bool | str) -> list[Answer]:
-    """The answers whose setting is True or one of these values: `notable`, `lenses`, `diagnostics`."""
+    """Return the answers whose setting is True or one of these values: `notable`, `lenses`, `diagnostics`."""
     return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, *how)]
 
 
 async def lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineCost]], int]:
-    """The costs that lenses of a file show, with their lines, and the number of lines whose costs the settings hide."""
+    """Return a file's costs for lenses, with their lines, and the number of lines whose costs the settings hide."""
     settings = session.settings_at(path)
     found = await costs_of_file(session, path, answers_shown(settings, NOTABLE, "lenses"))
     shown = []
@@ -175,7 +175,7 @@ async def lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineC
 
 
 async def costs_of_file(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:
-    """What the lines of a file cost by each of the answers, with the line, 1-based, as far as the client shows it."""
+    """Return the costs of a file's lines in each answer, with 1-based lines; only lines that the client shows."""
     if not answers:
         return []
     found = await session.contents.ask(Path(path), lambda index: _of_file(session, path, answers, index))
@@ -195,13 +195,13 @@ def _of_file(session: Session, path: str, answers: Sequence[Answer], index: Inde
 
 
 def captures_of_file(session: Session, path: str, index: Index) -> list[int]:
-    """The captures that tell of a file: the picked one, else those that count for it."""
+    """Return the captures counted for a file: the selected one, else those chosen by the settings."""
     picked = session.chosen.capture_in(index)
     return [picked] if picked is not None else [capture.id for capture in index.file(path).answer_of().captures]
 
 
 def rows_by_line(index: Index, answer: Answer, captures: Collection[int], path: str) -> ByLine:
-    """The rows of the lines of a file by its lines as they are now, without those that are gone."""
+    """Return the rows for a file by current line, without deleted lines."""
 
     def grouped() -> Mapping[str, ByLine]:
         by_path: dict[str, dict[int, list[Row]]] = {}
@@ -215,7 +215,7 @@ def rows_by_line(index: Index, answer: Answer, captures: Collection[int], path: 
 
 
 def rows_of(index: Index, answer: Answer, captures: Collection[int], *, all_lines: bool = False) -> Sequence[Row]:
-    """The rows of an answer, of these captures alone; with `all_lines` one for each way to its line."""
+    """Return the rows of an answer, restricted to these captures; with `all_lines`, one row per path to a line."""
 
     def asked() -> Sequence[Row]:
         with index.within(captures) as narrow, narrow.reading():
@@ -230,7 +230,7 @@ def rows_of(index: Index, answer: Answer, captures: Collection[int], *, all_line
 def ways_to(
     index: Index, answer: Answer, captures: Collection[int], rows: Sequence[Row]
 ) -> dict[PythonLine | None, list[Row]]:
-    """By line the same as these rows, with one for each way to it; of each line the latest first."""
+    """Return the lines of these rows with one row per path to the line, latest call first."""
     wanted = {(row.line, answer.kind(row)) for row in rows}
     found: dict[PythonLine | None, list[Row]] = {}
     for way in rows_of(index, answer, captures, all_lines=True):

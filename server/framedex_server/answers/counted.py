@@ -1,7 +1,7 @@
-"""Which captures the numbers on a file are of: one rule for lenses, hints, hovers, hierarchies and graphs.
+"""The captures that a file's numbers count: one rule for lenses, hints, hovers, hierarchies and graphs.
 
-They are of the picked capture. Without one they are of the latest run that executed the file, or of all captures where
-the settings say so. Navigation is not restricted: it may follow a stack of an older run.
+Numbers are restricted to the selected capture, if there is one. Otherwise they count the latest run that executed the
+file, or all captures if the settings say so. Navigation is not restricted: it may follow a stack of an older run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALL = "all captures"
 
 
 def counted_text(session: Session, index: Index, path: str) -> str:
-    """The name of the captures that count for a file: `capture 2`, else the rule by which they are chosen."""
+    """Return the name of the captures counted for a file: `capture 2`, else the rule that selects them."""
     picked = session.chosen.capture_in(index)
     if picked is not None:
         return f"capture {picked}"
@@ -32,9 +32,9 @@ def counted_text(session: Session, index: Index, path: str) -> str:
 
 
 def answer_text(session: Session, index: Index, path: str, answer: AnswerOf) -> str:
-    """The name of the captures that an answer about a part of a file is of.
+    """Return the name of the captures counted in an answer about a part of a file.
 
-    What the latest run did not pass has answers of an older run, which is named as such.
+    Lines that the latest run did not execute have answers from an older run, whose captures are named.
     """
     name = counted_text(session, index, path)
     if name != LATEST:
@@ -46,9 +46,9 @@ def answer_text(session: Session, index: Index, path: str, answer: AnswerOf) -> 
 
 
 async def ask_counted(session: Session, path: str, question: Callable[[Index], Answer]) -> Answer | None:
-    """The result of a question about numbers: asked of the picked capture alone, if its index answers for the file.
+    """Return the result of a query for numbers, restricted to the selected capture if its index answers for the file.
 
-    Totals of a picked capture are summed up once for a state of the index. No question about a line waits for that.
+    Totals of a selected capture are computed once per state of the index. Line queries do not wait for that.
     """
     if session.chosen.capture is None:
         return await session.ask(path, question)

@@ -1,7 +1,7 @@
-"""Places whose files are not here: in a checkout, else among the fetched sources, else on their public page.
+"""Source for files that are not on this machine: a checkout, else fetched sources, else a public page.
 
-An index leads into a checkout once that has been indexed. Until then, and where a folder of the workspace is one, its
-file is shown nevertheless, at the line of the recorded commit or where git says that it is now.
+Once a checkout is indexed, the index itself leads into it. Before that, a file of a checkout in the workspace is shown
+too. The line of the recorded commit is mapped to the checkout's commit with git if they differ.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Location
 
 Shown = Callable[["FrameRow"], Sequence["Location"]]
-"""Where a frame can be shown: the places of files here, one of a checkout, or none."""
+"""Returns the locations at which a frame can be shown: files here, one in a checkout, or none."""
 
 
 def shown(session: Session, index: Index, uri: str) -> Shown:
-    """What says where frames can be shown, in answers about a document."""
+    """Return a cached function from frames to their locations, for answers about a document."""
     finder = InCheckouts(session, index, uri)
     known: dict[int, Sequence[Location]] = {}
 
@@ -44,20 +44,20 @@ def shown(session: Session, index: Index, uri: str) -> Shown:
 
 
 class InCheckouts:
-    """Finds public places in checkouts that are source folders or workspace folders, else among fetched sources."""
+    """Finds public locations in checkouts among the source and workspace folders, else in fetched sources."""
 
     def __init__(self, session: Session, index: Index, uri: str) -> None:
         self._session, self._index, self._uri = session, index, uri
         self._checkouts: Checkouts | None = None
 
     def of_frame(self, frame: FrameRow) -> Iterator[Location]:
-        """Where a frame is in a checkout, if it is in none of the files here."""
+        """Yield a frame's locations in checkouts; none for files that are here."""
         for place in (frame.location, *frame.candidates):
             if place is not None and (found := self.find(place)) is not None:
                 yield found
 
     def find(self, place: Location) -> Location | None:
-        """The public place in a checkout; None where there is none."""
+        """Return the location in a checkout or in fetched sources; None if there is none."""
         if place.url is None or is_here(place.path):
             return None
         from framedex.model import How
@@ -74,7 +74,7 @@ class InCheckouts:
 
 
 def public_ways_on(session: Session, index: Index, place: Place) -> list[tuple[str, Location]]:
-    """The functions to which a line led whose source is not here but public, with their places; first the likeliest."""
+    """Return the callees of a line whose source is only public, with their locations, likeliest first."""
 
     def public(frame: FrameRow) -> Sequence[Location]:
         there = public_place(frame)
@@ -86,7 +86,7 @@ def public_ways_on(session: Session, index: Index, place: Place) -> list[tuple[s
 
 
 def open_outside(server: LanguageServer, url: str) -> None:
-    """Have the client show a page in the browser; one that cannot is told the address."""
+    """Have the client open a page in the browser; show the URL if it cannot."""
     window = server.client_capabilities.window
     if window is not None and window.show_document is not None and window.show_document.support:
         server.window_show_document(types.ShowDocumentParams(url, external=True))

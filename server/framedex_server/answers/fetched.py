@@ -1,4 +1,4 @@
-"""Public lines among the sources that `framedex sources fetch` has fetched, for whichever project."""
+"""Public lines in sources downloaded by `framedex sources fetch`, for any project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def fetched_place(place: Location, links: Mapping[str, str] | None = None) -> Location | None:
-    """The fetched line of a place that is not here but public; None where its commit was not fetched."""
+    """Return the fetched line of a public location; None if the file is here or its commit was not fetched."""
     if place.url is None or is_here(place.path):
         return None
     from framedex.releases.addresses import read_address
@@ -24,7 +24,7 @@ def fetched_place(place: Location, links: Mapping[str, str] | None = None) -> Lo
 
 
 def fetched_line(line: PublicLine) -> Location | None:
-    """The line of a public repository at the commit that was recorded; None where that was not fetched."""
+    """Return the line of a public repository at the recorded commit; None if the commit was not fetched."""
     from framedex.fetching.cache import SourceCache
     from framedex.model import How, Location
     from framedex.releases.repository import REPOSITORIES

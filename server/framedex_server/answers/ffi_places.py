@@ -1,7 +1,7 @@
-"""Which recorded line a place in an FFI handler stands for, and which FFI targets a line calls or names.
+"""Mapping between FFI handlers, their registrations, and lines that call or name FFI targets.
 
-Stacks end on the line that registers a handler, but its author asks about the function that it was made from. They
-name the line that calls what `ffi_call` returned, but its reader asks about the `ffi_call` itself, too.
+Stacks end on the line that registers a handler, but its author asks about its implementation. Stacks name the line
+that calls the result of `ffi_call`, but the reader also asks about the `ffi_call` itself.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _NAMED = re.compile(r"""\bffi_call\(\s*(["'])(?P<target>[^"'\\\n]+)\1""")
 _MOST_LINES = 3
-"""Lines of source on which the name of a target is looked for: a formatter may put it below `ffi_call(`."""
+"""Lines of source searched for a target's name: a formatter may put it below `ffi_call(`."""
 
 
 def uses_called_at(session: Session, index: Index, place: Place) -> list[FfiUse]:
-    """The FFI targets that a line calls, else the recorded ones that an `ffi_call` on it names."""
+    """Return the FFI targets that a line calls, else the recorded targets named by an `ffi_call` on it."""
     called = [use for use in index.line(place.path, place.line).ffi_uses() if is_called_at(use, place)]
     return called or [use for name in _targets_named(session, place) if (use := index.ffi.use(name)) is not None]
 
@@ -40,7 +40,7 @@ def _targets_named(session: Session, place: Place) -> list[str]:
 
 
 def recorded_place(session: Session, index: Index, place: Place) -> Place:
-    """The place to look for on stacks: in a handler's function where it is registered, else the place itself."""
+    """Return the registration of the handler implemented at a place, else the place itself."""
     if _is_passed(session, index, place):
         return place
     registered = list(_registered(index, place))

@@ -1,4 +1,4 @@
-"""What a hover says of FFI: on the line of an `ffi_call` its handler, in a handler's source where it is called from."""
+"""Hover texts about FFI: the handler for an `ffi_call`, and the callers for a handler."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from framedex_server.markup import Markup
 
 MOST_SITES = 4
-"""Lines of Python that are listed; what is left out is counted."""
+"""Maximum number of Python lines listed; the rest is counted."""
 
 
 def ffi_lines(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[str]:
-    """The lines of a hover about an FFI target, at a place that calls it, or else is in its handler."""
+    """Yield the hover's lines about an FFI target: handlers if the place calls it, else the callers."""
     recent = use.recent
     times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
     errors = f", {count(recent.errors, 'error')}" if recent.errors else ""
@@ -44,7 +44,7 @@ def ffi_lines(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[str]:
 
 
 def is_called_at(use: FfiUse, place: Place) -> bool:
-    """Whether the line is that of an `ffi_call` of the target."""
+    """Return whether the line has an `ffi_call` of the target."""
     locations = (site.lines[0].location for site in use.sites if site.lines)
     return any((location.path, location.line) == (place.path, place.line) for location in locations)
 

@@ -1,6 +1,6 @@
-"""Frame lines of trace documents, logs and crash texts: where definition leads from them, and what hover says.
+"""Definition and hover for frame lines of trace documents, logs and crash texts.
 
-Clients without document links (Emacs, Helix) go to a frame by definition, so any column of its line will do.
+Clients without document links (Emacs, Helix) reach a frame by definition, so any column of its line works.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_SHOWN = 4
 
 
 async def definition(session: Session, uri: str, position: types.Position) -> Targets:
-    """The source of the frame at a position, every candidate for it too; None where its line has none that is here."""
+    """Return the source of the frame at a position, with all alternatives; None if no source is here."""
     document = await session.texts.of(uri)
     if document is None:
         return None
@@ -55,7 +55,7 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
 
 
 async def public_frame_in_text(session: Session, uri: str, position: types.Position) -> tuple[str, Location] | None:
-    """The function and place of the frame at a position, where that is not here and has a public address."""
+    """Return the function and location of the frame at a position, if its source is only public."""
     document = await session.texts.of(uri)
     found = await _found_at(session, document, uri, position) if document is not None else None
     there = None if found is None else first_public((found.location, *found.candidates))
@@ -63,7 +63,7 @@ async def public_frame_in_text(session: Session, uri: str, position: types.Posit
 
 
 async def hover(session: Session, uri: str, position: types.Position) -> types.Hover | None:
-    """The frame at a position: its whole name, its binary, its source line, and how its place is known."""
+    """Return the hover for a frame: its full name, its binary, its source line, and the quality of its location."""
     document = await session.texts.of(uri)
     found = await _found_at(session, document, uri, position) if document is not None else None
     if document is None or found is None:
@@ -83,7 +83,7 @@ async def hover(session: Session, uri: str, position: types.Position) -> types.H
 
 
 def frame_range(session: Session, document: StackText, frame: TextFrame) -> types.Range:
-    """The range of a frame's text."""
+    """Return the range of a frame's text."""
     return types.Range(
         session.position_in(document.lines[frame.first_line], frame.first_line, frame.start),
         session.position_in(document.lines[frame.last_line], frame.last_line, frame.end),
@@ -91,7 +91,7 @@ def frame_range(session: Session, document: StackText, frame: TextFrame) -> type
 
 
 def stack_range(session: Session, document: StackText, stack: TextStack) -> types.Range:
-    """The range of all lines of a stack."""
+    """Return the range of all lines of a stack."""
     last = document.lines[stack.last_line]
     return types.Range(types.Position(stack.first_line, 0), session.position_in(last, stack.last_line, len(last)))
 
@@ -99,7 +99,7 @@ def stack_range(session: Session, document: StackText, stack: TextStack) -> type
 def resolver(
     session: Session, uri: str, index: Index | None, binaries: Binaries | None, document: StackText | None = None
 ) -> Resolver:
-    """What finds the source of a document's frames."""
+    """Return a resolver for the source locations of a document's frames."""
     from framedex.interchange.placing.resolve import Resolver
 
     releases = document.releases if document is not None else None
@@ -107,7 +107,7 @@ def resolver(
 
 
 def whereabouts(session: Session, uri: str, index: Index | None) -> Whereabouts:
-    """What finds the files that a document's paths mean: below the workspace folders too, as below source folders."""
+    """Return a path resolver for a document; it searches the workspace folders like source folders."""
     from framedex.whereabouts.precedence import Whereabouts
 
     path, roots = path_of(uri), session.roots()
@@ -129,12 +129,12 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
             finder.of_stack((each, document.source_of(each)) for each in stack.frames)
         return finder.find(frame, document.source_of(frame), document.called_by(frame))
 
-    # Without an index, paths and binaries that are here still are.
+    # Without an index, local paths and binaries can still be resolved.
     return await session.ask(about, find) or await session.run(lambda: find(None))
 
 
 def _frame_at(session: Session, document: StackText, position: types.Position) -> TextFrame | None:
-    """The frame under the cursor, else the first on its line."""
+    """Return the frame under the cursor, else the first frame on its line."""
     frames = document.frames_on(position.line)
     if len(frames) > 1:
         column = session.column_in(document.lines[position.line], position.character)
@@ -155,7 +155,7 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
         if source:
             yield markup.code(source)
     elif frame.place is not None:
-        is_of_no_file = frame.place.path.startswith("<")  # `<string>`: Python made that code, or has it built in
+        is_of_no_file = frame.place.path.startswith("<")  # `<string>`: generated or built-in Python code
         missing = "" if is_of_no_file else ": no such file here"
         yield f"{markup.literal(visible(place_text(frame.place.path, frame.place.line)))}{missing}"
     elif frame.call_address is not None:
@@ -180,7 +180,7 @@ def _place(markup: Markup, location: Location) -> str:
 
 
 def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
-    """The whole symbol and the binary of a recorded function: the text may have it shortened."""
+    """Return the full symbol and the binary of a recorded function: the text may shorten the symbol."""
     if found.location is None:
         return None
     for function in index.line(found.location.path, found.location.line).functions():
@@ -190,7 +190,7 @@ def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
 
 
 def _source(session: Session, found: Found) -> str:
-    """The line at which a frame stands now; empty if that is not the line that was recorded."""
+    """Return the frame's current source line; empty if it differs from the recorded line."""
     if found.location is None or any(label.startswith("as recorded: ") for label in found.frame.labels):
         return ""
     return session.documents.line(found.location.path, found.location.line).strip()

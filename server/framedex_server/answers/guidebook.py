@@ -1,7 +1,7 @@
-"""The guidebook's page about a function of the runtime's API, for hovers on its name in any text.
+"""Links to guidebook pages about functions of the runtime's API, for hovers on their names in any text.
 
-A guidebook is an address of the web or a folder, as the settings say. Of a folder a page counts that is there; one of
-the web counts as having a page for every function that is known here, as a hover opens no connection to see.
+The settings name the guidebook: a URL or a folder. In a folder, a page must exist. A URL is assumed to have a page for
+every function known here, because a hover opens no connection.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from framedex_server.protocol import OPEN_GUIDEBOOK
 
 
 async def with_page(session: Session, params: types.HoverParams, found: types.Hover | None) -> types.Hover | None:
-    """A hover, if there is one, and below it a link to the page of the function on whose name the cursor is."""
+    """Return the hover with a link to the guidebook page of the function under the cursor."""
     document, position = params.text_document, params.position
     word = await session.shown_word(document, position)
     address = await page_at(session, document, position)
@@ -35,7 +35,7 @@ async def with_page(session: Session, params: types.HoverParams, found: types.Ho
 
 
 async def page_at(session: Session, document: types.TextDocumentIdentifier, position: types.Position) -> str | None:
-    """The address of the page about the function on whose name a position is; None where there is none."""
+    """Return the URL of the guidebook page for the function at a position; None if there is none."""
     word = await session.shown_word(document, position)
     if word is None or word[0] not in _functions():
         return None
@@ -45,7 +45,7 @@ async def page_at(session: Session, document: types.TextDocumentIdentifier, posi
 
 @cache
 def _functions() -> frozenset[str]:
-    from framedex.guidebook.described import described  # reads the whole description of the API
+    from framedex.guidebook.described import described  # parses the whole description of the API
 
     return frozenset(function.name for function in described())
 
@@ -58,12 +58,12 @@ def _page(guidebook: str, name: str) -> str | None:
     try:
         file = Path(guidebook, function_page(name))
         return file.as_uri() if stat.S_ISREG(file.stat().st_mode) else None
-    except (OSError, ValueError):  # not there; no folder at all
+    except (OSError, ValueError):  # missing file, or an invalid folder
         return None
 
 
 def _link(session: Session, markup: Markup, params: types.HoverParams, name: str, address: str) -> str:
-    """A link that leads to a browser. VS Code would show a file as text, so it gets that by a command."""
+    """Return a link that opens in a browser. VS Code would show a file as text, so there it runs a command."""
     text = f"guidebook: {markup.code(name)}"
     if markup.markdown and address.startswith("file:") and OPEN_GUIDEBOOK in session.command_links:
         position = {"line": params.position.line, "character": params.position.character}

@@ -1,8 +1,8 @@
-"""Leading a reader one frame on, and telling quietly what that went over and which other ways there were.
+"""Going one frame further, with a quiet note on skipped frames and alternatives.
 
-It is told after the answer, since what an editor shows of the file that it opens would cover it, and only where it is
-shown in a line at the window's edge: to clients that take `framedex/led`, and to editors that are known to show
-messages so. Others would open a window over the text at each step.
+The note is sent after the answer, because the file that the editor opens would cover it. Only clients that show it in
+a status line get it: clients that support `framedex/led`, and some known editors. Other editors would open a window
+over the text at each step.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def lead(
     method: str,
     search: Callable[[Session, Place, Index], list[Way]],
 ) -> Targets:
-    """Where the first way from a line leads, as the client takes it; all of them where the settings ask for that."""
+    """Return the target of the first way from a line, or all targets if the settings say so; send the note."""
     takes_all = session.settings_at(place.path).all_places
     most, links = MOST_TARGETS if takes_all else 1, session.links_supported_for(method)
 
@@ -54,14 +54,14 @@ async def lead(
 
 
 def tell_of_page(server: LanguageServer, session: Session, place: Place, what: str, there: Location) -> None:
-    """Tell, once the request is answered, that a frame is not on this machine, and the command that opens its page."""
+    """After the answer, report that a frame is not on this machine, with a command that opens its public page."""
     text = f"{shorten(what)} continues at {place_name(there)}, which is not on this machine"
     action = {"title": f"Open {place_name(there)} in the browser", "command": OPEN_PUBLIC, "arguments": [there.url]}
     _tell_afterwards(server, session, place, text, action)
 
 
 def _led(ways: Sequence[Way]) -> str:
-    """What is said of a step that took the first of these ways; empty where nothing is."""
+    """Return the note about a step along the first of these ways; may be empty."""
     others = [f"way 1 of {len(ways)}"] if len(ways) > 1 else []
     turned = [TURNED] if ways[0].turns_outward else []
     return "; ".join([*turned, *passed_text(ways[0].passed), *others])
@@ -70,7 +70,7 @@ def _led(ways: Sequence[Way]) -> str:
 def _tell_afterwards(
     server: LanguageServer, session: Session, place: Place, text: str, action: Json | None = None
 ) -> None:
-    """Tell of a step once its request is answered: clients that keep what is shown are told of an empty text, too."""
+    """Send a note after the answer; an empty text clears the note of a client that supports `framedex/led`."""
     task = asyncio.current_task()
     assert task is not None
     if session.takes_led:

@@ -1,4 +1,4 @@
-"""Recorded lines of a file, with the calls through each, as far as the client shows them."""
+"""Recorded lines of a file with the calls through each, if the client shows the line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAST_LINE = 2**31 - 1
 
 
 def shown_marks(session: Session, path: str, index: Index, first: int = 1, last: int = LAST_LINE) -> list[LineMark]:
-    """The recorded lines of a file between two lines, 1-based, that are still in the document."""
+    """Return the recorded lines between two 1-based lines of a file that are still in the document."""
     marks = [mark for mark in index.file(path).marks(first, last) if mark.calls]
     return [
         mark for mark in marks[: session.settings_at(path).limit] if session.documents.edits.is_shown(path, mark.line)
@@ -23,5 +23,5 @@ def shown_marks(session: Session, path: str, index: Index, first: int = 1, last:
 
 
 def mark_text(mark: LineMark) -> str:
-    """`12 calls, 1.2 ms`."""
+    """Return a summary: `12 calls, 1.2 ms`."""
     return f"{count(mark.calls, 'call')}, {duration(mark.duration)}"

@@ -1,4 +1,4 @@
-"""Which costs of a line an editor shows by default: those that somebody would act on."""
+"""Thresholds for the costs that an editor shows by default: those worth acting on."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ if TYPE_CHECKING:
     from framedex.model import Compiles, Transfers, Waits
 
 LEAST_MOVED = 1 << 20
-"""Bytes that a line moves implicitly, all transfers together."""
+"""Threshold for a line's implicit transfers, in bytes, all together."""
 
 LEAST_TRANSFERS = 100
-"""Implicit transfers of a line, however small."""
+"""Threshold for the number of a line's implicit transfers of any size."""
 
 LEAST_HELD = 1 << 20
-"""Bytes that a line holds at the peak, or leaks in all rounds of its loop."""
+"""Threshold for the memory that a line holds at the peak, or leaks in all rounds of its loop, in bytes."""
 
 LEAST_SHARE_OF_PEAK = 0.1
-"""The part of a device's peak that a line holds."""
+"""Threshold for the share of a device's peak that a line holds."""
 
 LEAST_WAITED_NS = 100_000_000
-"""Time that a line waits, all waits together."""
+"""Threshold for a line's total waiting time, in nanoseconds."""
 
 
 def notable_compiles(rows: Sequence[Compiles]) -> Sequence[Compiles]:
-    """Functions that were compiled twice or more, or not at all."""
+    """Return the functions that were recompiled or failed to compile."""
     return [row for row in rows if row.failed or (row.changes and row.compiles > 1)]
 
 
 def notable_transfers(rows: Sequence[Transfers]) -> Sequence[Transfers]:
-    """Implicit transfers, where a line has many of them or moves much."""
+    """Return the implicit transfers if their number or total size reaches its threshold."""
     implicit = [row for row in rows if row.is_implicit]
     is_much = sum(row.size for row in implicit) >= LEAST_MOVED or sum(row.count for row in implicit) >= LEAST_TRANSFERS
     return implicit if is_much else []
 
 
 def notable_memory(rows: Sequence[HeldOn]) -> Sequence[HeldOn]:
-    """Devices on which a line holds much, leaks, or ran out of memory."""
+    """Return the devices on which a line holds much memory, leaks, or ran out of memory."""
     return [row for row in rows if _is_much_memory(row)]
 
 
 def notable_waits(rows: Sequence[Waits]) -> Sequence[Waits]:
-    """All waits of a line that waits long."""
+    """Return all waits of a line whose total time reaches the threshold."""
     return rows if sum(row.total_duration for row in rows) >= LEAST_WAITED_NS else []
 
 

@@ -1,4 +1,4 @@
-"""Compiled programs in answers: a line inside `jit` makes no call of its own, but ops of programs come from it."""
+"""Answers about compiled programs: a line inside `jit` makes no calls at run time, but ops come from it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from framedex.model import Location, Nearby, ProgramLine, ProgramRun, ProgramUse, PythonLine
 
 MOST_SHOWN = 4
-"""Programs, ops and lines that are listed; what is left out is counted."""
+"""Maximum number of programs, ops and lines listed; the rest is counted."""
 
 
 def lines_inside(session: Session, place: Place, index: Index, word: str = "") -> Sequence[ProgramLine | PythonLine]:
-    """Where a line inside a program leads: lines of functions that it called as it was traced, else where it is run.
+    """Return the traced callees of a line inside a program, else the lines that run the program.
 
-    Of a line outside, the first lines of functions of this name that ran from it in programs.
+    With `word`, return the first lines of functions of this name that the line traced or ran in programs.
     """
     line = index.line(place.path, place.line, session.chosen.capture_in(index))
     inward: list[ProgramLine] = []
@@ -39,7 +39,7 @@ def lines_inside(session: Session, place: Place, index: Index, word: str = "") -
 
 
 def lines_outside(session: Session, place: Place, index: Index) -> Sequence[ProgramLine | PythonLine]:
-    """The lines that had the function of a line inside a program traced, and from which that is run."""
+    """Return the lines whose tracing called the function of a line inside a program, and the lines that run it."""
     found: list[ProgramLine | PythonLine] = []
     for use in index.line(place.path, place.line, session.chosen.capture_in(index)).program_uses():
         if not use.is_outside:
@@ -49,7 +49,7 @@ def lines_outside(session: Session, place: Place, index: Index) -> Sequence[Prog
 
 
 def use_lines(markup: Markup, uses: Sequence[ProgramUse]) -> Iterator[str]:
-    """What a hover says of a line inside programs."""
+    """Yield the hover's lines about a line inside programs."""
     inside = [use for use in uses if not use.is_outside]
     for use in inside[:MOST_SHOWN]:
         yield f"{markup.strong('framedex: inside')} {markup.code(use.root or use.name)}: {_ops(markup, use)}"
@@ -72,7 +72,7 @@ def use_lines(markup: Markup, uses: Sequence[ProgramUse]) -> Iterator[str]:
 
 
 def run_lines(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[str]:
-    """What a hover says of the programs that a line ran."""
+    """Yield the hover's lines about the programs that a line ran."""
     for run in runs[:MOST_SHOWN]:
         compiled = f", compiled {_times(run.compiled)}" if run.compiled else ""
         inside = ", ".join(_place(markup, each.location) for each in run.lines[:MOST_SHOWN])
@@ -85,7 +85,7 @@ def run_lines(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[str]:
 
 
 def nearby_text(near: Nearby) -> str:
-    """Why no call went through a line, and which lines near it some did."""
+    """Return the reason why a line has no calls, and the nearest lines that have some."""
     text = f"No recorded call went through this line: {printable(near.why)}."
     shown = [
         f"{each.location.line} ({count(each.calls, 'call') if each.calls else count(each.ops, 'op')})"
@@ -115,6 +115,6 @@ def _times(number: int) -> str:
 
 
 def _here(lines: Sequence[ProgramLine | PythonLine]) -> list[ProgramLine | PythonLine]:
-    """The lines whose files are here, each once."""
+    """Return the lines whose files are on this machine, each once."""
     found = {(each.location.path, each.location.line): each for each in reversed(lines) if is_here(each.location.path)}
     return list(reversed(found.values()))

@@ -1,4 +1,4 @@
-"""Work done progress: long work that the client shows, with a button that cancels it."""
+"""Work done progress (LSP): long work that the client displays with a cancel button."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from framedex_server.jobs import Told
 Result = TypeVar("Result")
 
 LONGEST_SILENCE = 5.0
-"""Seconds that a client has to accept a progress; after that the work is done without showing any."""
+"""Seconds within which a client must accept a progress; after that, work runs without progress."""
 
 
 async def with_progress(
@@ -25,10 +25,11 @@ async def with_progress(
     title: str,
     work: Callable[[Told], Awaitable[Result]],
 ) -> Result:
-    """Do the work, whose progress the client sees if it shows any, and return its result.
+    """Run the work, display its progress if the client supports that, and return the result.
 
-    Raises JsonRpcRequestCancelled where the client cancels the progress: pygls would never answer a command that ends
-    with CancelledError.
+    Raises JsonRpcRequestCancelled if the client cancels the progress: pygls would never reply to a command that ends
+    with
+    CancelledError.
     """
     token = await _token(server)
     if token is None:
@@ -64,7 +65,7 @@ async def with_progress(
 
 
 async def _token(server: LanguageServer) -> types.ProgressToken | None:
-    """A new progress token that the client has accepted; None where it accepts none from a server."""
+    """Return a new progress token accepted by the client; None if it accepts none from a server."""
     window = server.client_capabilities.window
     if not (window and window.work_done_progress):
         return None

@@ -1,4 +1,4 @@
-"""framedex's own requests (`framedex/...`): their parameters and what they answer with, as JSON.
+"""framedex's own requests (`framedex/...`): parsing of parameters, and results as JSON.
 
 docs/reference/language-server.md is their reference.
 """
@@ -30,11 +30,11 @@ Json = dict[str, Any]
 Answer = TypeVar("Answer")
 
 _COUNTS = range(2**31)
-"""What LSP has for lines and characters."""
+"""The range of line and character numbers in LSP."""
 
 
 def position_in(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
-    """The document and position of a request. Raises JsonRpcInvalidParams where there are none."""
+    """Return the document and position of a request. Raises JsonRpcInvalidParams if they are missing or malformed."""
     match params:
         case {"textDocument": {"uri": str(uri)}, "position": {"line": int(line), "character": int(character)}} if (
             not isinstance(line, bool) and not isinstance(character, bool) and line in _COUNTS and character in _COUNTS
@@ -44,7 +44,7 @@ def position_in(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
 
 
 def integer_in(params: Mapping[str, Any], name: str) -> int:
-    """A number of a request. Raises JsonRpcInvalidParams where there is none."""
+    """Return an integer parameter. Raises JsonRpcInvalidParams if it is missing or not an integer."""
     value = params.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise JsonRpcInvalidParams(f"{name} is needed, a number.")
@@ -52,17 +52,17 @@ def integer_in(params: Mapping[str, Any], name: str) -> int:
 
 
 def optional_integer_in(params: Mapping[str, Any], name: str) -> int | None:
-    """A number of a request, or None where it is null or missing. Raises JsonRpcInvalidParams for anything else."""
+    """Return an integer parameter, or None if it is null or missing. Raises JsonRpcInvalidParams for anything else."""
     return None if params.get(name) is None else integer_in(params, name)
 
 
 def given(params: Any) -> Json:
-    """The parameters of a request, none where a client sent no object."""
+    """Return the parameters of a request; empty if the client sent no object."""
     return params if isinstance(params, dict) else {}
 
 
 def document_in(session: Session, params: Mapping[str, Any]) -> str:
-    """The file whose index is meant: that of the document named, else of the `folder`, else of the workspace."""
+    """Return a path that selects the index: the document, else one in the `folder`, else one in the workspace."""
     match params:
         case {"textDocument": {"uri": str(uri)}}:
             return path_of(uri) or session.any_document()
@@ -74,7 +74,7 @@ def document_in(session: Session, params: Mapping[str, Any]) -> str:
 async def ask_contents(
     session: Session, params: Mapping[str, Any], question: Callable[[Index], Answer]
 ) -> Answer | None:
-    """The result of a question about a whole capture, asked of the index that is meant; no hover waits for it."""
+    """Return the result of a query over a whole capture in the index of a request; hovers do not wait for it."""
     match params:
         case {"folder": str(folder)} if "textDocument" not in params:
             return await session.contents.ask_of(Path(folder), question)
@@ -82,14 +82,14 @@ async def ask_contents(
 
 
 def tell(server: LanguageServer, message: str) -> None:
-    """Show the user what came of a command."""
+    """Show the user the result of a command."""
     server.window_show_message(types.ShowMessageParams(types.MessageType.Info, without_links(message)))
 
 
 def frame_json(session: Session, frame: FrameRow) -> Json:
-    """A frame; `location` is null where the source is unknown or not here.
+    """Return a frame as JSON; `location` is null if the source is unknown or not on this machine.
 
-    Then `url` may be its public address, and `publicPlace` what people call that.
+    In the latter case `url` may be its public address, and `publicPlace` a short name of that.
     """
     from framedex.placetext import stale_labels
 
@@ -115,7 +115,7 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
 
 
 def python_line_json(session: Session, line: PythonLine | None) -> Json:
-    """A line of Python; `location` is null where its file is not here."""
+    """Return a line of Python as JSON; `location` is null if its file is not on this machine."""
     from framedex.placetext import stale_labels
 
     if line is None:
@@ -130,12 +130,12 @@ def python_line_json(session: Session, line: PythonLine | None) -> Json:
 
 
 def duration_json(nanoseconds: int) -> Json:
-    """A duration, -1 for a call that never returned, and as people read it."""
+    """Return a duration in nanoseconds and as text; -1 for a call that never returned."""
     return {"duration": nanoseconds, "durationText": duration(nanoseconds)}
 
 
 def position_json(session: Session, at: StackPosition) -> Json:
-    """A frame of a stack, and which stack that is: `frame` counts from 0, the `text` from 1."""
+    """Return a frame and its stack as JSON: `frame` counts from 0, the `text` from 1."""
     function, boundary = printable(at.frame.function.name), printable(at.boundary)
     on_the_way = f"{function}: frame {at.position + 1} of {len(at.frames)} on the way to {boundary}"
     return {
@@ -151,8 +151,11 @@ def position_json(session: Session, at: StackPosition) -> Json:
 
 
 def call_json(call: CallRow) -> Json:
-    """A call: times in nanoseconds, `start` since the recording began; `duration` is -1 where it never returned."""
-    from framedex.calltext import arguments_text, outcome_text  # with the tables of boundary functions
+    """Return a call as JSON, with times in nanoseconds.
+
+    `start` counts from the start of the recording; `duration` is -1 if the call never returned.
+    """
+    from framedex.calltext import arguments_text, outcome_text  # loads the tables of boundary functions
 
     return {
         "id": call.id,
@@ -171,7 +174,7 @@ def call_json(call: CallRow) -> Json:
 
 
 def capture_json(capture: CaptureRow) -> Json:
-    """A capture; `started` is Unix time in seconds, `name` the command in short."""
+    """Return a capture as JSON; `started` is Unix time in seconds, `name` a short form of the command."""
     return {
         "id": capture.id,
         "path": printable(capture.path),
@@ -184,7 +187,7 @@ def capture_json(capture: CaptureRow) -> Json:
 
 
 def range_json(where: types.Range) -> Json:
-    """A range as LSP has it."""
+    """Return a range as LSP's JSON."""
     return {
         "start": {"line": where.start.line, "character": where.start.character},
         "end": {"line": where.end.line, "character": where.end.character},

@@ -1,7 +1,7 @@
-"""What a feature may use: questions to the index, documents, and the protocol's positions and abilities.
+"""The interface of features to the index, the documents, and the client's position encoding and capabilities.
 
-This is the seam between framedex's terms (real paths, 1-based lines, code points) and LSP's (URIs, 0-based lines, code
-units of the encoding that the client chose).
+It translates between framedex's terms (real paths, 1-based lines, code points) and LSP's (URIs, 0-based lines, code
+units of the client's encoding).
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ Answer = TypeVar("Answer")
 Hook = Callable[[], Awaitable[None]]
 
 CALM = 0.5
-"""Seconds between two requests to the client to show everything anew, however much changes meanwhile."""
+"""Minimum seconds between two refresh requests to the client."""
 
 AT_ONCE = 200
-"""Places in one part of an answer that comes in parts."""
+"""Number of locations per partial result."""
 
 _WITH_A_MESSAGE_LINE = frozenset({"emacs", "eglot", "helix", "kak-lsp", "neovim", "vim"})
-"""What editors call themselves, in small letters, that show messages in one line, which the next key takes away."""
+"""Client names, in lower case, of editors that show messages in one line until the next key."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a client asks about: the document's URI and real path, the line, 1-based, and the column in its units.
+    """The target of a request: the document's URI and real path, the 1-based line, and the column in client units.
 
-    The line is the file's; the one that the client shows, 0-based, is `shown`.
+    `line` is the line of the file on disk; `shown` is the 0-based line in the client's buffer.
     """
 
     uri: str
@@ -100,22 +100,22 @@ class Session:
         self.at_end: list[Callable[[], None]] = [self.texts.close]
 
     def settings_at(self, path: Path | str) -> EditorSettings:
-        """What is set for the editor where a file or folder lies."""
+        """Return the editor settings for a file or folder."""
         return self._configuration.at(path).editor
 
     def folder_settings_at(self, path: Path | str) -> FolderSettings:
-        """Everything that is set for the workspace folder of a file or folder."""
+        """Return all settings of the workspace folder around a file or folder."""
         return self._configuration.at(path)
 
     async def read_settings(self, given: Mapping[Path, object]) -> None:
-        """Read the settings anew: what the client has `given` for each folder, as JSON, goes before the files'."""
+        """Reload the settings; the client's JSON for each folder in `given` overrides the files."""
         before = {root: self._configuration.at(root) for root in given}
         await self.run(lambda: self._configuration.read(given))
         if before != {root: self._configuration.at(root) for root in given}:
             self.refresh_views()
 
     def refresh_views(self) -> None:
-        """Have the client ask anew for what it shows all the time: index, settings or picks have changed."""
+        """Have the client refresh lenses, hints and diagnostics: the index, the settings or the selection changed."""
         self._checkouts = None
         if self._refreshing is None:
             self._refreshing = asyncio.get_running_loop().call_later(CALM, self._refresh_views)
@@ -135,7 +135,10 @@ class Session:
             self._server.protocol.notify(INDEX_CHANGED, {})
 
     def in_parts(self, token: types.ProgressToken | None, items: Sequence[Any]) -> list[Any]:
-        """The items to answer a request with: all, or none where the client takes parts, which are sent from here."""
+        """Return the items for the reply: all, or none if the client accepts partial results.
+
+        Partial results are sent from here, in parts of `AT_ONCE` items.
+        """
         if token is None or len(items) <= AT_ONCE:
             return list(items)
         for first in range(0, len(items), AT_ONCE):
@@ -144,62 +147,62 @@ class Session:
         return []
 
     async def ask(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
-        """The result of `question`, asked on the index thread of the index that answers for the document at a path."""
+        """Return the result of `question`, run on the index thread, on the index for a document."""
         return await self.indexes.ask(Path(document), question)
 
     def any_document(self) -> str:
-        """A path for questions that are about no document: one in the first workspace folder."""
+        """Return a path in the first workspace folder, for queries without a document."""
         root = next(iter(self.roots()), Path("/"))
         return os.path.realpath(root / "any document")
 
     async def ask_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
-        """As `ask`, of the index whose answer has led the reader to the place, if one has."""
+        """Like `ask`, but prefer the index whose answer led to the place."""
         return await self.indexes.ask(Path(place.path), question, self.trail.index_at(place.path, place.line))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
-        """The result of `work`, done off the protocol loop."""
+        """Return the result of `work`, run off the protocol loop."""
         return await self.indexes.run(work)
 
     async def have_changed(self) -> bool:
-        """Whether an index that was asked has changed since this was asked last."""
+        """Return whether an open index has changed since the last call."""
         changed = [await indexes.run(indexes.have_changed) for indexes in (self.indexes, self.contents)]
         return any(changed)
 
     def links_supported_for(self, method: str) -> bool:
-        """Whether the client takes a LocationLink as the answer to a request such as `textDocument/declaration`."""
+        """Return whether the client accepts a LocationLink for a request such as `textDocument/declaration`."""
         capabilities = getattr(self._server.client_capabilities.text_document, method.rpartition("/")[2], None)
         return bool(getattr(capabilities, "link_support", False))
 
     @property
     def command_links(self) -> frozenset[str]:
-        """The commands that the client lets a hover link to (`experimental.framedex.commandLinks`, a list of names)."""
+        """The commands that a hover may link to: a list of names in `experimental.framedex.commandLinks`."""
         names = self._own_capabilities.get("commandLinks")
         return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
     @property
     def shows_documents(self) -> bool:
-        """Whether the client opens documents and pages that it is asked to (`window/showDocument`)."""
+        """Whether the client supports `window/showDocument`."""
         window = self._server.client_capabilities.window
         return window is not None and window.show_document is not None and window.show_document.support
 
     @property
     def takes_led(self) -> bool:
-        """Whether the client shows, without a window over the text, what `framedex/led` tells."""
+        """Whether the client shows `framedex/led` notes without opening a window over the text."""
         return self._own_capabilities.get("led") is True
 
     @property
     def lists_automatic_actions(self) -> bool:
-        """Whether the client shows the actions for which it asks by itself as a list on demand: LSP4IJ's intentions."""
+        """Whether the client lists automatically requested actions on demand: LSP4IJ's intentions."""
         return self._own_capabilities.get("intentions") is True
 
     @property
     def shows_messages_in_a_line(self) -> bool:
-        """Whether the client is an editor that is known to show messages in a line at its edge."""
+        """Whether the client is an editor that shows messages in a line at its edge."""
         return self._server.protocol.client_name.casefold() in _WITH_A_MESSAGE_LINE  # type: ignore[attr-defined]
 
     @property
     def _own_capabilities(self) -> Mapping[str, Any]:
-        """What the client says of itself under `experimental.framedex`."""
+        """The client's capabilities under `experimental.framedex`."""
         match self._server.client_capabilities.experimental:
             case {"framedex": dict(own)}:
                 return own
@@ -207,38 +210,38 @@ class Session:
 
     @property
     def markdown_supported(self) -> bool:
-        """Whether the client shows Markdown in hovers."""
+        """Whether the client renders Markdown in hovers."""
         text_document = self._server.client_capabilities.text_document
         hover = text_document.hover if text_document else None
         return types.MarkupKind.Markdown in ((hover and hover.content_format) or ())
 
     def place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
-        """The line asked about; None if its document is not a file, or the file has no such line as yet."""
+        """Return the place of a request; None if its document is not a file, or the line is not saved yet."""
         path = path_of(document.uri)
         if path is None:
             return None
         line: int | None = position.line + 1
-        if not self.texts.may_hold(document.uri):  # texts with stacks are read as they are shown
+        if not self.texts.may_hold(document.uri):  # texts with stacks are read as shown, not from disk
             line = self.documents.edits.saved_line(path, position.line + 1)
         return None if line is None else Place(document.uri, path, line, position.line, position.character)
 
     def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
-        """The line of a source file that is asked about; None in a trace document, or in what is no file."""
+        """Return the place of a request in a source file; None in a trace document or a document that is not a file."""
         return None if self.documents.is_trace(document.uri) else self.place(document, position)
 
     def source_path(self, document: types.TextDocumentIdentifier) -> str | None:
-        """The real path of a source file; None for a trace document, or what is no file."""
+        """Return the real path of a source file; None for a trace document or a document that is not a file."""
         return None if self.documents.is_trace(document.uri) else path_of(document.uri)
 
     def word_at(self, place: Place) -> str:
-        """The identifier at a place; empty if there is none."""
+        """Return the identifier at a place; empty if there is none."""
         word = self._word_in(self.documents.line(place.path, place.line), place.character)
         return word[0] if word else ""
 
     async def shown_word(
         self, document: types.TextDocumentIdentifier, position: types.Position
     ) -> tuple[str, types.Range] | None:
-        """The identifier at a position of a document as it is shown, be it saved or not, and its range."""
+        """Return the identifier at a position of a document as shown, saved or not, and its range."""
         text_of = partial(self.documents.text, document.uri)
         text = text_of() if self.documents.is_open(document.uri) else await self.texts.run(text_of)
         line = next(islice(text.split("\n"), position.line, None), "")
@@ -249,12 +252,12 @@ class Session:
         return word[0], types.Range(*ends)
 
     def _word_in(self, text: str, character: int) -> re.Match[str] | None:
-        """The identifier of a line at a client's character."""
+        """Return the identifier of a line at a client's character."""
         column = self.column_in(text, character)
         return next((word for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), None)
 
     def checkouts(self, folders: Sequence[str]) -> Checkouts:
-        """The checkouts that these folders are; what git said of them is kept until the index or settings change."""
+        """Return these folders as checkouts; git's output is cached until the index or settings change."""
         from framedex.interchange.placing.checkouts import Checkouts
 
         known = self._checkouts
@@ -264,43 +267,43 @@ class Session:
 
     @cached_property
     def outlines(self) -> Outlines:
-        """The outlines of source files, read as they are needed, against which the frames of texts are held."""
+        """The outlines of source files, parsed on demand and compared with the frames of texts."""
         from framedex.sources.outline import Outlines
 
         return Outlines()
 
     @cached_property
     def binaries(self) -> Binaries:
-        """The binaries that frames of logs name."""
-        from framedex.interchange.placing.binaries import Binaries  # reads ELF: most sessions never meet such a frame
+        """The binaries named by frames of logs."""
+        from framedex.interchange.placing.binaries import Binaries  # loads the ELF reader: rarely needed
 
         return Binaries()
 
     def position_in(self, text: str, line: int, column: int) -> types.Position:
-        """The position of a column (code points) in the text of a 0-based line."""
+        """Return the position of a column (code points) in the text of a 0-based line."""
         before = text[:column]
         units = len(before) if before.isascii() else self._server.workspace.position_codec.client_num_units(before)
         return types.Position(line, units)
 
     def column_in(self, text: str, character: int) -> int:
-        """The column (code points) in the text of a line at which a client's character is; beyond it, its end."""
+        """Return the column (code points) of a client's character in a line; at most the line's length."""
         if text.isascii():
             return min(character, len(text))
         position = types.Position(0, character)
         return self._server.workspace.position_codec.position_from_client_units([text], position).character
 
     def text_range(self, line: int, text: str) -> types.Range:
-        """The range of a 1-based line's text without the blanks around it."""
+        """Return the range of a 1-based line's text without surrounding blanks."""
         start = len(text) - len(text.lstrip()) if text.strip() else 0
         return types.Range(
             self.position_in(text, line - 1, start), self.position_in(text, line - 1, len(text.rstrip()))
         )
 
     def line_range(self, path: str, line: int) -> types.Range:
-        """The range of the text on a 1-based line of a file; empty at its start if the file cannot be read."""
+        """Return the range of the text on a 1-based line of a file; empty at its start if the file is unreadable."""
         return self.text_range(self.documents.edits.shown_line(path, line), self.documents.line(path, line))
 
     def extent_range(self, path: str, first: int, last: int) -> types.Range:
-        """The range from the start of line `first` to the end of line `last`, 1-based and inclusive."""
+        """Return the range from the start of line `first` to the end of line `last`, 1-based and inclusive."""
         start = types.Position(self.documents.edits.shown_line(path, first) - 1, 0)
         return types.Range(start, self.line_range(path, last).end)

@@ -1,4 +1,4 @@
-"""What is said of a recorded line whose file has changed since: the words of trace documents."""
+"""Labels for a recorded line whose file has changed since, in the words of trace documents."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 
 
 def words_since(index: Index, path: str, line: int) -> list[str]:
-    """What has become of a line since it was recorded (`moved from line 14`); nothing where it is as it was."""
+    """Return labels for changes of a line since the recording (`moved from line 14`); empty if it is unchanged."""
     from framedex.placetext import stale_labels
 
     return stale_labels(index.line(path, line).since_recorded())
 
 
 def doubt_about(index: Index, path: str, line: int) -> str:
-    """What to add to a short text about a line: ` [file changed since]` where it may be another line by now.
+    """Return a suffix for a short text about a line: ` [file changed since]` if the line may be a different one now.
 
-    Nothing where the line is known to have only moved: such texts stand where it is now.
+    Empty if the line only moved: such texts appear at its current position.
     """
     from framedex.model import Stale
 

@@ -1,7 +1,7 @@
-"""Static calls for the call hierarchy: those that stand in the source, but that no recording has seen.
+"""Static calls for the call hierarchy: calls that are in the source but in no recording.
 
-Shown in the directions that the setting `static-calls` names, and marked. No types are known: what is written before
-a name tells some calls from those of other functions of that name; of the rest it is said that they may be of another.
+The setting `static-calls` names the directions; static calls are marked. Types are unknown: the qualifier before a
+name excludes some functions of the same name. The remaining calls are marked as uncertain.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 MARK = "static, never recorded"
 
 MOST_CALLS = 200
-"""Calls of one definition that are listed, in the order of its text."""
+"""Maximum number of calls listed for one definition, in text order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A definition in the source, as an item's `data` has it; `origin` is a document that its index answers for."""
+    """A definition in the source, as an item's `data`; `origin` is a document that selects the index."""
 
     path: str
     line: int
     origin: str
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the item's `data` as JSON."""
         return {"static": {"path": self.path, "line": self.line}, "origin": self.origin}
 
     @staticmethod
     def from_data(data: Any) -> Written | None:
-        """From what a client sent back; None if it is not ours."""
+        """Parse an item's `data` from the client; None if it is not ours."""
         match data:
             case {"static": {"path": str(path), "line": int(line)}, "origin": str(origin)}:
                 return Written(path, line, origin)
@@ -53,7 +53,7 @@ class Written:
 def static_callees(
     session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]] = ()
 ) -> list[types.CallHierarchyOutgoingCall]:
-    """The calls that a definition's text makes, but for those to the `recorded` definitions (path, first line)."""
+    """Return the calls in a definition's text, except calls to the `recorded` definitions (path, first line)."""
     most = min(MOST_CALLS, session.settings_at(written.origin).limit)
     return list(islice(_calls(session, written, index, recorded), most))
 
@@ -61,9 +61,9 @@ def static_callees(
 def static_callers(
     session: Session, written: Written, index: Index, recorded: Sequence[FunctionRow], shown: int
 ) -> tuple[list[types.CallHierarchyIncomingCall], int]:
-    """The definitions whose text calls that of a place, and how many more there may be.
+    """Return the definitions whose text calls the definition at a place, and the number of further possible callers.
 
-    Left out are those that were seen calling it, the `recorded`; `shown` is how many items there are already.
+    Callers in `recorded` are left out; `shown` is the number of items already listed.
     """
     most = max(min(MOST_CALLS, session.settings_at(written.origin).limit) - shown, 0)
     found = index.line(written.path, written.line).static_callers(recorded)

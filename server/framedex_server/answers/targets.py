@@ -1,4 +1,4 @@
-"""Where going to frames leads: lines in functions, as links for clients that take them, else as locations."""
+"""Targets of going to frames: lines in functions, as links if the client supports them, else as locations."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Location
 
 MOST_TARGETS = 20
-"""More places to go to from one line are noise to a reader."""
+"""Maximum number of targets from one line: more are noise."""
 
 Targets = list[types.Location] | list[types.LocationLink] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to go: a line, and the first and last line of the function around it (the line itself if unknown)."""
+    """A line, and the first and last line of the function around it (the line itself if unknown)."""
 
     path: str
     line: int
@@ -30,12 +30,12 @@ class Target:
 
     @staticmethod
     def at(location: Location) -> Target:
-        """A line by itself."""
+        """Return a target without a function."""
         return Target(location.path, location.line, location.line, location.line)
 
     @staticmethod
     def of(frame: FrameRow, location: Location) -> Target:
-        """A place of a frame, in its function if that is around it."""
+        """Return a frame's location as a target, with its function's extent if that contains the line."""
         function = frame.function
         begin = function.location
         if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
@@ -46,7 +46,7 @@ class Target:
 def answer(
     session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MOST_TARGETS
 ) -> Targets:
-    """The targets as links or locations, each place once, at most `most` of them; None without any."""
+    """Return the targets as links or locations, each place once, at most `most`; None if there are none."""
     distinct = _places(targets)[:most]
     if not distinct:
         return None
@@ -59,7 +59,7 @@ def answer(
 
 
 def _places(targets: Sequence[Target]) -> list[Target]:
-    """The targets with each place once, in its widest known function: a client would offer it several times."""
+    """Return each place once, with its widest known function: a client would list duplicates."""
     found: dict[tuple[str, int], Target] = {}
     for target in targets:
         known = found.setdefault((target.path, target.line), target)

@@ -1,4 +1,4 @@
-"""The call whose trace is opened from a line, and the command that opens it."""
+"""The command that opens a trace from a line, and the call that it opens."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ OPEN_TRACE = "framedex.openTrace"
 
 
 def latest_call(session: Session, index: Index, place: Place) -> int | None:
-    """The latest call of the stack through a line that took longest, else through the function around it.
+    """Return the latest call of the longest stack through a line, else through the function around it.
 
-    A line that only other captures passed has none: that of another line would be taken for it.
+    A line executed only by captures outside the selection has none: a neighbouring line's call would be misleading.
     """
     place = recorded_place(session, index, place)
     path, line = place.path, place.line

@@ -1,6 +1,6 @@
-"""The ways on from a line: inward to the callees that really ran, outward to the lines that it was reached from.
+"""Ways from a line: inward to the callees that really ran, outward to the calling lines.
 
-The likeliest comes first. Each is noted, so that a question about where it leads goes on along the same stacks.
+The likeliest comes first. Each way is recorded, so that the next query continues along the same stacks.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A place to go on to: its function, how the line in it is known, and the calls that went there (None: unknown).
+    """A location to go to: its function, the quality of its line, and the number of calls (None: unknown).
 
-    `passed` are the frames of code on the way whose source is not here. `turns_outward`: the innermost line of a
-    compiled program leads to a line that runs the program.
+    `passed` is the number of skipped code frames whose source is not here. `turns_outward` means that the innermost
+    line
+    of a compiled program leads to a line that runs the program.
     """
 
     target: Target
@@ -44,27 +45,27 @@ class Way:
 
     @property
     def place(self) -> str:
-        """`pjrt_client.cc:123`, with how that is known unless exactly."""
+        """The location as text, with its quality unless exact: `pjrt_client.cc:123`."""
         labels = f" [{', '.join(self.known)}]" if self.known else ""
         return f"{printable(PurePath(self.target.path).name)}:{self.target.line}{labels}"
 
     @property
     def detail(self) -> str:
-        """`61 calls; 7 frames skipped, source not here`; empty where nothing is known."""
+        """A summary: `61 calls; 7 frames skipped, source not here`; may be empty."""
         calls = [count(self.calls, "call")] if self.calls is not None else []
         turned = [TURNED] if self.turns_outward else []
         return "; ".join([*turned, *calls, *passed_text(self.passed)])
 
 
 TURNED = "turned outward: this line runs the program"
-"""What a step from the innermost line of a compiled program says."""
+"""The note on a step outward from the innermost line of a compiled program."""
 
 _Found = tuple[Way, Sequence[int] | None]
-"""A way, and the nodes at which its stacks stand where it leads: none within a program, None where nobody knows."""
+"""A way and its stacks' nodes at the target: empty within a program, None if unknown."""
 
 
 def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
-    """The callees recorded from a source line, on the road that has led there if one has."""
+    """Return the callees recorded from a source line, along the stack path that led there, if any."""
     within, word = _came_by(session, place, index), session.word_at(place)
     capture = session.chosen.capture_in(index)
     places = shown(session, index, place.uri)
@@ -78,7 +79,7 @@ def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
 
 
 def grouped(ways: Sequence[Way]) -> list[list[Way]]:
-    """The ways by the file that they lead to: the likeliest file first, and of each file the likeliest way first."""
+    """Group ways by target file: likeliest file first, and within a file likeliest way first."""
     by_file: dict[str, list[Way]] = {}
     for way in ways:
         by_file.setdefault(way.target.path, []).append(way)
@@ -86,7 +87,7 @@ def grouped(ways: Sequence[Way]) -> list[list[Way]]:
 
 
 def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
-    """The lines from which recorded stacks came to a source line, most calls first."""
+    """Return the lines from which recorded stacks reached a source line, most calls first."""
     place = recorded_place(session, index, place)
     within = _came_by(session, place, index)
     capture = session.chosen.capture_in(index)
@@ -97,36 +98,36 @@ def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
 
 
 def _through(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
-    """Ways to lines within compiled programs, by which no stack goes, or to lines that run them."""
+    """Return ways to lines within compiled programs, which have no stacks, or to lines that run programs."""
     return [
         (Way(Target.at(line.location), line.function), () if isinstance(line, ProgramLine) else None) for line in lines
     ]
 
 
 def _inward_or_turning(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
-    """Ways to lines within compiled programs, or outward from the innermost one to the lines that run its program."""
+    """Return ways to lines within compiled programs, or from the innermost line outward to lines that run it."""
     return [(replace(way, turns_outward=nodes is None), nodes) for way, nodes in _through(lines)]
 
 
 def _has_just_turned(session: Session, place: Place) -> bool:
-    """Whether a walk turned outward to this line, and the cursor is where that put it: the name there is no choice."""
+    """Return whether a walk turned outward to this line and the cursor did not move: the user did not choose a name."""
     start = session.line_range(place.path, place.line).start.character
     return place.character == start and session.trail.has_turned_at(place.path, place.line)
 
 
 def _is_inside(within: Sequence[int] | None) -> bool:
-    """Whether a place was come to within a program, and not along a stack."""
+    """Return whether a place was reached within a program, not along a stack."""
     return within is not None and not within
 
 
 def _came_by(session: Session, place: Place, index: Index) -> Sequence[int] | None:
-    """The nodes at which the road stands that has led to a place, or to where its frames stand; None if none has."""
+    """Return the nodes of the stack path that led to a place, or to its frames' lines; None if there is none."""
     known = _known_line(session, place, index)
     return None if known is None else session.trail.nodes_at(index.path, place.path, known)
 
 
 def _known_line(session: Session, place: Place, index: Index) -> int | None:
-    """The line of a place to which an answer has led: itself, or one of its statement where it has no frames."""
+    """Return the line of a place that an answer returned; if it has no frames, another line of its statement."""
 
     def is_known(line: int) -> bool:
         return session.trail.nodes_at(index.path, place.path, line) is not None
@@ -137,12 +138,12 @@ def _known_line(session: Session, place: Place, index: Index) -> int | None:
 
 
 def _along(roads: Sequence[Road], places: Callable[[FrameRow], Iterable[Location]] = locations) -> list[_Found]:
-    """Where roads lead."""
+    """Return the targets of stack paths as ways."""
     return [(_way(road, spot), road.nodes) for road in roads for spot in places(road.target)]
 
 
 def _noted(session: Session, place: Place, index: Index, found: Sequence[_Found]) -> list[Way]:
-    """The ways, each place once, and each noted: a question about where it leads goes on as one came there."""
+    """Record the ways in the trail and return them, each place once: the next query continues along the same stacks."""
     led_to = [((way.target.path, way.target.line), nodes) for way, nodes in found if nodes is not None]
     if led_to:
         session.trail.led(index.path, place.path, _known_line(session, place, index) or place.line, led_to)
@@ -158,7 +159,7 @@ def _way(road: Road, spot: Location) -> Way:
 
 
 def _distinct(ways: Iterable[Way]) -> list[Way]:
-    """The first ways, each place once."""
+    """Return the first ways, each place once."""
     places: dict[tuple[str, int], Way] = {}
     for way in ways:
         places.setdefault((way.target.path, way.target.line), way)
@@ -166,15 +167,15 @@ def _distinct(ways: Iterable[Way]) -> list[Way]:
 
 
 def _handlers(session: Session, index: Index, place: Place) -> list[FfiHandler]:
-    """The handlers that the `ffi_call`s on a line stand for."""
+    """Return the handlers of the `ffi_call`s on a line."""
     return [handler for use in uses_called_at(session, index, place) for handler in use.handlers]
 
 
 def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found]) -> Iterator[_Found]:
-    """The function of each handler, else the line that registers it, and then the other ways on from the `ffi_call`.
+    """Yield the function of each handler, else its registration, then the other ways from the `ffi_call`.
 
-    JAX's own machinery, which an eager call goes through, is nothing that a reader of that line means. The line that
-    registers a handler has nothing to add where the function that it was made from can be shown.
+    JAX's own machinery, which an eager call passes through, is not listed before the handlers. The registration is left
+    out if the handler's implementation can be shown.
     """
     passed: set[tuple[str, int]] = set()
     for handler in handlers:

@@ -1,6 +1,6 @@
-"""Why an answer is empty, said once for all editors, and the command of the server that helps.
+"""Reasons for an empty answer, with the server command that helps, the same in all editors.
 
-`framedex/why` asks for it; commands that find nothing show its text.
+`framedex/why` returns them; commands without a result show the text.
 """
 
 from __future__ import annotations
@@ -46,17 +46,23 @@ _ENDS = {
     "framedex/selectFrame": "No source is here for this frame.",
     "framedex/compareCaptures": "Neither capture passed this line.",
 }
-"""By the request: what is said of a line through which recorded calls went."""
+"""The reason by request, for lines with recorded calls."""
 
 
 _INWARD = (types.TEXT_DOCUMENT_DEFINITION, "framedex/stepIn", "framedex/waysIn")
 
 
 async def why_nothing(session: Session, about: Json, request: str) -> Json:
-    """Why a request with the parameters `about` was answered with nothing: a `text`, and an `action` or None.
+    """Return why a request with the parameters `about` has an empty answer: a `text`, and an `action` or None.
 
-    The first that holds: the index cannot be used; nothing was recorded, or not indexed; the text names no source; the
-    stack ends here; only captures that are not picked passed the line; none did.
+    The first reason that applies is returned:
+
+    - the index is unusable;
+    - nothing was recorded, or not indexed;
+    - the text names no source;
+    - the stack ends here;
+    - only captures outside the selection have calls on the line;
+    - no capture has.
     """
     if request == "framedex/stack":
         return _why("No stack is picked yet: step along one, or pick one of those through a line.")
@@ -80,7 +86,7 @@ async def why_nothing(session: Session, about: Json, request: str) -> Json:
 
 
 def action_for(problem: FramedexError, folder: Path) -> Json | None:
-    """The command that helps where the index of a folder cannot be used; None where none does."""
+    """Return the command that repairs the unusable index of a folder; None if no command does."""
     from framedex.index.file.database import EmptyIndexError, RebuildableIndexError
 
     match problem:
@@ -114,7 +120,7 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
         return _why("No source is known of this line here.")
     passed = None if place is None else recorded_place(session, index, place)
     others = None if passed is None else index.line(passed.path, passed.line).summary()
-    if passed is None:  # it was typed since the file was saved
+    if passed is None:  # the line was typed after the last save
         return _why("No recorded call went through this line.")
     if others is None:
         return _why(nearby_text(index.line(passed.path, passed.line).nearby()))
@@ -145,16 +151,16 @@ async def _public_in_text(session: Session, about: Json) -> Location | None:
 
 
 def _why_elsewhere(what: str, there: Location) -> Json:
-    """What is said of a frame that can be read in public alone."""
+    """Return the reason for a frame whose source is only public."""
     text = f"{shorten(what)} goes on at {place_name(there)}, which is not here; its public page is {there.url}"
     return _why(text, "Open its public page", OPEN_PUBLIC, there.url)
 
 
 def _not_recorded(session: Session, about: Json, document: Path) -> Json:
-    """What is said where no index has a capture: which step to one is next."""
+    """Return the reason if no index has a capture: it names the next step."""
     starts = [document.parent, *session.roots()]
     for folder in dict.fromkeys(folder for start in starts for folder in (start, *start.parents)):
-        with suppress(FramedexError, ValueError):  # a client may have named a folder that there cannot be
+        with suppress(FramedexError, ValueError):  # the client may have named an invalid folder
             from framedex.captures import capture_folders, captures_below
 
             if capture_folders(captures_below(folder)):

@@ -1,4 +1,4 @@
-"""Documents by path: what an editor has open comes before what is on disk, under the URI the editor gave it.
+"""Documents by path: the editor's buffer takes precedence over the file on disk, under the editor's URI.
 
 The index knows files by their real path; an editor may have opened one through a symbolic link. Answers must use the
 editor's own URI, or it shows the same file in a second buffer.
@@ -21,10 +21,10 @@ TRACE_SUFFIX = ".fdtrace"
 
 
 class OpenDocuments:
-    """The documents a client has open, and the files behind those it has not.
+    """The documents open in a client, and the files behind documents that are not open.
 
-    `text_of` and `language_of` give the live text and the language id of an open document's URI; `roots` the workspace
-    folders as the client named them. Safe to ask from any thread.
+    `text_of` and `language_of` return the live text and the language id of an open document's URI. `roots` returns the
+    workspace folders as the client named them. Thread-safe.
     """
 
     def __init__(
@@ -40,37 +40,37 @@ class OpenDocuments:
         self.edits = UnsavedEdits(self._live_text)
 
     def opened(self, uri: str) -> None:
-        """Note that the client has opened `uri`."""
+        """Record that the client opened `uri`."""
         path = path_of(uri)
         if path is not None:
             self._uris[path] = uri
 
     def closed(self, uri: str) -> None:
-        """Note that the client has closed `uri`."""
+        """Record that the client closed `uri`."""
         for path in [path for path, known in self._uris.items() if known == uri]:
             del self._uris[path]
             self.edits.forget(path)
 
     def is_open(self, uri: str) -> bool:
-        """Whether the client has the document open."""
+        """Return whether the client has the document open."""
         return self._text_of(uri) is not None
 
     def uri_of(self, path: str) -> str:
-        """The URI under which the client knows, or would open, the file with the real path `path`."""
+        """Return the URI under which the client knows, or would open, the file with the real path `path`."""
         return self._uris.get(path) or _file_uri(self._as_the_client_sees(path))
 
     def language(self, uri: str) -> str | None:
-        """The language id that the client has given an open document."""
+        """Return the language id that the client gave an open document."""
         return self._language_of(uri)
 
     def is_trace(self, uri: str) -> bool:
-        """Whether the document is a trace document: by its language id, or by its name if it has none we know."""
+        """Return whether the document is a trace document, by its language id or its suffix."""
         return self._language_of(uri) == TRACE_LANGUAGE or uri.endswith(TRACE_SUFFIX)
 
     def text(self, uri: str) -> str:
-        """The text of a document, lines ending in a newline each; empty if it cannot be read.
+        """Return the text of a document with LF newlines; empty if it is unreadable.
 
-        Of a file that no editor has open see `read_text`; not for the protocol loop, then.
+        If the document is not open, `read_text` reads its file; do not call it on the protocol loop then.
         """
         text = self._text_of(uri)
         if text is None:
@@ -79,7 +79,7 @@ class OpenDocuments:
         return _with_plain_newlines(text)
 
     def line(self, path: str, line: int) -> str:
-        """The text now on a 1-based line of the file with the real path `path`, without its newline; empty if none."""
+        """Return the current text on a 1-based line of the file with the real path `path`, without newline."""
         text = self._live_text(path)
         if text is None:
             return read_line(path, line)
@@ -92,7 +92,7 @@ class OpenDocuments:
         return self._text_of(uri) if uri is not None else None
 
     def _as_the_client_sees(self, path: str) -> str:
-        """The path below a workspace folder that was opened through a symbolic link; other paths as they are."""
+        """Return the path below a workspace folder that was opened through a symbolic link; other paths unchanged."""
         for root in self._roots():
             real = os.path.realpath(root)
             if real != str(root) and path.startswith(real + os.sep):
@@ -101,16 +101,16 @@ class OpenDocuments:
 
 
 def path_of(uri: str) -> str | None:
-    """The real path of a `file:` URI, as the index writes it; None for any other URI."""
+    """Return the real path of a `file:` URI, as stored in the index; None for any other URI."""
     try:
         path = to_fs_path(uri)
         return os.path.realpath(path) if path else None
-    except ValueError:  # no URI at all, or a path with a NUL
+    except ValueError:  # malformed URI, or a path with a NUL
         return None
 
 
 def _file_uri(path: str) -> str:
-    # Bytes that are not UTF-8 come as lone surrogates (PEP 383); pygls.uris.from_fs_path raises on them.
+    # Bytes that are not UTF-8 are lone surrogates (PEP 383); pygls.uris.from_fs_path raises on them.
     try:
         return "file://" + quote(path, errors="surrogateescape")
     except UnicodeEncodeError:
@@ -118,5 +118,5 @@ def _file_uri(path: str) -> str:
 
 
 def _with_plain_newlines(text: str) -> str:
-    # LSP, Python and C++ agree on what ends a line; str.splitlines has more (form feeds, U+2028) and would miscount.
+    # LSP, Python and C++ agree on line ends; str.splitlines has more (form feeds, U+2028) and would miscount.
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

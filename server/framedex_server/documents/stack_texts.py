@@ -1,7 +1,7 @@
-"""Documents with stacks in them: trace documents, logs and crash texts, each read once for every state of its text.
+"""Documents that contain stacks: trace documents, logs and crash texts, each parsed once per state of its text.
 
-Which documents: trace documents, and what an editor takes for plain text, a log or compiler output. Sources belong to
-their own servers, whatever stands in their comments.
+Stacks are looked for in trace documents and in plain text, logs and compiler output. Sources belong to their own
+language servers, whatever their comments contain.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 LANGUAGES = frozenset(
     ("framedex-trace", "plaintext", "text", "txt", "log", "logs", "fundamental", "compilation", "mlir", "hlo", "json")
 )
-"""Language ids of VS Code, Neovim, Emacs and Helix for texts in which nobody else finds definitions."""
+"""Language ids of VS Code, Neovim, Emacs and Helix for texts without another definition provider."""
 
 SUFFIXES = frozenset((".fdtrace", ".log", ".txt", ".out", ".err", ".mlir", ".hlo"))
 
@@ -43,13 +43,13 @@ class StackText:
     reading: Reading
 
     def source_of(self, frame: TextFrame) -> str:
-        """The line of source that the text quotes for a frame, empty if it does not."""
+        """Return the source line that the text quotes for a frame; empty if there is none."""
         from framedex.interchange.placing.quoted import quoted_source
 
         return quoted_source(frame, self.lines)
 
     def called_by(self, frame: TextFrame) -> TextFrame | None:
-        """The frame that a frame calls, where the text has it."""
+        """Return the frame that a frame calls, if the text contains it."""
         from framedex.interchange.placing.inward import inward_frames
 
         stack = self.stack_around(frame.first_line)
@@ -59,16 +59,16 @@ class StackText:
         return next((called for each, called in zip(stack.frames, inward, strict=True) if each is frame), None)
 
     def frames_on(self, line: int) -> tuple[TextFrame, ...]:
-        """The frames on a 0-based line, from left to right."""
+        """Return the frames on a 0-based line, from left to right."""
         return tuple(self._by_line.get(line, ()))
 
     def stack_around(self, line: int) -> TextStack | None:
-        """The stack that a 0-based line is part of."""
+        """Return the stack that contains a 0-based line."""
         return next((stack for stack in self.reading.stacks if stack.first_line <= line <= stack.last_line), None)
 
     @cached_property
     def releases(self) -> StatedReleases:
-        """What the text says of the releases that it is of."""
+        """The releases that the text names."""
         from framedex.releases.stated import StatedReleases
 
         return StatedReleases(self.text)
@@ -83,7 +83,7 @@ class StackText:
 
 
 class StackTexts:
-    """The documents of a session that hold stacks. Texts are read on a thread of their own, one at a time."""
+    """The documents of a session that contain stacks. A separate thread parses them, one at a time."""
 
     def __init__(self, text_of: Callable[[str], str], language_of: Callable[[str], str | None]) -> None:
         self._text_of = text_of
@@ -92,7 +92,7 @@ class StackTexts:
         self._read: OrderedDict[str, StackText] = OrderedDict()
 
     def may_hold(self, uri: str) -> bool:
-        """Whether a document is of a kind in which stacks are looked for."""
+        """Return whether a document's kind may contain stacks."""
         language = self._language_of(uri)
         if language is not None and language != "" and not uri.endswith(".fdtrace"):
             return language in LANGUAGES
@@ -100,17 +100,17 @@ class StackTexts:
         return PurePosixPath(name).suffix.lower() in SUFFIXES
 
     async def of(self, uri: str) -> StackText | None:
-        """The document with its stacks; None where it is of another kind or has none."""
+        """Return the document with its stacks; None if it is of another kind or has no stacks."""
         if not self.may_hold(uri):
             return None
         return await asyncio.get_running_loop().run_in_executor(self._thread, self.read, uri)
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
-        """The result of `work` on a document, done off the protocol loop."""
+        """Return the result of `work` on a document, run off the protocol loop."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def read(self, uri: str) -> StackText | None:
-        """As `of`, in the thread that calls. A document whose text has not changed is not read again."""
+        """Like `of`, on the calling thread. An unchanged document is not parsed again."""
         if not self.may_hold(uri):
             return None
         text = self._text_of(uri)
@@ -123,7 +123,7 @@ class StackTexts:
         return known if known.reading.stacks else None
 
     def close(self) -> None:
-        """Take no more texts."""
+        """Stop accepting texts."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _reading(self, uri: str, text: str) -> Reading:
@@ -136,7 +136,7 @@ class StackTexts:
 
 
 def _end_of(text: str) -> str:
-    """The text; of one that is too long its end, below the rest's newlines, so that lines keep their numbers."""
+    """Return the text; if it is too long, its end after as many newlines as precede it, so that line numbers stay."""
     if len(text) <= MOST_READ:
         return text
     start = text.find("\n", len(text) - MOST_READ) + 1 or len(text)

@@ -1,6 +1,6 @@
-"""A trace as Markdown, to be pasted into an issue, a pull request or a chat.
+"""A trace as Markdown, to paste into an issue, a pull request or a chat.
 
-Names from captures are shown inside code spans only, so that none of them can become markup.
+Names from captures appear only in code spans, so that they cannot become markup.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ _TITLES = {
     SectionKind.PYTHON: "Python frames",
     SectionKind.FFI_CALL: "`ffi_call`",
 }
-_LONGEST = 400  # characters of a call's arguments
+_LONGEST = 400  # maximum characters of a call's arguments
 
 Uri = Callable[[str], str]
-"""The URI of a file by its path."""
+"""Returns the URI of a file path."""
 
 
 def format_markdown(trace: Trace, uri_of: Uri) -> str:
-    """The trace as Markdown with every frame, outermost first; links lead to files here, else to public sources."""
+    """Return the trace as Markdown with every frame, outermost first.
+
+    Links lead to local files, else to public sources.
+    """
     return "\n".join([*_header(trace), *_sections(trace, uri_of)]) + "\n"
 
 
@@ -78,7 +81,7 @@ def _frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
 
 
 def _folded(items: Sequence[str]) -> Iterator[str]:
-    """Glue and the interpreter's frames, which GitHub and others show after a click. A list ends there and goes on."""
+    """Yield glue and interpreter frames in a collapsed block. It interrupts the list, which then continues."""
     yield ""
     yield f"<details><summary>{words.count(len(items), 'glue or interpreter frame')}</summary>"
     yield ""
@@ -109,12 +112,12 @@ def _place(frame: FrameRow, uri_of: Uri) -> str:
 
 
 def _short(path: str) -> str:
-    """What a reader on another machine makes something of: the path in a package's distribution, else the name."""
+    """Return a path that makes sense on another machine: the path within a package's distribution, else the name."""
     return _PACKAGES.split(path)[-1] if _PACKAGES.search(path) else PurePath(path).name
 
 
 def _code(text: str) -> str:
-    """A text of a capture as a code span."""
+    """Return a text of a capture as a code span."""
     shown = printable(text)
     shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
     return code_span(shown)

@@ -1,4 +1,4 @@
-"""Texts of files that no editor has open, read by parts: a file of any size costs bounded memory and time."""
+"""Texts of files that are not open, read in parts: a file of any size costs bounded memory and time."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from framedex.systemlimits import SystemLimitError
 from framedex.whereabouts.files import FoundFile, found_file
 
 MOST_READ = 16 << 20
-"""Code points of a document that are read, from its end: there a log has what went wrong. Of a file, bytes."""
+"""Code points read of a document, or bytes of a file, from its end: logs have the error there."""
 
 LARGEST_TEXT = 256 << 20
-"""Bytes of a file whose lines are counted; a larger one has no text here."""
+"""Maximum bytes of a file whose lines are counted; a larger file counts as unreadable."""
 
 LONGEST_LINE = 2_000
-"""Code points of a line that are looked at; generated sources have lines of megabytes."""
+"""Code points read of a line; generated sources have lines of megabytes."""
 
-_MOST_LINES = 4_000_000  # lines above the end of a text that are counted
-_UNREADABLE = (OSError, SystemLimitError)  # the next question reads it again
+_MOST_LINES = 4_000_000  # maximum number of lines counted before the end of a text
+_UNREADABLE = (OSError, SystemLimitError)  # not cached: the next query retries
 _PART = 1 << 20  # bytes
-_BYTES_OF_LINE = 4 * LONGEST_LINE  # in UTF-8
+_BYTES_OF_LINE = 4 * LONGEST_LINE  # bytes in UTF-8
 
 
 def read_text(path: str) -> str:
-    """The text of a file; of a large one its end, below the newlines of the rest, so that lines keep their numbers.
+    """Return the text of a file. A large file is truncated to its end, with one newline per skipped line.
 
-    Empty for what cannot be read, and for more than `LARGEST_TEXT` bytes or `_MOST_LINES` lines.
+    So lines keep their numbers. Empty if the file is unreadable or exceeds `LARGEST_TEXT` bytes or `_MOST_LINES` lines.
     """
     file = found_file(path)
     if file is None or file.size > LARGEST_TEXT:
@@ -48,7 +48,7 @@ def read_text(path: str) -> str:
 
 
 def read_line(path: str, line: int) -> str:
-    """The text on a 1-based line of a file, without its end; empty if it begins after `LARGEST_FILE` bytes."""
+    """Return the text on a 1-based line of a file, without its end; empty if it begins after `LARGEST_FILE` bytes."""
     file = found_file(path) if line >= 1 else None
     try:
         return "" if file is None else _line_of_file(file, line)
@@ -57,7 +57,7 @@ def read_line(path: str, line: int) -> str:
 
 
 def _count_lines(content: BufferedReader, size: int) -> int:
-    """The line ends in the next `size` bytes, which are read: LF, CRLF and CR, as LSP has them."""
+    """Read the next `size` bytes and return the number of line ends: LF, CRLF and CR, as in LSP."""
     ends = 0
     while size > 0 and (part := content.read(min(size, _PART))):
         size -= len(part)
@@ -68,9 +68,9 @@ def _count_lines(content: BufferedReader, size: int) -> int:
 
 @lru_cache(maxsize=8192)
 def _line_of_file(file: FoundFile, line: int) -> str:
-    """A line of a file in a state: answers tell of the same few lines, far inside their files.
+    """Return a line of a file, cached per file state: answers use the same few lines, deep inside their files.
 
-    Raises OSError and SystemLimitError, which are not kept.
+    Raises OSError and SystemLimitError, which are not cached.
     """
     with open_regular(Path(file.path)) as content:
         start = _start_of_line(content, line)
@@ -82,7 +82,7 @@ def _line_of_file(file: FoundFile, line: int) -> str:
 
 
 def _start_of_line(content: BufferedReader, line: int) -> int | None:
-    """The position of a line in the first `LARGEST_FILE` bytes; None if it begins after them, or there is none."""
+    """Return the offset of a line in the first `LARGEST_FILE` bytes; None if it begins later or does not exist."""
     ends, position = line - 1, 0
     while position < LARGEST_FILE and (part := content.read(_PART)):
         count = part.count(b"\n")

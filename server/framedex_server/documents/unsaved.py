@@ -1,4 +1,4 @@
-"""Unsaved edits: the index knows the lines of files, a client asks about those on its screen."""
+"""Unsaved edits: maps lines of the client's buffer to lines of the file on disk, which the index knows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from framedex.sources.moving import LineMap
 
 _LARGEST = 4 << 20
-"""Bytes of a file, and code points of a document, that are compared while the client waits."""
+"""Maximum bytes of a file, and code points of a document, to compare while the client waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The text and the state of the file that were compared, and what has moved; None for nothing that is known."""
+    """A comparison: the text, the state of the file, and the line map; None if unknown or unchanged."""
 
     text: str
     file: FoundFile
@@ -28,10 +28,9 @@ class _Compared:
 
 
 class UnsavedEdits:
-    """Which line of a file each line of the open document is, and back; lines are 1-based.
+    """Maps lines of open documents to lines of files, and back; lines are 1-based.
 
-    `text_of` gives the live text of the document that a client has open of a file, by its real path. Safe to ask from
-    any thread.
+    `text_of` returns the live text of the open document for a file, given by its real path. Thread-safe.
     """
 
     def __init__(self, text_of: Callable[[str], str | None]) -> None:
@@ -39,29 +38,29 @@ class UnsavedEdits:
         self._compared: dict[str, _Compared] = {}
 
     def saved_line(self, path: str, line: int) -> int | None:
-        """The line of the file that a shown line is; None if it was typed, or changed, since the file was saved."""
+        """Return the file's line for a shown line; None if it was typed or changed after the last save."""
         lines = self._lines(path)
         if lines is None:
             return line
         return lines.old_line(line)
 
     def nearest_saved_line(self, path: str, line: int) -> int:
-        """The line of the file that a shown line is; of one that was typed since, the nearest that is in the file."""
+        """Return the file's line for a shown line; for a line typed since the last save, the nearest saved one."""
         lines = self._lines(path)
         return line if lines is None else lines.backward(line).line
 
     def shown_line(self, path: str, line: int) -> int:
-        """The line at which a line of the file is shown; of one that was deleted, where it would be."""
+        """Return the shown line for a line of the file; for a deleted line, its former position."""
         lines = self._lines(path)
         return line if lines is None else lines.forward(line).line
 
     def is_shown(self, path: str, line: int) -> bool:
-        """Whether a line of the file is still in the document as it was."""
+        """Return whether a line of the file is still unchanged in the document."""
         lines = self._lines(path)
         return lines is None or lines.new_line(line) is not None
 
     def forget(self, path: str) -> None:
-        """Note that the client has closed the document."""
+        """Drop the comparison of a closed document."""
         self._compared.pop(path, None)
 
     def _lines(self, path: str) -> LineMap | None:
@@ -93,7 +92,7 @@ def _edits(file: FoundFile, text: str) -> LineMap | None:
 
 
 def _as_shown(content: bytes, text: str) -> str:
-    """The saved text in the encoding in which a client shows `text` of it, as nobody says which that is."""
+    """Return the saved text, decoded so that it matches `text` best, because the client does not name its encoding."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -104,12 +103,12 @@ def _as_shown(content: bytes, text: str) -> str:
 
 
 def _coding_cookie(content: bytes) -> str:
-    """The encoding that a Python file names (PEP 263); UTF-8 if Python cannot decode the file with it."""
-    import tokenize  # most files are UTF-8
+    """Return the encoding that a Python file declares (PEP 263); UTF-8 if Python cannot decode the file with it."""
+    import tokenize  # a slow import; most files are UTF-8
 
     try:
         encoding = tokenize.detect_encoding(BytesIO(content).readline)[0]
         content.decode(encoding, "replace")
-    except (SyntaxError, LookupError, UnicodeError):  # `rot13` and `idna` are codecs, but decode no file
+    except (SyntaxError, LookupError, UnicodeError):  # the codecs `rot13` and `idna` cannot decode files
         return "utf-8"
     return encoding

@@ -1,4 +1,4 @@
-"""What captures hold, for a tree of them: boundary functions, their calls in pages, and the frames under a call.
+"""The contents of captures, for a tree view: boundary functions, their calls in pages, and the frames of a call.
 
 `framedex/boundaries`, `framedex/calls`, `framedex/frames` and `framedex/frame` are framedex's own requests.
 """
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from framedex.model import Trace
 
 PAGE = 50
-"""Calls in an answer unless a client says otherwise."""
+"""Default number of calls in an answer."""
 
 LARGEST_PAGE = 1000
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the requests."""
+    """Register the requests."""
 
     @server.feature("framedex/boundaries")
     async def boundaries(params: Any) -> Json | None:
-        """The boundary functions that a capture called, with what their calls came to, most time first."""
+        """Return the boundary functions that a capture called, with their totals, most time first."""
         about = given(params)
         capture, text = integer_in(about, "capture"), _filter_in(about)
         return await ask_contents(session, about, lambda index: _boundaries(index, capture, text))
 
     @server.feature("framedex/calls")
     async def calls(params: Any) -> Json | None:
-        """A page of the calls of a boundary function in a capture."""
+        """Return a page of the calls of a boundary function in a capture."""
         about = given(params)
         capture, boundary = integer_in(about, "capture"), integer_in(about, "boundary")
         text, limit, offset = _filter_in(about), _limit_in(about), max(optional_integer_in(about, "offset") or 0, 0)
@@ -63,14 +63,14 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/frames")
     async def frames(params: Any) -> Json | None:
-        """Every frame under a call, outermost first, in the order of its trace document."""
+        """Return every frame of a call, outermost first, in the order of its trace document."""
         about = given(params)
         call = integer_in(about, "call")
         return await ask_contents(session, about, lambda index: _frames(session, index.calls.trace(call)))
 
     @server.feature("framedex/frame")
     async def frame(params: Any) -> Json | None:
-        """A frame by its id, as nodes of a flame graph have it."""
+        """Return a frame by its id, for nodes of a flame graph."""
         about = given(params)
         wanted = integer_in(about, "frame")
 

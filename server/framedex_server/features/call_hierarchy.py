@@ -1,11 +1,12 @@
-"""Call hierarchy over recorded edges: who really called whom, across the border of Python and C++, with counts.
+"""Call hierarchy over recorded edges: real callers and callees, across Python and C++, with call counts.
 
-LSP wants a place in a document for every item, but a function whose source is unknown, or not on this machine, has
-none, and no frame may be dropped. Where no checkout has its file, such an item opens the nearest located frame on the
-way to it (the line that led there, or back from there), and its detail says so, with the public address. That place is
-known from the item it was reached from: nothing is searched, no file is written for a question, and every client can
-open it. Frames of the interpreter and glue between languages are passed over; the detail then says "indirectly". Calls
-of the source that were never recorded are listed after these, in the directions that are set (`static_calls`).
+LSP requires a document location for every item, but a function may have no known source or no file on this machine. No
+frame may be dropped. If no checkout has the file, the item opens the nearest located frame on the path to the function.
+That is the calling line, or the line called back. The item's detail mentions this, with the public URL. The parent item
+provides the location, so nothing is searched, no file is written, and every client can open it.
+
+Frames of the interpreter and glue between languages are skipped; the detail then contains "indirectly". Calls in the
+source that were never recorded follow, in the directions of the setting `static_calls`.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ if TYPE_CHECKING:
     from framedex.model import Edge, FunctionRow, Location
 
 MOST_EDGES = 200
-"""Callers or callees of one function that are listed, most calls first; the last item's detail counts the rest."""
+"""Maximum number of callers or callees listed, most calls first; the last item's detail counts the rest."""
 
 INDIRECTLY = ", indirectly"
 
 MOST_SITES = 20
-"""Lines of one caller that are listed per callee."""
+"""Maximum number of lines of one caller listed per callee."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where an item opens: a file's real path and a 1-based line."""
+    """The location that an item opens: a file's real path and a 1-based line."""
 
     path: str
     line: int
@@ -53,10 +54,11 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an item is about; it travels in the item's `data` between requests.
+    """The function of an item, stored in the item's `data` between requests.
 
-    `function` is an id in the index that answers for the document at `origin`; `name` guards against an index that was
-    rebuilt meanwhile, in which the id means another function.
+    `function` is an id in the index that answers for the document at `origin`. `name` detects an index rebuilt
+    meanwhile,
+    in which the id belongs to another function.
     """
 
     function: int
@@ -65,13 +67,13 @@ class Subject:
     anchor: Anchor
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the item's `data` as JSON."""
         place = {"path": self.anchor.path, "line": self.anchor.line}
         return {"function": self.function, "name": self.name, "origin": self.origin, "anchor": place}
 
     @staticmethod
     def from_data(data: Any) -> Subject | None:
-        """From what a client sent back; None if it is not ours."""
+        """Parse an item's `data` from the client; None if it is not ours."""
         match data:
             case {
                 "function": int(function),
@@ -84,7 +86,7 @@ class Subject:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the three requests of the call hierarchy."""
+    """Register the three requests of the call hierarchy."""
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     async def prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
@@ -107,7 +109,7 @@ def register(server: LanguageServer, session: Session) -> None:
         seen = await ask_counted(session, about.origin, lambda index: seen_callers(session, about, index))
         if seen is None or seen.definition is None or not session.settings_at(about.origin).static_calls:
             return seen.calls if seen is not None else None
-        # All sources are searched for the name, which no hover should wait for.
+        # The name is searched in all sources, which would block hovers.
         more = await session.contents.ask(Path(about.origin), lambda index: unseen_callers(session, seen, index))
         return [*seen.calls, *(more or ())]
 
@@ -123,10 +125,10 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def in_source(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
-    """The innermost function around a source line that was on a recorded stack."""
+    """Return items for the innermost recorded function around a source line."""
     here = Anchor(place.path, place.line)
     functions = _innermost(index.line(place.path, place.line).functions())
-    # What the author of an FFI handler wrote is seen on stacks as the function by which it is registered.
+    # Stacks show an FFI handler's implementation as the function that registers it.
     functions = index.ffi.handlers_made_from(function.id for function in functions) or functions
     return [_first_item(session, index, function, place.path, here) for function in functions] or None
 
@@ -134,20 +136,20 @@ def in_source(session: Session, place: Place, index: Index) -> list[types.CallHi
 def in_text(
     session: Session, place: Place, index: Index, document: StackText | None, frames: Sequence[TextFrame]
 ) -> list[types.CallHierarchyItem] | None:
-    """The functions of the frames on a line of a trace document or log."""
+    """Return items for the functions of the frames on a line of a trace document or log."""
     items = []
     for found in map(resolver(session, place.uri, index, session.binaries, document).find, frames):
         if found.location is not None and is_here(found.location.path):
             there = Anchor(found.location.path, found.location.line)
             functions = index.line(there.path, there.line).functions()
-            # Texts shorten names (`f()`, as absl has it): then it is the function around the place.
+            # Texts shorten names (`f()` in absl): use the function around the location then.
             named = [each for each in functions if each.name == found.function] or _innermost(functions)
             items += [_first_item(session, index, function, place.path, there) for function in named]
     return items or None
 
 
 def callers(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyIncomingCall]:
-    """The functions that were seen calling the subject, with the lines from which they did."""
+    """Return the recorded callers of the subject, with the calling lines."""
     function = _function(index, subject)
     if function is None:
         return []
@@ -158,14 +160,14 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
         sites = _sites_in(edge, _document(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _item(session, index, edge.caller, subject.origin, anchor, calls_made)
-        # Clients open `from_ranges` in the caller's document, and some show nothing at all when there are none.
+        # Clients open `from_ranges` in the caller's document, and some show nothing if there are none.
         calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
     return calls
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCallers:
-    """The `calls` that were recorded of what an item is about, the `functions` that made them, and its `definition`."""
+    """Recorded `calls` of an item's function, the calling `functions`, and the function's `definition`."""
 
     calls: list[types.CallHierarchyIncomingCall]
     definition: Written | None
@@ -173,7 +175,7 @@ class SeenCallers:
 
 
 def seen_callers(session: Session, about: Subject | Written, index: Index) -> SeenCallers:
-    """The functions that were seen calling the subject, or the function that begins where it is written."""
+    """Return the recorded callers of the subject, or of the functions that begin at a definition."""
     if isinstance(about, Written):
         definition: Written | None = about
         there = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
@@ -189,7 +191,7 @@ def seen_callers(session: Session, about: Subject | Written, index: Index) -> Se
 
 
 def unseen_callers(session: Session, seen: SeenCallers, index: Index) -> list[types.CallHierarchyIncomingCall]:
-    """The functions whose source calls the same definition, and that were never seen to."""
+    """Return the static callers of the same definition that were never recorded."""
     if seen.definition is None:
         return []
     static, left_out = static_callers(session, seen.definition, index, seen.functions, len(seen.calls))
@@ -209,7 +211,7 @@ def _subject(function: FunctionRow, place: Written) -> Subject:
 
 
 def callees(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyOutgoingCall]:
-    """The functions that the subject was seen calling, with the lines from which it did."""
+    """Return the recorded callees of the subject, with the calling lines."""
     function = _function(index, subject)
     if function is None:
         return []
@@ -231,14 +233,14 @@ def _never_recorded(
     begin = function.location
     if begin is None or session.settings_at(subject.origin).static_calls is not True:
         return []
-    # Of a function that is passed over as glue, too, it is known that it was called.
+    # Glue functions are skipped in the list, but they were called too.
     recorded = [*index.functions.callees(function.id), *index.functions.direct_callees(function.id)]
     begins = {(each.callee.location.path, each.callee.location.line) for each in recorded if each.callee.location}
     return static_callees(session, Written(begin.path, begin.line, subject.origin), index, begins)
 
 
 def _innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
-    """Of nested functions the one that begins last; several only where the same source made several (templates)."""
+    """Return the nested function that begins last; several if one source line defines several (templates)."""
     begins = [function.location.line if function.location else 0 for function in functions]
     return [function for function, begin in zip(functions, begins, strict=True) if begin == max(begins)]
 
@@ -261,12 +263,12 @@ def _with_counts(edges: Sequence[Edge], most: int) -> Iterator[tuple[Edge, str]]
 
 
 def _sites_in(edge: Edge, path: str) -> list[Location]:
-    """The caller's lines in the file that its item opens: `from_ranges` are read as lines of that document."""
+    """Return the caller's lines in the file that its item opens: clients read `from_ranges` as lines of that file."""
     return [site for site in edge.sites if site.path == path and is_here(path)][:MOST_SITES]
 
 
 def _document(function: FunctionRow) -> str | None:
-    """The file that shows a function, if it is on this machine."""
+    """Return the file of a function if it is on this machine, else None."""
     return function.location.path if function.location and is_here(function.location.path) else None
 
 
@@ -281,7 +283,7 @@ def _in_checkout(session: Session, index: Index, origin: str, begin: Location) -
 def _first_item(
     session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor
 ) -> types.CallHierarchyItem:
-    """The item at which a hierarchy begins, with the captures that its counts are of."""
+    """Return the root item of a hierarchy; its detail names the captures counted."""
     asked, functions = index.functions.in_latest_run([function])
     path = _document(function) or origin
     return _item(

@@ -1,4 +1,4 @@
-"""The request `framedex/callsThrough`: the latest calls through a line, for lists and pickers of an editor's own."""
+"""The request `framedex/callsThrough`: the latest calls through a line, for lists and pickers of an editor."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from framedex.index import Index
 
 MOST_CALLS = 100
-"""Calls that are listed, and stacks through the line whose calls are looked at."""
+"""Maximum number of calls listed, and of stacks through the line whose calls are considered."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/callsThrough")
     async def calls_through(params: Any) -> list[Json]:

@@ -1,6 +1,6 @@
-"""Captures: listing them, picking the one that answers are narrowed to, and comparing two at a line.
+"""Captures: listing, selection of the one that restricts the answers, and comparison of two at a line.
 
-A picked capture restricts all answers: numbers (hover, lenses, hints, hierarchy, costs) and walks alike.
+A selected capture restricts all answers: numbers (hover, lenses, hints, hierarchy, costs) and walks.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ COMPARE_REQUEST = "framedex/compareCaptures"
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the requests, and the same as commands."""
+    """Register the requests and the corresponding commands."""
 
     @server.feature("framedex/captures")
     async def captures(params: Any) -> Json | None:
-        """The captures of the index that answers for a document, latest first."""
+        """Return the captures of the index for a document, latest first."""
         return await session.ask(document_in(session, given(params)), lambda index: _listed(session, index))
 
     @server.feature("framedex/indexes")
     async def indexes(_: Any) -> Json:
-        """Every index of the workspace with its captures, latest first; or with a `problem` and an `action`."""
+        """Return every index of the workspace with its captures, latest first, or with a `problem` and an `action`."""
         found = await session.contents.each(lambda index: _listed(session, index))
         return {"indexes": [{"folder": str(folder), **_known(folder, path, listed)} for folder, path, listed in found]}
 
@@ -85,7 +85,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 async def _select(session: Session, params: Any) -> Json | None:
-    """Pick a capture by its id, or none with null, and return it. The picked stack is dropped."""
+    """Select a capture by its id, or none for null, and return it. The selected stack is cleared."""
     about = given(params)
     before = session.chosen.capture
     session.chosen.stack = None
@@ -96,12 +96,12 @@ async def _select(session: Session, params: Any) -> Json | None:
         wanted = integer_in(about, "capture")
         chosen = await ask_contents(session, about, lambda index: _pick(session, index, wanted))
     if session.chosen.capture != before:
-        session.refresh_views()  # what lines cost is of the picked capture
+        session.refresh_views()  # costs are restricted to the selected capture
     return chosen
 
 
 async def _compare(session: Session, params: Any) -> Json | None:
-    """What two captures came to at a line; None where neither passed it."""
+    """Return the calls of two captures at a line; None if neither executed it."""
     about = given(params)
     before, after = integer_in(about, "before"), integer_in(about, "after")
     position = position_in(about)
@@ -112,7 +112,7 @@ async def _compare(session: Session, params: Any) -> Json | None:
 
 
 def compared(index: Index, place: Place, before: int, after: int) -> Json | None:
-    """Calls and time of each boundary function reached from a line in two captures; None where neither passed it."""
+    """Return calls and time per boundary function from a line in two captures; None if neither executed the line."""
     first = index.line(place.path, place.line, before).summary()
     second = index.line(place.path, place.line, after).summary()
     if first is None and second is None:
@@ -125,7 +125,7 @@ def _boundaries(summary: LineSummary | None) -> Totals:
 
 
 def _by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
-    """Calls and nanoseconds by name: functions of two boundaries may have the same."""
+    """Sum calls and nanoseconds by name: two boundary functions may have the same name."""
     by_name: dict[str, tuple[int, int]] = {}
     for name, calls, nanoseconds in totals:
         before = by_name.get(name, (0, 0))

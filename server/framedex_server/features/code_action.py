@@ -1,8 +1,8 @@
-"""Code actions: what helps with a cost that a diagnostic names, the other ways on from a line, and public pages.
+"""Code actions: fixes for the cost in a diagnostic, alternative ways from a line, and public pages.
 
-Go to frame leads to the likeliest place alone, and opens no browser; here every editor lists the rest, by functions.
-Ways and pages are offered only to a user who asks for the actions of a line, not to an editor that asks by itself as
-the cursor moves. Actions on diagnostics are offered to both.
+Go to frame leads to the likeliest location only, and opens no browser. The code actions list the others, by function.
+Ways and pages are offered only if the user requests actions, not if the editor requests them as the cursor moves.
+Actions on diagnostics are always offered.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from framedex.model import Location
 
 PAGE, WAY = "source.framedex.openPublic", "source.framedex.goTo"
-"""What these actions are to clients: none that is run by itself, or that a light bulb tells of."""
+"""The kinds of these actions: clients neither run them automatically nor show a light bulb for them."""
 
 MOST_PAGES = 4
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/codeAction`."""
+    """Register `textDocument/codeAction`."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY, PAGE, COST]))
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
@@ -53,7 +53,7 @@ def _is_asked_for(kind: str, params: types.CodeActionParams) -> bool:
 
 
 async def _ways(session: Session, params: types.CodeActionParams) -> list[Way]:
-    """The ways inward from a line of a source; none where there is one alone, which go to frame takes."""
+    """Return the ways inward from a source line; empty if there is only one, which go to frame takes."""
     place = session.source_place(params.text_document, params.range.start)
     found = await session.ask_at(place, lambda index: ways_in(session, place, index)) if place is not None else None
     return [way for group in grouped(found) for way in group] if found is not None and len(found) > 1 else []

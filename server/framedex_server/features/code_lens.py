@@ -1,9 +1,9 @@
-"""Code lenses on lines that cost something (recompiles, transfers, memory, waits), and on recorded functions.
+"""Code lenses on lines with costs (recompiles, transfers, memory, waits), and on recorded functions.
 
-By default only notable lines have one. All lenses of a line together take at most 100 columns. A lens on a function is
-off by default, and resolved only when an editor is about to show it; its command opens a trace through the function.
-The command of a lens on a line shows the stacks behind its number in a client that says it can, else the trace of the
-latest of these calls.
+By default only notable lines have lenses. All lenses of a line together take at most 100 columns. Lenses on functions
+are off by default, and are resolved only when the editor is about to show them; the command opens a trace through the
+function. The command of a cost lens shows the stacks behind its number if the client supports that. Otherwise it opens
+the trace of the latest of these calls.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from framedex.model import FunctionMark
 
 WIDEST = 100
-"""Columns that all lenses of a line take together."""
+"""Maximum number of columns of all lenses of a line together."""
 
 _BETWEEN = len(" | ")
 """Columns that VS Code puts between two lenses of a line."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/codeLens` and `codeLens/resolve`."""
+    """Register `textDocument/codeLens` and `codeLens/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
@@ -63,7 +63,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLens]:
-    """A lens without its title for each recorded function of a file."""
+    """Return an unresolved lens for each recorded function of a file."""
     functions = index.file(path).functions()[: session.settings_at(path).limit]
     return [
         types.CodeLens(session.line_range(path, line), data={"path": path, "function": function})
@@ -73,7 +73,7 @@ def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLe
 
 
 def on_costs(session: Session, path: str, costs: Sequence[tuple[int, LineCost]]) -> Iterator[types.CodeLens]:
-    """The lenses of lines that cost something; `costs` are in the order of the lines."""
+    """Yield the lenses of lines with costs; `costs` are in line order."""
     for line, of_line in groupby(costs, key=itemgetter(0)):
         costs_here = [cost for _, cost in of_line]
         for cost, text in zip(costs_here, fitted([cost.text for cost in costs_here]), strict=True):
@@ -81,7 +81,7 @@ def on_costs(session: Session, path: str, costs: Sequence[tuple[int, LineCost]])
 
 
 def fitted(texts: Sequence[str], columns: int = WIDEST) -> list[str]:
-    """The texts of the lenses of one line, the longest cut at a word so that all fit into the columns."""
+    """Return the texts of one line's lenses, the longest truncated at a word so that all fit into the columns."""
     left = columns - _BETWEEN * (len(texts) - 1)
     found = list(texts)
     by_length = sorted(range(len(texts)), key=lambda each: len(texts[each]))
@@ -95,7 +95,7 @@ def fitted(texts: Sequence[str], columns: int = WIDEST) -> list[str]:
 
 
 def _on_cost(session: Session, path: str, line: int, cost: LineCost, text: str) -> types.CodeLens:
-    """A lens that leads to the stacks behind its number."""
+    """Return a lens whose command shows the stacks behind its number."""
     lens = types.CodeLens(session.line_range(path, line))
     about = {**_place(session, path, lens), "answer": cost.answer.name, "call": cost.latest_call}
     command = SHOW_COSTS if SHOW_COSTS in session.command_links else OPEN_TRACE
@@ -109,7 +109,7 @@ def _title(index: Index, function: int, path: str, line: int) -> str | None:
 
 
 def title(mark: FunctionMark) -> str:
-    """What a lens says: `12 calls → PJRT_Client_BufferFromHostBuffer and 3 more, 1.2 ms`."""
+    """Return a lens title: `12 calls → PJRT_Client_BufferFromHostBuffer and 3 more, 1.2 ms`."""
     reached = ""
     if mark.boundaries:
         others = len(mark.boundaries) - 1

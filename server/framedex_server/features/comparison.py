@@ -1,4 +1,4 @@
-"""`framedex/compareLines`: the lines in which two captures differ, what got worse first."""
+"""`framedex/compareLines`: the lines that differ between two captures, regressions first."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from framedex.index import Index
 
 MOST_LINES = 200
-"""Lines in an answer."""
+"""Maximum number of lines in an answer."""
 
 MOST_REASONS = 8
-"""Reasons that are given for one line."""
+"""Maximum number of reasons for one line."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/compareLines")
     async def compare_lines(params: Any) -> Json | None:
-        """Compare `before` and `after`; a time differs by `floor` ns at least. None without one of the captures."""
+        """Compare `before` and `after`; ignore time differences below `floor` ns. None if a capture is missing."""
         about = given(params)
         before, after = integer_in(about, "before"), integer_in(about, "after")
         floor = optional_integer_in(about, "floor")
@@ -97,7 +97,7 @@ def _line(session: Session, verdict: Verdict, line: OfLine, found: Differences) 
 
 
 def _reasons(line: OfLine, found: Differences) -> list[str]:
-    """What differs in the line, then in the rounds of its loop."""
+    """Return the differences of the line, then those of its loop's rounds."""
     from framedex.difftext import quantity_text, reasons
 
     loops = [
@@ -110,7 +110,7 @@ def _reasons(line: OfLine, found: Differences) -> list[str]:
 
 
 def _only(line: OfLine) -> str | None:
-    """Which capture alone passed the line."""
+    """Return the name of the only capture that executed the line; None if both did."""
     if (line.before is None) is (line.after is None):
         return None
     return "before" if line.before else "after"

@@ -1,6 +1,6 @@
-"""Settings from the client: asked for where it can be asked, taken as it pushes them where it cannot.
+"""Settings from the client: requested if the client supports that, else taken from its notifications.
 
-They go before the files' (`framedex.toml`, `pyproject.toml`), key by key, and are the same keys.
+They have the same keys as the files (`framedex.toml`, `pyproject.toml`) and override them key by key.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SECTION = "framedex"
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Take part in `workspace/configuration` and `workspace/didChangeConfiguration`."""
+    """Register the handlers of `initialize` and `workspace/didChangeConfiguration`, and the settings hooks."""
     client = ClientSettings(server, session)
     session.before_start.append(client.read_known)
     session.at_start.append(client.begin)
@@ -35,7 +35,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 class ClientSettings:
-    """What the client has set; `pushed` is what it sent unasked."""
+    """The client's settings; `pushed` are those it sent without a request."""
 
     def __init__(self, server: LanguageServer, session: Session) -> None:
         self._server = server
@@ -43,11 +43,11 @@ class ClientSettings:
         self.pushed: Mapping[str, object] = {}
 
     async def read_known(self) -> None:
-        """Read the settings of files and those that the client pushed: it may take its time to answer, or never."""
+        """Read the settings in files and those the client pushed, without waiting for the client."""
         await self._session.read_settings(dict.fromkeys(self._session.roots(), self.pushed))
 
     async def begin(self) -> None:
-        """Ask the client for its settings, and hear of changes."""
+        """Request the client's settings, and subscribe to changes."""
         workspace = self._server.client_capabilities.workspace
         if workspace and workspace.did_change_configuration and workspace.did_change_configuration.dynamic_registration:
             options = types.DidChangeConfigurationRegistrationOptions(section=SECTION)
@@ -58,7 +58,7 @@ class ClientSettings:
         await self.read()
 
     async def read(self) -> None:
-        """Ask for the settings of every workspace folder, and have what is shown made anew if that changes any."""
+        """Request the settings of every workspace folder; refresh the views if they changed."""
         roots = self._session.roots()
         given: list[object] = [self.pushed] * len(roots)
         workspace = self._server.client_capabilities.workspace
@@ -73,7 +73,7 @@ class ClientSettings:
 
 
 def _section(value: object) -> Mapping[str, object]:
-    """The settings in what a client pushes: below our name, as most have them."""
+    """Return the settings in a notification: most clients nest them under our name."""
     return _mapping(_mapping(value).get(SECTION))
 
 

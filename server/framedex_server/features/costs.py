@@ -1,4 +1,4 @@
-"""`framedex/costs`: what lines of the program cost, of a capture or of one line, with the stacks behind each number."""
+"""`framedex/costs`: the costs of a capture's lines or of one line, with the stacks behind each number."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from framedex.model import PythonLine
 
 PAGE = 100
-"""Lines in an answer unless a client says otherwise."""
+"""Default number of lines in an answer."""
 
 LARGEST_PAGE = 1000
 
 MOST_WAYS = 50
-"""Ways to one line that are told, and lines of one of them."""
+"""Maximum number of stacks listed for one line, and of lines in a stack."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/costs")
     async def costs(params: Any) -> Json | None:
-        """What lines cost by one answer: those of a `capture`, or at a `position` that line alone."""
+        """Return the costs of lines in one answer: all lines of a `capture`, or the line at a `position`."""
         about = given(params)
         answer = _answer_in(about)
         limit = optional_integer_in(about, "limit")

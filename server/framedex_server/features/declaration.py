@@ -1,9 +1,9 @@
-"""Back one frame: declaration on a line with recorded frames leads outward, to the line from which it was reached.
+"""Back one frame: declaration on a line with recorded frames leads outward, to the calling line.
 
-It is the way back of go to frame: on a line that an answer has led to, only the stacks count that led there. Frames of
-the interpreter, glue, and frames without source are passed over. The function that an FFI handler was made from was
-reached as the handler was. A line inside `jit` was reached while it was traced: back from it leads to the line that
-called its function then, or that runs the program. Like go to frame it leads to one place, from which most calls came.
+It reverses go to frame: on a line that an answer led to, it follows only the stacks that led there. Frames of the
+interpreter, glue, and frames without source are skipped. An FFI handler's implementation has the callers of the
+handler. Back from a line inside `jit` leads to the line that called its function during tracing, or that runs the
+program. Like go to frame it leads to one location, the one with most calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from framedex_server.answers.ways import ways_out
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/declaration`."""
+    """Register `textDocument/declaration`."""
 
     @server.feature(types.TEXT_DOCUMENT_DECLARATION)
     async def declaration(params: types.DeclarationParams) -> Targets:

@@ -1,25 +1,24 @@
 """Go to frame: definition on a line with recorded frames leads to the callee that really ran from there.
 
-One frame inward, whatever the languages on either side, past the interpreter, glue, framedex itself, and frames without
-source. A file that is not here is shown in a checkout or among the fetched sources. Past the last such frame the answer
-is empty, and the client is told which public page is next, with the command that opens it (`led`). Where nothing was
-recorded nothing is returned, so that pyright's and clangd's answers stand alone. Lines of trace documents and logs are
-`frame_lines`'s.
+It leads one frame inward, across languages, and skips the interpreter, glue, framedex itself, and frames without
+source. A file that is not here is shown in a checkout or in the fetched sources. After the last such frame the answer
+is empty, and the client gets a note with a command that opens the next public page (`led`). Without recorded calls the
+answer is empty, so that only pyright's and clangd's answers appear. `frame_lines` handles lines of trace documents and
+logs.
 
-The answer is one place, the likeliest, so that no editor has to ask which: a walk is one key for each frame. What it
-went over is told after the answer (`led`), and the other ways on are listed by who asks for them (`code_action`,
-`other_ways`).
+The answer is one location, the likeliest, so that no editor shows a chooser: a walk takes one key per frame. A note
+after the answer lists skipped frames (`led`). `code_action` and `other_ways` list the alternatives on demand.
 
-Asked again and again, it walks one real stack. From a line that an answer has led to, only the stacks go on that came
-there that way: of all callees ever recorded from a shared wrapper, those of this road. Among them the first is the way
-to where the time went, past the making of the runtime's client (`inward.roads_inward` has the order). A callee whose
-name is under the cursor comes before all others, but for the handler of an `ffi_call` on its line. A question about any
-other recorded line begins a new walk.
+Repeated requests walk along one real stack. From a line that an answer led to, only the stacks that led there continue:
+of all callees recorded from a shared wrapper, only those on this path. The path that took most time comes first.
+Creation of the runtime's client comes last (`inward.roads_inward` defines the order). A callee whose name is under the
+cursor comes before all others, except the handler of an `ffi_call` on its line. A request on any other recorded line
+begins a new walk.
 
-A line inside `jit` made no call when its program ran: it leads to the lines that were called from it as it was traced,
-and from the innermost of those to the lines that run the program, which the client is told. With the name of a jitted
-function under the cursor, the line of its call leads to its first line with an op, before all others. A walk that has
-just turned outward to that line does not go in again: it follows the stack.
+A line inside `jit` made no call when its program ran. It leads to the lines called from it during tracing. The
+innermost of those lead to the lines that run the program, and the client is notified. If the cursor is on the name of a
+jitted function, the line of its call leads to the function's first line with an op. A walk that has just turned outward
+to that line does not go inward again: it follows the stack.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from framedex_server.answers.ways import ways_in
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/definition`."""
+    """Register `textDocument/definition`."""
 
     async def _of_text(params: types.DefinitionParams, place: Place | None) -> Targets:
         about = session, params.text_document.uri, params.position

@@ -1,10 +1,11 @@
-"""Diagnostics: hints for what is wrong with the data, and where the settings ask for it, what lines cost.
+"""Diagnostics: hints about problems of the data and, if the settings say so, the costs of lines.
 
-A file that changed after it was recorded, calls into a binary without symbols, an `ffi_call` whose runs may be of
-another one. Off by default: lines that recompile, move data implicitly, hold memory, wait. Each cost has a setting for
-its severity.
-Clients that ask are answered; to the others they are sent when a document is opened, when it has changed, and when the
-index or the settings have.
+Problems: a file that changed after the recording, calls into a binary without symbols, an `ffi_call` whose runs may
+belong to another one. Off by default: lines that recompile, transfer data implicitly, hold memory, or wait. Each cost
+has a setting for its severity.
+
+Clients that support pull diagnostics request them. Other clients get them when a document is opened, and when the
+document, the index or the settings changed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SOURCE = "framedex"
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/diagnostic`, and send diagnostics to clients that do not ask."""
+    """Register `textDocument/diagnostic`, and send diagnostics to clients without pull support."""
     options = types.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=False, identifier=SOURCE)
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
@@ -61,7 +62,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 async def _push(server: LanguageServer, session: Session, uri: str) -> None:
-    """Send the diagnostics of a document to a client that takes them, but does not ask."""
+    """Send the diagnostics of a document to a client that supports only push."""
     if _takes_pushed(server):
         found = await _of_document(session, uri)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
@@ -84,13 +85,13 @@ async def _of_document(session: Session, uri: str) -> list[types.Diagnostic]:
 
 
 def severity_of(settings: EditorSettings, answer: str) -> types.DiagnosticSeverity | None:
-    """The severity of the diagnostics of an answer; None where the settings switch them off."""
+    """Return the severity of an answer's diagnostics; None if the settings switch them off."""
     severity: str = getattr(settings, f"{answer}_severity")
     return None if severity == OFF else types.DiagnosticSeverity[severity.capitalize()]
 
 
 def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]:
-    """What is wrong with the data about a file."""
+    """Return hints about problems of a file's data."""
     return [
         types.Diagnostic(
             range=session.line_range(path, trouble.line),

@@ -1,6 +1,6 @@
-"""Document highlights: on a recorded line, the lines of the same file that are on the picked stack.
+"""Document highlights: on a recorded line, the lines of the same file on the selected stack.
 
-While none is picked, or the picked one does not pass the line, it is the one through the line that took longest.
+If no selected stack passes the line, the stack through the line that took longest is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/documentHighlight`."""
+    """Register `textDocument/documentHighlight`."""
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
@@ -29,7 +29,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def on_stack(session: Session, place: Place, index: Index) -> list[types.DocumentHighlight] | None:
-    """The lines of the place's file on the stack through it."""
+    """Return highlights for the lines of the place's file on the stack through it."""
     stack = session.chosen.stack_in(index)
     if stack is None or stack.at(place.path, index.line(place.path, place.line).lines) is None:
         hits = session.chosen.stacks_through(index, place.path, place.line)

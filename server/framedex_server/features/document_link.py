@@ -1,8 +1,8 @@
-"""Document links in trace documents and logs: each frame's place leads to `file:///path#L12`.
+"""Document links in trace documents and logs: each frame's location leads to `file:///path#L12`.
 
-That form is what VS Code and JetBrains share. Paths of other machines, and symbols without a path, are looked up in the
-index at once, since not every client asks for a link to be resolved; of several candidates the link leads to the first,
-and definition offers all. A file that is not here is linked to in its public repository.
+VS Code and JetBrains share that form. Foreign paths and symbols without a path are looked up in the index at once,
+because not every client resolves links. The link leads to the first of several candidates; definition offers all. A
+file that is not here is linked to its public repository.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 MOST_LINKS = 2_000
 MOST_SYMBOLS = 200
-"""Different symbols that are looked up for one answer."""
+"""Maximum number of different symbols looked up for one answer."""
 
-# By `PartKind`, whose values are texts.
+# `PartKind` values as text.
 _LINKED = ("path", "line", "column")
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/documentLink`."""
+    """Register `textDocument/documentLink`."""
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
     async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
@@ -48,7 +48,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
-    # No binaries: to open a large one takes longer than anyone waits for links.
+    # Skip binaries: opening a large one takes too long.
     finder = resolver(session, uri, index, None, document)
     symbols: set[str] = set()
     links: list[types.DocumentLink] = []
@@ -66,7 +66,7 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
 
 
 def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str, TextFrame | None]]:
-    """The frames with the source that is quoted for each, and the frame that each calls.
+    """Yield the frames, each with its quoted source and its callee.
 
     `finder` gets the text before the first stack, and each stack before its own frames.
     """
@@ -95,7 +95,7 @@ def _link(session: Session, where: types.Range, location: Location) -> types.Doc
 
 
 def _ranges(session: Session, document: StackText, frame: TextFrame) -> Iterator[types.Range]:
-    """The path with its line and column, on each line where these stand; without them the function, else the frame."""
+    """Yield the range of path, line and column on each text line; without a path, that of the function or the frame."""
     parts = [part for part in frame.parts if part.kind in _LINKED]
     if not any(part.kind == "path" for part in parts):
         parts = [part for part in frame.parts if part.kind in ("function", "label")][:1]

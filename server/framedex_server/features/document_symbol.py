@@ -1,6 +1,6 @@
 """Document symbols of trace documents and logs: each stack with its frames.
 
-Clients that know no tree get the frames as a list, each with the title of its stack.
+Clients without hierarchical symbols get the frames as a list, each with the title of its stack.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from framedex.interchange import TextFrame
 
 MOST_SYMBOLS = 5_000
-"""Entries of an outline, which are those of the first stacks in the text."""
+"""Maximum number of outline entries, filled from the start of the text."""
 
 Symbols = list[types.DocumentSymbol] | list[types.SymbolInformation] | None
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/documentSymbol`."""
+    """Register `textDocument/documentSymbol`."""
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def symbols(params: types.DocumentSymbolParams) -> Symbols:
@@ -50,7 +50,7 @@ def _stacks(session: Session, document: StackText) -> Iterator[types.DocumentSym
 
     left = MOST_SYMBOLS
     for stack in document.reading.stacks:
-        if stack.format is Format.PLAIN or left <= 0:  # places in a text are no stack
+        if stack.format is Format.PLAIN or left <= 0:  # locations in plain text are not a stack
             continue
         frames = [frame for frame in stack.frames if not frame.is_alternative][:left]
         left -= len(frames) + 1

@@ -1,6 +1,6 @@
-"""`framedex/flameGraph`: the stacks of a capture, or of a boundary function in it, as one tree with calls and times.
+"""`framedex/flameGraph`: the stacks of a capture, or of one boundary function, as a tree with calls and times.
 
-`framedex/flameGraphOfDifferences` is that of two captures, with what each of them has of every node.
+`framedex/flameGraphOfDifferences` merges two captures, with both values for every node.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the requests."""
 
     @server.feature("framedex/flameGraph")
     async def flame_graph(params: Any) -> Json | None:

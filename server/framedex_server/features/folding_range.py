@@ -1,7 +1,7 @@
-"""Folding in trace documents and logs: every stack, and in it every run of glue and interpreter frames.
+"""Folding in trace documents and logs: every stack, and every run of glue and interpreter frames in it.
 
-Which frames are glue the index knows; of others their names and binaries tell. With the setting `fold-glue` off only
-stacks are folded.
+The index identifies recorded glue; other frames are classified by name and binary. If the setting `fold-glue` is off,
+only stacks are folded.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 MOST_RANGES = 5_000
 
 MOST_LOOKED_UP = 1_000
-"""Functions of a document that are looked for in the index."""
+"""Maximum number of a document's functions looked up in the index."""
 
 Named = tuple[str, str, int]
-"""A function's name, and the place of a frame in it."""
+"""A function's name, and the path and line of a frame in it."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/foldingRange`."""
+    """Register `textDocument/foldingRange`."""
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def fold(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
@@ -44,7 +44,7 @@ def register(server: LanguageServer, session: Session) -> None:
         ability = text_document.folding_range if text_document else None
         limit = (ability.range_limit if ability else None) or MOST_RANGES
         found = await session.texts.run(lambda: list(_stacks(document)))
-        if with_runs:  # after whole stacks: a client with a small limit folds those
+        if with_runs:  # after whole stacks: a client with a small limit folds only those
             about = path_of(uri) or session.any_document()
             recorded = await session.ask(about, lambda index: _recorded_plumbing(index, document)) or frozenset()
             found += await session.texts.run(lambda: list(_runs(document, recorded)))
@@ -77,7 +77,7 @@ def _run(run: list[TextFrame]) -> Iterator[types.FoldingRange]:
 
 
 def _recorded_plumbing(index: Index, document: StackText) -> frozenset[Named]:
-    """The functions that were recorded as glue or the interpreter's: a line with a place does not name its binary."""
+    """Return the functions recorded as glue or interpreter: a text line with a location does not name its binary."""
     from framedex.model import Role
 
     placed = {named for frame in document.reading.frames() if (named := _named(frame)) is not None}
@@ -98,7 +98,7 @@ def _named(frame: TextFrame) -> Named | None:
 
 
 def _is_plumbing(frame: TextFrame) -> bool:
-    """Whether a frame is glue or the interpreter; candidates go with the frame above them, and have its name."""
+    """Return whether a frame is glue or interpreter; alternatives share the name of the frame above them."""
     from framedex.binaries.names import readable
     from framedex.binaries.roles import role_of
     from framedex.model import Language, Role

@@ -1,8 +1,8 @@
-"""Hover: which recorded calls passed through this line, what they reached, and from where they came.
+"""Hover: the recorded calls through a line, with their callees and callers.
 
-First come three lines: the cost, where the stacks lead and come from, and actions. The rest follows. The last line says
-how the frames on the line are known, whether the file has changed since, and which captures count. Lines of trace
-documents and logs are `frame_lines`'s.
+The first three lines are the cost, the directions of the stacks, and actions. Details follow. The last line states the
+quality of the frames' locations, changes of the file since the recording, and the captures counted. `frame_lines`
+handles lines of trace documents and logs.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, Location, PythonLine
 
 SHOW_CALLS = "framedex.showCalls"
-"""A command of the client's own, which shows the calls through a line as it likes."""
+"""A command that the client may provide: it shows the calls through a line."""
 
 MOST_EXCERPTS = 2
-"""Callees of which lines are shown."""
+"""Maximum number of callees with a source excerpt."""
 
 AROUND = 2
-"""Lines that are shown before the line of a callee, and after it."""
+"""Number of lines shown before and after a callee's line."""
 
 MOST_SHOWN = 4
-"""Boundaries, callers and arguments that are listed; what is left out is counted."""
+"""Maximum number of boundary functions, callers and arguments listed; the rest is counted."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/hover`."""
+    """Register `textDocument/hover`."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
@@ -67,7 +67,7 @@ async def _of_recordings(session: Session, params: types.HoverParams) -> types.H
 
 
 def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:
-    """What was recorded through a source line; None where nothing was."""
+    """Return the hover for the calls through a source line; None if there are none."""
     capture = session.chosen.capture_in(index)
     markup = Markup(session.markdown_supported)
     called = uses_called_at(session, index, place)
@@ -89,16 +89,16 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
 
 
 def _inside(index: Index, place: Place, capture: int | None, markup: Markup) -> list[str]:
-    """What is told of the compiled programs that a line is in."""
+    """Return the hover's lines about the compiled programs that contain a line."""
     return list(use_lines(markup, index.line(place.path, place.line, capture).program_uses()))
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is told of the calls through a line: the last of them, the lines on which their frames stand, and the places
-    of callees that are not here.
+    """The hover's texts about the calls through a line, with the latest call, the frames' lines, and missing callees.
 
-    `head` is the cost and where the stacks lead, `lines` are the rest, `provenance` says how that is known.
+    `head` has the cost and the directions of the stacks, `lines` the details, `provenance` the quality of the data.
+    `elsewhere` has the public locations of callees that are not here.
     """
 
     head: Sequence[str]
@@ -124,7 +124,7 @@ def _recorded(session: Session, index: Index, place: Place, capture: int | None,
     rest = [*_rest(markup, summary, around, linked), *run_lines(markup, line.programs_run())]
     known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
     latest = summary.latest_capture
-    # Without the folder of the interpreter, which is long and says little.
+    # Drop the folder of the interpreter, which is long and says little.
     command = markup.code(re.sub(r"^/\S*/", "", latest.command))
     counted = answer_text(session, index, place.path, line.answer_of())
     provenance = f"location: {', '.join(known)}; {counted}, {clock(latest.started)}, {command}"
@@ -134,9 +134,9 @@ def _recorded(session: Session, index: Index, place: Place, capture: int | None,
 
 @dataclass(frozen=True, slots=True)
 class Callees:
-    """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over.
+    """The callees that go to frame leads to, with their calls; `past` are the frames that it skips.
 
-    `elsewhere` are the public places of those that are not on this machine.
+    `elsewhere` has the public locations of callees that are not on this machine.
     """
 
     readable: Counter[str]
@@ -146,7 +146,7 @@ class Callees:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What lies around a line: callers and callees with their calls, and the program's lines that led to one of C++."""
+    """Callers and callees of a line with their calls, and the program's lines that led to a C++ line."""
 
     callers: Sequence[tuple[FunctionRow, int]]
     callees: Callees
@@ -154,7 +154,7 @@ class Neighbours:
 
 
 def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[PythonLine]:
-    """The lines of Python that led to a line of C++, where no caller is Python already."""
+    """Return the Python lines that led to a C++ line; empty if a caller is Python already."""
     if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
         return ()
     return index.line(place.path, place.line).program_lines(limit=2 * MOST_SHOWN)
@@ -165,7 +165,7 @@ def _is_native(index: Index, place: Place) -> bool:
 
 
 def _neighbours_in(index: Index, place: Place, capture: int) -> Neighbours:
-    """The neighbours on the stacks of one capture; how many of its calls went which way is not kept."""
+    """Return the neighbours in one capture's stacks, with 0 calls: call counts per edge are not stored by capture."""
     outward = index.line(place.path, place.line, capture).roads_outward(_is_readable)
     inward = index.line(place.path, place.line, capture).roads_inward(_is_readable)
     callers = {road.target.function.id: (road.target.function, 0) for road in outward}
@@ -198,7 +198,7 @@ def _callees(index: Index, place: Place) -> Callees:
 
 
 def _head(markup: Markup, summary: LineSummary, around: Neighbours) -> Iterator[str]:
-    """The cost of a line, and where its stacks lead and come from."""
+    """Yield the cost of a line, and the directions of its stacks."""
     passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}")
     yield f"{passed}, {duration(summary.total_duration)}"
     ways = []
@@ -213,10 +213,10 @@ def _head(markup: Markup, summary: LineSummary, around: Neighbours) -> Iterator[
 
 
 def _rest(markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls]) -> Iterator[str]:
-    """The boundary functions that the calls reached, the frames that a walk passes over, and the arguments."""
-    from framedex.calltext import arguments_in_brief  # with the tables of boundary functions
+    """Yield the boundary functions reached, the skipped frames, and the arguments."""
+    from framedex.calltext import arguments_in_brief  # loads the tables of boundary functions
 
-    # By time: getters of a few ns outnumber the transfer or execution that the line is about.
+    # By time: getters of a few ns outnumber the transfer or execution that matters.
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MOST_SHOWN]:
         yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
     yield from _left_out(len(summary.boundaries), "boundary function")
@@ -235,7 +235,7 @@ def _rest(markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequ
 def _excerpts(
     session: Session, index: Index, markup: Markup, place: Place, elsewhere: Sequence[Location]
 ) -> Iterator[str]:
-    """The lines of callees that are not where they were recorded, but in a checkout."""
+    """Yield source excerpts of callees whose recorded file is not here, but is in a checkout."""
     finder = InCheckouts(session, index, place.uri)
     for there in elsewhere[:MOST_EXCERPTS]:
         if (here := finder.find(there)) is not None:
@@ -252,7 +252,7 @@ def _language(place: Location) -> str:
 
 
 def _frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> Iterator[str]:
-    """On which lines of the statement the frames really stand, where that is not the line itself."""
+    """Yield a note on the statement's lines that have the frames, unless it is the line itself."""
     if frame_lines == (place.line,):
         return
     shown = [str(session.documents.edits.shown_line(place.path, line)) for line in frame_lines]
@@ -263,7 +263,7 @@ def _frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> 
 
 
 def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
-    """Links to the latest trace and to all calls, for a client that has these commands and allows links to them."""
+    """Yield links to the latest trace and to all calls, if the client has these commands and allows links to them."""
     about = {
         "textDocument": {"uri": place.uri},
         "position": {"line": place.shown, "character": place.character},

@@ -1,7 +1,7 @@
-"""Implementation: the boundary functions that were reached from a line, however deep below it.
+"""Implementation: the boundary functions reached from a line, at any depth.
 
-Each leads to the innermost frame with source of the latest call: in the mock or a plug-in built with debug information
-the function itself, else the nearest line on the way to it. What took longest comes first.
+Each leads to the innermost frame with source of its latest call. That is the function itself in the mock or a plug-in
+with debug information, else the nearest line on the path to it. The function that took longest comes first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/implementation`."""
+    """Register `textDocument/implementation`."""
 
     @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def implementation(params: types.ImplementationParams) -> Targets:
@@ -33,13 +33,13 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def boundaries(session: Session, place: Place, index: Index) -> Targets:
-    """The boundary functions reached from a source line; the line itself is none of them."""
+    """Return the boundary functions reached from a source line, except the line itself."""
     ends = index.line(place.path, place.line, session.chosen.capture_in(index)).ends()
     targets = [target for end in ends for target in _innermost(end)]
     here = index.line(place.path, place.line).lines
     elsewhere = [target for target in targets if target.path != place.path or target.line not in here]
     links = session.links_supported_for(types.TEXT_DOCUMENT_IMPLEMENTATION)
-    limit = session.settings_at(place.path).limit  # all that were reached are wanted, not the likeliest few
+    limit = session.settings_at(place.path).limit  # list all boundary functions, not only the likeliest
     return answer(session, session.line_range(place.path, place.line), elsewhere, links, limit)
 
 

@@ -1,7 +1,7 @@
-"""Keeping the index up with what is recorded and saved, beside the server, and the command that asks for all of it.
+"""Automatic indexing of recordings and saved files, and the commands that index, rebuild and record.
 
-A recording of the workspace that has ended is indexed by itself (`auto-index`); a source file that the index knows is
-read again when it is saved, or changed outside the editor. Both happen in a process of their own (`jobs.Worker`).
+A finished recording of the workspace is indexed automatically (`auto-index`). An indexed source file is parsed again
+when it is saved or changed outside the editor. Both happen in a separate process (`jobs.Worker`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Index by itself, on saving, and on command; record a program on command."""
+    """Register automatic indexing, indexing on save, and the commands."""
     indexing = Indexing(server, session)
     session.at_start.append(indexing.watch)
     session.at_end.append(indexing.end)
@@ -50,18 +50,18 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.command(REBUILD_COMMAND)
     async def rebuild(*uris: str) -> dict[str, Any] | None:
-        """Make the index of the project around a document or folder anew; default: the workspace's."""
+        """Rebuild the index of the project around a document or folder; default: the workspace's."""
         return await indexing.index_project(_folder(session, uris), anew=True)
 
     @server.command(RECORD_COMMAND)
     async def record_program(*uris: str) -> int | None:
-        """Run a script under the recorder; its exit status."""
+        """Run a script under the recorder; return its exit status."""
         path = _path(uris)
         return await indexing.record(Path(path)) if path is not None else None
 
 
 class Indexing:
-    """The long work of one session."""
+    """The background work of one session."""
 
     def __init__(self, server: LanguageServer, session: Session) -> None:
         self._server = server
@@ -75,33 +75,33 @@ class Indexing:
         self._woken = asyncio.Event()
 
     async def watch(self) -> None:
-        """Begin to look for recordings that end, unless the client has left before its session was under way."""
+        """Start polling for finished recordings, unless the client has already disconnected."""
         if self._has_ended:
             return
         self._watching = asyncio.create_task(self._watch())
 
     def look_now(self) -> None:
-        """Look at once: something has changed where recordings are."""
+        """Poll at once: a file in a folder of recordings changed."""
         self._woken.set()
 
     def end(self) -> None:
-        """Stop everything."""
+        """Stop all background work."""
         self._has_ended = True
         if self._watching is not None:
             self._watching.cancel()
         self._worker.close()
 
     async def refresh(self, paths: Iterable[str]) -> None:
-        """Read source files again that the index knows; those that are named meanwhile are read together afterwards."""
+        """Parse indexed source files again; files named meanwhile form the next batch."""
         self._saved |= dict.fromkeys(paths)
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = asyncio.create_task(self._refresh())
         await asyncio.shield(self._refreshing)
 
     async def index_project(self, folder: Path, anew: bool = False) -> dict[str, Any] | None:
-        """Bring the index of the project around a folder up to date, with all of its sources; None if that failed.
+        """Update the index of the project around a folder, with all of its sources; None if that failed.
 
-        `anew`: make it anew, whatever is there in its place.
+        `anew`: rebuild the index, even if an index exists.
         """
         if not folder.is_dir():
             self._session.report(FramedexError(f"There is no folder {folder}.", "Open an existing folder."))
@@ -117,7 +117,7 @@ class Indexing:
         return await self._index(index, captures, lazy=False, do="rebuild" if anew else "index")
 
     async def record(self, script: Path) -> int | None:
-        """Run a script under the recorder, in the workspace folder around it, whose captures it goes to."""
+        """Run a script under the recorder, in the workspace folder around it, which also gets the capture."""
         roots = [root for root in self._session.roots() if script.is_relative_to(root)]
         folder = max(roots, key=lambda root: len(root.parts), default=script.parent)
 
@@ -131,7 +131,7 @@ class Indexing:
         while True:
             try:
                 await self._look()
-            except Exception:  # else no later recording of the session would be noticed
+            except Exception:  # an error must not end the polling
                 _log.exception("Looking for recordings that have ended")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._woken.wait(), EVERY)
@@ -140,18 +140,18 @@ class Indexing:
     async def _look(self) -> None:
         for index, is_wanted in (await self._session.run(self._outdated)).items():
             if not is_wanted:
-                await self._session.indexes.ask_of(index.parent.parent, lambda index: None)  # which tells of it
+                await self._session.indexes.ask_of(index.parent.parent, lambda index: None)  # reports it
                 continue
             with suppress(JsonRpcRequestCancelled):
                 await self._index(index, (), lazy=True)
         for index, captures in (await self._session.run(self._ended)).items():
-            with suppress(JsonRpcRequestCancelled):  # then not these, but those that come
+            with suppress(JsonRpcRequestCancelled):  # a cancelled progress skips only these captures
                 await self._index(index, captures, lazy=True)
         if await self._session.have_changed():
             self._session.refresh_views()
 
     def _outdated(self) -> dict[Path, bool]:
-        """The indexes that earlier versions made, each with whether it is to be made anew by itself. Tried once."""
+        """Return the indexes from earlier versions, each with whether to rebuild it automatically. Tried once."""
         indexes = self._session.indexes
         found = {index: self._session.settings_at(index).auto_index for index in indexes.outdated}
         indexes.outdated.clear()
@@ -159,10 +159,10 @@ class Indexing:
         return found
 
     def _ended(self) -> dict[Path, list[Path]]:
-        """The captures to be indexed by themselves, by index."""
+        """Return the captures to index automatically, by index."""
         indexes = self._session.indexes
         if indexes.is_fixed:
-            return {}  # whoever named an index decides what goes into it
+            return {}  # the user who named an index decides about its contents
 
         def known(project: Path) -> set[Path]:
             path = indexes.of_folder(project)
@@ -217,7 +217,7 @@ class Indexing:
                     self._session.refresh_views()
 
     def _check_place(self, index: Path) -> None:
-        """Raise FramedexError where links in a workspace lead its index elsewhere, and no user has named that."""
+        """Raise FramedexError if links in a workspace lead its index elsewhere, and no user has named that path."""
         named = {self._session.folder_settings_at(root).index for root in self._session.roots()}
         if not self._session.indexes.is_fixed and index not in named:
             check_index_place(index)
@@ -230,7 +230,7 @@ def _captures(project: Path) -> list[Path]:
 
 
 def _path(uris: Sequence[object]) -> str | None:
-    """The path of the first argument, of whatever kind a client sent."""
+    """Return the path of the first argument, which may have any type."""
     uri = next(iter(uris), None)
     return path_of(uri) if isinstance(uri, str) else None
 

@@ -1,4 +1,4 @@
-"""Inlay hints at the end of recorded lines: how many calls passed and how long they took. Off unless asked for."""
+"""Inlay hints at the end of recorded lines: number and duration of calls. Off by default."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from framedex.model import LineMark
 
 MOST_NAMED = 8
-"""Boundary functions that the tooltip of a hint names."""
+"""Maximum number of boundary functions in a hint's tooltip."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/inlayHint`."""
+    """Register `textDocument/inlayHint`."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
@@ -36,7 +36,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def on_lines(session: Session, path: str, first: int, last: int, index: Index) -> list[types.InlayHint]:
-    """A hint for each recorded line of a file between two lines."""
+    """Return a hint for each recorded line between two lines of a file."""
     return [_hint(session, path, mark, index) for mark in shown_marks(session, path, index, first, last)]
 
 

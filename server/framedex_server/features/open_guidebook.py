@@ -1,6 +1,6 @@
-"""The command `framedex.openGuidebook`: the page about the function whose name is at a position, in the browser.
+"""The command `framedex.openGuidebook`: open the guidebook page for the function at a position in the browser.
 
-It takes no address: which page that is, the settings say once more, so that no link can open anything else by it.
+It takes a position, not a URL: the settings determine the page, so no link can open any other page with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from framedex_server.protocol import OPEN_GUIDEBOOK
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `framedex.openGuidebook`, with a document and position."""
+    """Register `framedex.openGuidebook`, with a document and position."""
 
     @server.command(OPEN_GUIDEBOOK)
     async def open_guidebook(about: Any = None) -> None:

@@ -1,6 +1,6 @@
-"""The command `framedex.openPublic`: the public page of a place that is not here, in the browser.
+"""The command `framedex.openPublic`: open the public page of a location that is not here in the browser.
 
-It is only run where the user asks for it: a question such as go to definition opens nothing.
+It runs only if the user asks for it: requests such as go to definition open no page.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from framedex_server.markup import quoted_address
 from framedex_server.protocol import OPEN_PUBLIC
 
 LONGEST = 8192
-"""Characters of an address."""
+"""Maximum length of a URL, in characters."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `framedex.openPublic`, with an address of the web."""
+    """Register `framedex.openPublic`, with a URL."""
 
     @server.command(OPEN_PUBLIC)
     async def command(url: Any = None) -> None:

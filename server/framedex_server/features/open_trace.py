@@ -1,6 +1,6 @@
 """The command `framedex.openTrace`: the trace of a call, or of the latest call through a line, as a document.
 
-The document is written beside the index (`.framedex/traces/call-61.fdtrace`), so that every editor can open it.
+The document is written next to the index (`.framedex/traces/call-61.fdtrace`), so that every editor can open it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `framedex.openTrace`, with a document and position, and with a call's id if it is about one call."""
+    """Register `framedex.openTrace`, with a document and position, and optionally a call's id."""
 
     @server.command(OPEN_TRACE)
     async def open_trace(about: Any = None) -> str | None:
@@ -62,7 +62,7 @@ def _write(index: Index, call: int | None) -> Path | None:
         return None
     path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"
     path.parent.mkdir(exist_ok=True)
-    # A file of its own: the folder may have come with the project, with a link there to somewhere of the user's.
+    # Create a new file: the folder may have come with the project, with a link to one of the user's files.
     if path.parent.is_symlink():
         raise OSError(errno.ELOOP, f"{path.parent} is a link")
     path.unlink(missing_ok=True)

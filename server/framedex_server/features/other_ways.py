@@ -1,7 +1,7 @@
-"""All ways on from a line, by the files that they lead to: framedex's own requests, for editors that list them.
+"""All ways from a line, by target file: framedex's own requests, for editors that list them.
 
-`framedex/waysIn` has those of which go to frame takes the first, `framedex/waysOut` those of the way back. For clients
-without such a list the code actions of a line have them; these have the server show the place (`framedex.goTo`).
+`framedex/waysIn` returns the ways of go to frame, which takes the first, and `framedex/waysOut` those back. Clients
+without such a list have code actions for them, which have the server show the location (`framedex.goTo`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the requests and the command."""
+    """Register the requests and the command."""
 
     @server.feature("framedex/waysIn")
     async def inward(params: Any) -> list[Json]:
@@ -62,7 +62,7 @@ async def _listed(session: Session, params: Json, search: Callable[[Session, Pla
 
 
 def _way_json(session: Session, way: Way, group: Sequence[Way]) -> Json:
-    """A way; `group` is the file that it leads to, with the number of ways to that file and of the calls there."""
+    """Return a way as JSON; `group` is its target file, with the number of ways to that file and of their calls."""
     target = way.target
     return {
         "function": printable(way.function),

@@ -1,4 +1,4 @@
-"""`framedex/recordedLines`: the recorded lines of a file of the program's own, for marks in an editor's gutter."""
+"""`framedex/recordedLines`: the recorded lines of a project file, for marks in an editor's gutter."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/recordedLines")
     async def recorded_lines(params: Any) -> Json | None:
-        """The lines of a document; None for files of installed packages, and where nothing was recorded."""
+        """Return the lines of a document; None for files of installed packages and files without recorded calls."""
         match given(params):
             case {"textDocument": {"uri": str(uri)}}:
                 path = session.source_path(types.TextDocumentIdentifier(uri))

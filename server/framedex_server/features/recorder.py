@@ -1,4 +1,4 @@
-"""`framedex/recorder`: whether this installation of framedex can record programs, and if not, why and what to do."""
+"""`framedex/recorder`: whether this installation of framedex can record programs; if not, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex_server.answers.session import Session
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/recorder")
     async def recorder(_: Any) -> Json:
@@ -20,7 +20,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _recorder() -> Json:
-    """`isSupported`: whether another installation on this system could record."""
+    """Return the answer; `isSupported` says whether another installation on this system could record."""
     try:
         nativepart._native  # noqa: B018 - the import is the check
     except nativepart.NoNativePartError as error:

@@ -1,10 +1,9 @@
-"""References: where the stacks through a line come from, across languages.
+"""References: the origins of the stacks through a line, across languages.
 
-Each way in which recorded stacks came to the line is shown by the line of Python that led there: the innermost one of
-the program itself, else of a library; most calls first. An FFI handler's C++ source, and an `ffi_call`, also have the
-lines of every `ffi_call` of the target, which come before these. A line inside `jit` has those that had it traced
-and that run its program. Where nothing was recorded nothing is returned, so
-that pyright's and clangd's references stand alone.
+Each distinct path of recorded stacks to the line is shown by the Python line that led there: the innermost one of the
+program itself, else of a library; most calls first. For an FFI handler's C++ source and for an `ffi_call`, the lines of
+every `ffi_call` of the target come before these. A line inside `jit` also has the lines that traced it and that run its
+program. Without recorded calls the answer is empty, so that only pyright's and clangd's references appear.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/references`."""
+    """Register `textDocument/references`."""
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location] | None:
@@ -37,7 +36,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def origins(session: Session, place: Place, index: Index) -> list[types.Location] | None:
-    """The lines that call the FFI targets of a line, then those from which stacks came to it."""
+    """Return the lines that call the FFI targets of a line, then the lines that its stacks come from."""
     lines = dict.fromkeys(
         (location.path, location.line) for location in _locations(session, place, index) if is_here(location.path)
     )

@@ -1,7 +1,7 @@
-"""`framedex/resolveFrame`: the source of one frame that a terminal or a link names, by its path or by its symbol.
+"""`framedex/resolveFrame`: the source of one frame named by a terminal or a link, by path or by symbol.
 
-A document's frames are found by `frame_lines`; here there is no document. Where nothing is found, the answer says what
-was tried, and how the path could be mapped.
+`frame_lines` resolves the frames of documents; this request has no document. If nothing is found, the answer lists
+what was tried, and how the path could be mapped.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from framedex.model import Location
 
 LONGEST = 4096
-"""Characters of a path or symbol."""
+"""Maximum length of a path or symbol, in characters."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/resolveFrame")
     async def resolve_frame(params: Any) -> Json:
         wanted = Wanted.of(params)
         about = path_of(wanted.uri) or session.any_document()
         found = await session.ask(about, lambda index: _resolved(session, wanted, index))
-        if found is None:  # without an index, files that are here still are
+        if found is None:  # without an index, local files can still be resolved
             found = await session.run(lambda: _resolved(session, wanted, None))
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A `path` with its line, 1-based, or else a `symbol`; `uri` is that of the document that names it, or empty."""
+    """A `path` with a 1-based line, or a `symbol`; `uri` is that of the document that names it, or empty."""
 
     path: str
     line: int
@@ -54,7 +54,7 @@ class Wanted:
 
     @staticmethod
     def of(params: Any) -> Wanted:
-        """What a request asks for. Raises JsonRpcInvalidParams where that cannot be understood."""
+        """Parse a request. Raises JsonRpcInvalidParams if it is malformed."""
         given: Mapping[str, Any] = params if isinstance(params, dict) else {}
         path, symbol, line = given.get("path", ""), given.get("symbol", ""), given.get("line", 1)
         is_number = isinstance(line, int) and not isinstance(line, bool) and line > 0
@@ -67,7 +67,7 @@ class Wanted:
         return Wanted(path, line, symbol, "")
 
     def frame(self) -> TextFrame:
-        """The frame as a text would have it."""
+        """Return the frame as parsed from a text."""
         from framedex.interchange import Format, Place, TextFrame
         from framedex.model import Language
 
@@ -106,7 +106,7 @@ def _place(session: Session, place: Location) -> Json:
 
 
 def _nowhere(session: Session, wanted: Wanted, index: Index | None) -> str:
-    """What was tried, and what to do."""
+    """Return a message with the lookups tried and the remedy."""
     if not wanted.path:
         if index is None:
             return f"{printable(wanted.symbol)}: there is no index here. Record a program, then index."

@@ -1,4 +1,4 @@
-"""Selection ranges in trace documents and logs: the piece under the cursor, its frame, its stack, the document."""
+"""Selection ranges in trace documents and logs: the part under the cursor, its frame, its stack, the document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex_server.documents.stack_texts import StackText
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/selectionRange`."""
+    """Register `textDocument/selectionRange`."""
 
     @server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
     async def select(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
@@ -32,7 +32,7 @@ def _around(session: Session, document: StackText, position: types.Position) -> 
 
 
 def _ranges(session: Session, document: StackText, position: types.Position) -> Iterator[types.Range]:
-    """The ranges around a position, from the outermost inwards."""
+    """Yield the ranges around a position, outermost first."""
     stack = document.stack_around(position.line)
     if stack is None:
         return

@@ -1,6 +1,6 @@
 """Semantic tokens of trace documents and logs: functions, paths, line numbers, binaries and labels of every frame.
 
-The legend is part of the protocol between framedex and colour schemes: it only ever grows at its end.
+The legend is part of the protocol between framedex and colour schemes: new types are only appended.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEGEND = types.SemanticTokensLegend(
     token_types=["function", "string", "number", "namespace", "keyword", "comment"], token_modifiers=[]
 )
 
-# By `PartKind`, whose values are texts.
+# `PartKind` values as text.
 _TYPES = {
     "function": 0,
     "path": 1,
@@ -34,11 +34,11 @@ _TYPES = {
 }
 
 MOST_TOKENS = 50_000
-"""Of a longer document an editor has its visible range coloured."""
+"""Maximum number of tokens; for a longer document, editors request the visible range."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `textDocument/semanticTokens`, for whole documents and ranges."""
+    """Register `textDocument/semanticTokens`, for whole documents and ranges."""
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
     async def full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
@@ -73,7 +73,7 @@ def _parts(document: StackText, first: int, last: int) -> list[Part]:
 
 
 def _encoded(session: Session, document: StackText, parts: Iterable[Part]) -> Iterator[int]:
-    """Five numbers a token, each counted from the token before it; tokens must not overlap."""
+    """Yield five numbers per token, relative to the previous token; overlapping tokens are dropped."""
     line = start = end = 0
     for part in parts:
         text = document.lines[part.line]

@@ -1,9 +1,9 @@
 """Stepping along one recorded stack: framedex's own requests for an editor's commands.
 
-`framedex/stepIn` and `stepOut` go one frame along the picked stack, `selectFrame` to a given one; `nextStack` and
-`previousStack` go to another stack through the same line, `selectStack` to a given one; `framedex/stacks` lists those
-through a line, and `framedex/stack` gives every frame of the picked one. What is picked is remembered: a step from a
-line that the picked stack does not pass picks the stack there that took longest.
+`framedex/stepIn` and `stepOut` go one frame along the selected stack, `selectFrame` to a given frame. `nextStack` and
+`previousStack` go to another stack through the same line, `selectStack` to a given one. `framedex/stacks` lists the
+stacks through a line, and `framedex/stack` returns every frame of the selected one. The selection is remembered. A step
+from a line outside the selected stack selects the stack there that took longest.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from framedex.index import Index
 
 MOST_STACKS = 100
-"""Stacks through a line that are listed and gone round, however many there are."""
+"""Maximum number of stacks through a line that are listed and cycled through."""
 
 Move = Callable[["Index", Place], "StackPosition | None"]
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the requests."""
+    """Register the requests."""
     steps = Steps(session)
 
     @server.feature("framedex/stepIn")
@@ -81,17 +81,17 @@ class Steps:
         self._session = session
 
     async def move(self, params: Json, move: Move) -> Json | None:
-        """Where a move leads from the place in `params`, which becomes the picked position; None if nowhere."""
+        """Make a move from the place in `params`; select and return its target. None if there is no target."""
         place = self._place(params)
         return await self._session.ask_at(place, lambda index: self._moved(index, place, move)) if place else None
 
     async def listed(self, params: Json) -> list[Json]:
-        """The stacks through a line, what took longest first."""
+        """Return the stacks through a line, longest first."""
         place = self._place(params)
         return (await self._session.ask_at(place, lambda index: self._listed(index, place)) if place else None) or []
 
     async def picked(self) -> Json | None:
-        """The picked position with all frames of its stack, outermost first."""
+        """Return the selected position with all frames of its stack, outermost first."""
         at = await self._anew()
         if at is None:
             return None
@@ -103,7 +103,7 @@ class Steps:
         )
 
     async def frame(self, wanted: int) -> Json | None:
-        """The frame of the picked stack with this number, which becomes the picked position; None if it has no line."""
+        """Select and return the frame with this number on the selected stack; None if it has no source line here."""
         at = await self._anew()
         reached = at.on(wanted) if at is not None else None
         if reached is None:
@@ -112,7 +112,7 @@ class Steps:
         return await self._session.run(lambda: position_json(self._session, reached))
 
     async def _anew(self) -> StackPosition | None:
-        """The picked position as the index has it now; None, and none is picked any more, where that stack is gone."""
+        """Return the selected position with current data; clear the selection and return None if its stack is gone."""
         picked = self._session.chosen.stack
         if picked is None:
             return None
@@ -129,12 +129,12 @@ class Steps:
     def along(
         self, index: Index, place: Place, step: Callable[[StackPosition], StackPosition | None]
     ) -> StackPosition | None:
-        """One frame along the picked stack, or the first one through the line."""
+        """Return the next frame along the selected stack, or along the first stack through the line."""
         here = self._picked_at(index, place) or self._first_through(index, place)
         return step(here) if here is not None else None
 
     def beside(self, index: Index, place: Place, by: int) -> StackPosition | None:
-        """The same line on another stack, `by` places further in their list; after the last comes the first."""
+        """Return the same line on another stack, `by` places further in the list, which wraps around."""
         hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
         picked = self._picked_at(index, place)
         known = [hit.stack for hit in hits]
@@ -145,7 +145,7 @@ class Steps:
         return StackPosition.of(index, hits[(known.index(picked.stack) + by) % len(hits)])
 
     def given(self, index: Index, place: Place, stack: int) -> StackPosition | None:
-        """The line on the stack with this id."""
+        """Return the line on the stack with this id."""
         hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
         hit = next((hit for hit in hits if hit.stack == stack), None)
         return StackPosition.of(index, hit) if hit is not None else None

@@ -1,9 +1,9 @@
-"""Trace documents that are no files: `framedex-trace:` documents, and requests for a trace as text or as Markdown.
+"""Virtual trace documents: the `framedex-trace:` scheme, and requests for a trace as text or as Markdown.
 
-`framedex-trace:/home/me/project/call-17.fdtrace` is the trace of call 17 in the index of that folder, else in the one
-that answers for a file of it; `.../stack-5.fdtrace` that of the latest call with stack 5. For the folder of an
-installed library that may be the workspace's index; a folder that does not exist is no document's and has none.
-Clients of LSP 3.18 ask for the text by `workspace/textDocumentContent`; for others the request has the same text.
+`framedex-trace:/home/me/project/call-17.fdtrace` is the trace of call 17 in the index of that folder, or in the index
+that answers for a file in it. `.../stack-5.fdtrace` is the trace of the latest call with stack 5. For the folder of an
+installed library that may be the workspace's index. A folder that does not exist has no trace documents. Clients of
+LSP 3.18 request the text by `workspace/textDocumentContent`; for others the request returns the same text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NAME = re.compile(r"(?P<kind>call|stack)-(?P<id>\d{1,18})\.fdtrace")
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the content of virtual documents, and the request."""
+    """Register the content of virtual documents, and the requests."""
 
     @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT, types.TextDocumentContentOptions(schemes=[SCHEME]))
     async def content(params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
@@ -56,7 +56,7 @@ def register(server: LanguageServer, session: Session) -> None:
         if not os.path.isdir(os.path.dirname(beside)):  # noqa: PTH112, PTH120 - a URI may be no valid path
             raise JsonRpcInvalidParams(f"There is no folder {printable(str(path.parent))}, so no index answers for it.")
         document = Path(beside)
-        # Also that of a project outside the workspace, unless the user has named another.
+        # Include the index of a project outside the workspace, unless the user has named another.
         own = document.parent / ".framedex" / "index.db"
         text = await session.indexes.ask(
             document,
@@ -68,7 +68,7 @@ def register(server: LanguageServer, session: Session) -> None:
         return types.TextDocumentContentResult(text)
 
     def refresh() -> None:
-        """Have the client ask anew for the texts that it shows: their places may be known better by now."""
+        """Have the client reload the open trace documents: more locations may be known now."""
         workspace = server.client_capabilities.workspace
         if workspace is not None and workspace.text_document_content is not None:
             for uri in server.workspace.text_documents:
@@ -79,7 +79,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/traceDocument")
     async def trace_document(params: Any) -> Json | None:
-        """The trace that is meant (see `_meant`) as a document; null where there is none."""
+        """Return the requested trace (see `_meant`) as a document; null if there is none."""
         about = given(params)
         return await ask_contents(
             session, about, _answer(session, about, lambda trace: _document(session, about, trace))
@@ -87,13 +87,13 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/traceMarkdown")
     async def trace_markdown(params: Any) -> Json | None:
-        """The same trace as Markdown, to be pasted into an issue or a chat."""
+        """Return the requested trace as Markdown, to paste into an issue or a chat."""
         about = given(params)
         return await ask_contents(session, about, _answer(session, about, lambda trace: _markdown(session, trace)))
 
 
 def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
-    """The question to an index: what `shown` makes of the trace that is meant; None without one."""
+    """Return a query that formats the requested trace with `shown`; its result is None without a trace."""
     meant = _meant(session, about)
 
     def answer(index: Index) -> Json | None:
@@ -104,10 +104,11 @@ def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Ca
 
 
 def _meant(session: Session, about: Json) -> Callable[[Index], Trace | None]:
-    """The question to an index: the trace of a `call`, of a `stack`'s latest call, both by id, or of a `position`.
+    """Return a query for the trace of a `call`, of a `stack`'s latest call (both by id), or of a `position`.
 
-    At a position it is that of the stack that took longest. `textDocument` or `folder` say which index is meant,
-    `capture` (an id) that the call has to be of that capture.
+    At a position it is the trace of the stack that took longest. `textDocument` or `folder` selects the index.
+    `capture`
+    (an id) restricts the result to calls of that capture.
     """
     capture = optional_integer_in(about, "capture")
     if about.get("position") is not None:

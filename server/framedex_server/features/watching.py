@@ -1,4 +1,4 @@
-"""Files that change outside the editor, told of by the client: settings, sources, recordings and the index itself."""
+"""Changes outside the editor, reported by the client: settings, sources, recordings and the index itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATTERNS = (
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Have the client watch, where it can, and act on what it tells of files and folders."""
+    """Have the client watch files and folders, if it can, and handle its notifications."""
 
     async def begin() -> None:
         workspace = server.client_capabilities.workspace
@@ -60,7 +60,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def _recordings() -> list[str]:
     try:
-        from framedex.captures import captures_pattern  # with the native module, for which no start is to wait
-    except NoNativePartError:  # nor could what was recorded be read here
+        from framedex.captures import captures_pattern  # loads the native module, which must not delay the start
+    except NoNativePartError:  # recordings could not be read here either
         return []
     return [captures_pattern()]

@@ -1,4 +1,4 @@
-"""The request `framedex/why`: why another request was answered with nothing, and what helps, for every editor alike."""
+"""The request `framedex/why`: why another request had an empty answer, and what helps, the same in every editor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex_server.answers.why import why_nothing
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer the request."""
+    """Register the request."""
 
     @server.feature("framedex/why")
     async def why(params: Any) -> Json:

@@ -1,8 +1,8 @@
 """Workspace symbols: recorded functions, boundary functions, FFI targets, definitions of the source trees, and traces.
 
-What was recorded comes before what is merely defined. A boundary function, and a trace (asked for by the id of its
-call: `61`), lead to the innermost frame with source of the call. The range of a symbol is found when it is chosen, for
-clients that can wait for it: to find it takes reading the file.
+Recorded functions come before definitions without recorded calls. A boundary function leads to the innermost frame
+with source of its call, and so does a trace (queried by the id of its call: `61`). The range of a symbol is computed
+when the user chooses it, if the client supports that, because it requires reading the file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KINDS = {
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Offer `workspace/symbol` and `workspaceSymbol/resolve`."""
+    """Register `workspace/symbol` and `workspaceSymbol/resolve`."""
 
     @server.feature(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolOptions(resolve_provider=True))
     async def symbols(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol] | None:
@@ -90,7 +90,7 @@ def _trace(session: Session, index: Index, call_id: int) -> list[types.Workspace
 
 
 def _end(index: Index, call_id: int) -> Location | None:
-    """The innermost place with source of a call."""
+    """Return the innermost location with source of a call."""
     call = index.calls.get(call_id)
     for frames in index.calls.chains_of_stack(call.stack) if call is not None else ():
         frame = next(filter(can_be_shown, reversed(frames)), None)
@@ -110,7 +110,7 @@ def _at(session: Session, name: str, kind: types.SymbolKind, place: Location, to
 
 
 def _at_line(session: Session, symbol: types.WorkspaceSymbol) -> None:
-    """Give a symbol the start of its line as its range."""
+    """Set a symbol's range to the start of its line."""
     data: Any = symbol.data
     start = types.Position(session.documents.edits.shown_line(data["path"], data["line"]) - 1, 0)
     symbol.location = types.Location(symbol.location.uri, types.Range(start, start))

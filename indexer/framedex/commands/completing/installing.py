@@ -67,7 +67,7 @@ def script_here(shell: str) -> str:
 
 
 def install(shell: str) -> list[Path]:
-    """Install completion for a shell, and return the written files. Raises FramedexError if a file cannot be written."""
+    """Install completion for a shell, and return the written files. Raises FramedexError if a write fails."""
     place = place_of(shell)
     text = script_here(shell).encode()
     written = []
@@ -114,7 +114,7 @@ def _set_folder(variable: str, usual: Path) -> Path:
 
 
 def _loads_completions(rc: Path) -> bool:
-    """Whether bash loads its completion folder by itself: bash-completion is installed, and a start-up file sources it."""
+    """Whether bash loads its completion folder: bash-completion is installed, and a start-up file sources it."""
     texts = [_content(path) or b"" for path in (rc, Path("/etc/bash.bashrc"), Path("/etc/bashrc"))]
     named = any(re.search(rb"^[^#\n]*bash_completion", text, re.MULTILINE) for text in texts)
     return named and any(map(os.path.isfile, _BASH_COMPLETION))

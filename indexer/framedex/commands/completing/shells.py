@@ -124,7 +124,7 @@ class _Asked(ShellComplete):
         return words, incomplete
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
-        """Return the candidates: values from an index if the parameter takes such values, otherwise click's candidates."""
+        """Return values from an index if the parameter takes such values, otherwise click's candidates."""
         context = _resolve_context(self.cli, self.ctx_args, "framedex", args)
         given, incomplete = _split_option(incomplete)
         if context.info_name == "run" and context.params.get("program"):

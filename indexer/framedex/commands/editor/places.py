@@ -56,7 +56,7 @@ def _filled(editor: Sequence[str], values: Mapping[str, str]) -> list[str]:
 
 
 def _syntax(program: str) -> Arguments:
-    """The syntax of a program, or of the program of which it is a build: `vim.basic`, `clion64`, `pycharm-community`."""
+    """The syntax of a program or one of its builds: `vim.basic`, `clion64`, `pycharm-community`."""
     name = Path(program).name
     return _SYNTAX.get(name) or _SYNTAX.get(_VARIANT.sub("", name), _file_only)
 

@@ -1,4 +1,4 @@
-"""Starts a program under the mock TPU or another plug-in, waits for it, and finds the captures it left."""
+"""Start a program under the mock TPU or another plug-in, wait for it, and find its captures."""
 
 from __future__ import annotations
 
@@ -43,15 +43,18 @@ from framedex.version import VERSION
 from framedex.words import signal_name
 
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
-# An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
+# An editor keeps relative folders out of framedex's own PYTHONPATH, and passes the user's value here.
 _PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), the
-    environment variables that tell the mock and the recorder what is wanted (an empty one leaves the user's own), and
-    the plug-in to record in place of the mock; `runtime` says how its JAX comes to the mock."""
+    """The parameters of a recorded process.
+
+    `python` is the interpreter. `captures` is the folder for captures; None uses the working folder's. `settings` are
+    environment variables for the mock and the recorder; an empty value keeps the user's own. `plugin` replaces the
+    mock. `runtime` is the way in which JAX enters the mock.
+    """
 
     python: str
     arguments: tuple[str, ...]
@@ -62,7 +65,7 @@ class Launch:
 
 
 def interpreter(named: str) -> str:
-    """The path of the interpreter that a path or a name on the PATH stands for. Raises FramedexError without any."""
+    """The path of an interpreter, from a path or a name on the PATH. Raises FramedexError if there is none."""
     found = program_on_path(named)
     if found is None:
         raise FramedexError(f"There is no {printable(named)} on the PATH.", "Check --python.")
@@ -70,7 +73,7 @@ def interpreter(named: str) -> str:
 
 
 def check_python(python: str) -> None:
-    """Raise FramedexError unless this interpreter is one that framedex knows how to record."""
+    """Raise FramedexError unless framedex can record this interpreter."""
     versions = _versions(python)
     version = versions["python"]
     first, last = PYTHONS
@@ -82,7 +85,7 @@ def check_python(python: str) -> None:
 
 
 def check_jaxlib(python: str) -> Runtime:
-    """The runtime under this Python's jaxlib or torch_xla. Raises FramedexError unless the mock TPU can be that."""
+    """The runtime of this Python's jaxlib or torch_xla. Raises FramedexError if the mock TPU does not support it."""
     versions = _versions(python)
     jaxlib = versions.get("jaxlib")
     if jaxlib is None and "torch_xla" in versions:
@@ -107,15 +110,15 @@ def check_jaxlib(python: str) -> Runtime:
 
 
 def shipped_sources() -> Path:
-    """Where an installation has the C++ sources of the mock TPU and the recorder, if it is none of a checkout.
+    """The folder with the C++ sources of the mock TPU and the recorder in an installation without a checkout.
 
-    Raises FileNotFoundError when this installation has no mock TPU.
+    Raises FileNotFoundError if this installation has no mock TPU.
     """
     return framedex_native.library_path().with_name("native")
 
 
 def launch(what: Launch) -> Outcome:
-    """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
+    """Run the program to its end. Raises FramedexError if it cannot be started or its captures cannot be kept."""
     captures = absolute(what.captures or captures_below(working_folder()))
     _make_folder(captures)
     run_id = uuid.uuid4().hex
@@ -131,33 +134,34 @@ def launch(what: Launch) -> Outcome:
     _keep_cells(made, told.cells, what.arguments)
     if status < 0:
         _note_end(made, process.pid, signal_name(-status))
-    with suppress(KeyboardInterrupt):  # whoever is in a hurry does without
+    with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
         _keep_binaries(made)
     return Outcome(status, made, what.plugin, what.captures, told)
 
 
 def _keep_cells(captures: Iterable[Path], cells: Mapping[int, Sequence[Cell]], arguments: Sequence[str]) -> None:
-    """Keep the texts of the cells that a process ran in its captures, before the captures are indexed."""
+    """Write the texts of a process's cells into its captures, before the captures are indexed."""
     named = [Path(each).name for each in arguments if each.endswith(".ipynb")]
     notebook = named[0] if len(named) == 1 else ""
     for capture in captures if cells else ():
-        with suppress(OSError, FramedexError):  # on a full disk the cell is named by what Python calls its file
+        with suppress(OSError, FramedexError):  # on a full disk, the cell appears under Python's name for its file
             if of_process := cells.get(read_metadata(capture).pid or 0):
                 write_cells(capture, [replace(each, notebook=each.notebook or notebook) for each in of_process])
 
 
 def _note_end(captures: Iterable[Path], process: int, name: str) -> None:
-    """Write the signal that ended a process into its captures."""
+    """Write the name of the signal that ended a process into its captures."""
     for capture in captures:
-        with suppress(OSError, FramedexError):  # without it `check` only knows which calls had not returned
+        with suppress(OSError, FramedexError):  # without the signal, `check` knows only which calls had not returned
             if read_metadata(capture).pid == process:
                 write_end(capture, name)
 
 
 def _keep_binaries(captures: Iterable[Path]) -> None:
-    """Write into the captures what their binaries hold, by which they are known wherever they lie later, and keep them.
+    """Write content hashes of the recorded binaries into the captures, and keep copies of the binaries.
 
-    For what pip or a build replaces before the captures are indexed.
+    The hashes identify a binary at any path. The copies serve if pip or a build replaces a binary before the captures
+    are indexed.
     """
     contents = Contents()
     digests: dict[Path, str] = {}
@@ -169,7 +173,7 @@ def _keep_binaries(captures: Iterable[Path]) -> None:
         return found
 
     for capture in captures:
-        with suppress(OSError):  # without it names are shown with a note, where the binary was put there anew
+        with suppress(OSError):  # without the hash, names have a note if the binary at that path was replaced
             write_contents(capture, digest)
     kept = KeptBinaries()
     for path, found in digests.items():
@@ -180,7 +184,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment = os.environ | {name: value for name, value in what.settings.items() if value}
     environment |= loading_variables(what.plugin, what.runtime, environment)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
-    # Python starts with what it finds there, and only FFI tracing stands there.
+    # Python runs the sitecustomize of this folder, and the folder has only FFI tracing.
     theirs = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
     with _wanting_all():
         python_path = [os.fspath(framedex_native.ffi_startup_path()), *filter(None, [theirs])]
@@ -189,9 +193,9 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
 
 
 def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: str = "") -> dict[str, str]:
-    """The variable that tells a recorder what its capture says of the run, or of a cell of a notebook.
+    """The variable with the metadata for a capture of a run, or of a notebook cell.
 
-    Raises FramedexError without a Python.
+    Raises FramedexError if the Python cannot be run.
     """
     metadata = {
         "run": run_id,
@@ -204,9 +208,10 @@ def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: 
 
 
 def loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that have JAX load the mock TPU, or a plug-in, through framedex; `environment` has all others.
+    """The variables that make JAX load the mock TPU, or a plug-in, through framedex.
 
-    Raises FramedexError where JAX could not load it, and would go on without a word.
+    `environment` has all other variables. Raises FramedexError if JAX could not load it: JAX would silently continue
+    without it.
     """
     with _wanting_all():
         library = framedex_native.library_path()
@@ -222,7 +227,7 @@ def loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapp
 
 @contextmanager
 def _wanting_all() -> Iterator[None]:
-    """Raise FramedexError where a file of the native part is missing."""
+    """Raise FramedexError if a file of the native part is missing."""
     try:
         yield
     except FileNotFoundError as error:
@@ -230,9 +235,9 @@ def _wanting_all() -> Iterator[None]:
 
 
 def check_library(library: Path) -> None:
-    """Raise FramedexError unless the library can be loaded: JAX would go on without a word, on the CPU."""
+    """Raise FramedexError unless the library can be loaded: otherwise JAX silently continues on the CPU."""
     try:
-        ctypes.CDLL(os.fspath(library)).GetPjrtApi  # noqa: B018 - looking it up is the check
+        ctypes.CDLL(os.fspath(library)).GetPjrtApi  # noqa: B018 - the lookup is the check
     except (OSError, AttributeError) as error:
         raise FramedexError(
             f"The mock TPU cannot be loaded: {error}.",
@@ -253,7 +258,7 @@ def _make_folder(captures: Path) -> None:
 
 
 def _versions(python: str) -> dict[str, str]:
-    """The versions of a Python, with a `t` behind that of a free-threaded one, and of what is installed in it."""
+    """The versions of a Python and its packages; the version of a free-threaded Python ends in `t`."""
     return _own_versions() if python == sys.executable else _versions_of(python)  # noqa: TID251
 
 
@@ -282,7 +287,7 @@ def _versions_of(python: str) -> dict[str, str]:
 
 
 def _version(text: str) -> tuple[int, int]:
-    """The first two numbers of a version; (0, 0) where it does not begin with two."""
+    """The first two numbers of a version; (0, 0) if the version does not start with two numbers."""
     match = re.match(r"(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else (0, 0)
 

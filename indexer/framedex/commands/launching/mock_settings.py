@@ -1,4 +1,4 @@
-"""What machine the mock TPU is: the options that say so, and the question to the mock whether it can be that."""
+"""The options that choose the machine of the mock TPU, and their check by the mock itself."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _OPTIONS = (
 
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of the machine; `machine_variables` takes their values."""
+    """Add the machine options to a command; `machine_variables` takes their values."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
-    """The environment variables of the chosen options; those that were not given are left out."""
+    """The environment variables of the given machine options."""
     if "" in chosen.get("fail", ()):
         raise click.UsageError("--fail is empty: write a rule such as 'device:1', or leave it out.")
     texts = {name: ";".join(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
@@ -56,7 +56,7 @@ def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def check_mock(library: Path, environment: Mapping[str, str], runtime: Runtime) -> None:
-    """Raise FramedexError where the mock TPU in `library` would refuse these settings: JAX would go on with the CPU."""
+    """Raise FramedexError if the mock TPU in `library` rejects these settings: JAX would silently use the CPU."""
     check = getattr(ctypes.CDLL(os.fspath(library)), runtime.value)
     check.argtypes = [ctypes.POINTER(ctypes.c_char_p)]
     check.restype = ctypes.c_char_p

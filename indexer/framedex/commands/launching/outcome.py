@@ -1,4 +1,4 @@
-"""What `framedex run` says when the program has ended: what was recorded, what is missing and why, what comes next."""
+"""The report of `framedex run` at the end: recorded calls, missing data with the reason, and the next command."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from framedex.words import count, signal_name
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a program ended, and what there is of it.
+    """The end of a program, and its captures.
 
-    `status` is negative where a signal ended it. `captures` are those it made, `plugin` what it was given, `output` the
-    folder for captures that the user named, `told` what the recorders of its processes told.
+    `status` is negative after a signal. `plugin` is the plug-in of the launch. `output` is the folder that the user
+    named for captures. `told` is the report of the recorders in its processes.
     """
 
     status: int
@@ -39,14 +39,17 @@ class Outcome:
     told: Told = field(default_factory=Told)
 
     def summary(self) -> str:
-        """What was recorded and what to type next, or why there is nothing; before it, a line for what is missing."""
+        """Return the number of recorded calls and the next command, or the reason for an empty recording.
+
+        Lines about missing calls come first.
+        """
         counts = [count_records(capture) for capture in self.captures]
         return "\n".join([*self._missing(counts), self._recorded(counts)])
 
     def raise_signal(self) -> None:
         """End this process by the signal that ended the program, without a second core file."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # those have no handler to take away
+        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # these two have no handlers
             signal.signal(-self.status, signal.SIG_DFL)
         os.kill(os.getpid(), -self.status)
 
@@ -76,7 +79,7 @@ class Outcome:
             yield f"NOT ALL CALLS ARE RECORDED. {_removed(gone)}"
 
     def _selected_by(self) -> list[str]:
-        """What selected the calls to record, as `run` writes it: `--include`."""
+        """The options that selected the calls to record, such as `--include`."""
         variables = {name for capture in self.captures for name in read_metadata(capture).selected_by}
         return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
 
@@ -94,11 +97,11 @@ class Outcome:
         return "the program never opened JAX's TPU (jax.devices() or jax.device_put does), or ended before that."
 
     def _gone(self) -> list[Path]:
-        """The captures that were begun and are no longer there."""
+        """The captures that were started and have disappeared."""
         return [folder for folder in self.told.began if not os.path.lexists(folder)]
 
     def _next(self) -> str:
-        """The command that indexes the captures, to be typed as it stands."""
+        """The command that indexes the captures, as the user types it."""
         with suppress(FramedexError):
             if self.output is None or absolute(self.output) == captures_below(working_folder()):
                 return command("index")
@@ -113,7 +116,7 @@ def _removed(folders: list[Path]) -> str:
 
 
 def _short(path: Path) -> str:
-    """The path as seen from here, where it is below."""
+    """The path relative to the working folder if it is below it, otherwise the whole path."""
     with suppress(FramedexError):
         here = working_folder()
         return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)

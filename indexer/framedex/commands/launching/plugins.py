@@ -1,4 +1,4 @@
-"""Finds the PJRT plug-in that `framedex run --plugin` names, and how a program gets to it through framedex."""
+"""Find the PJRT plug-in of `framedex run --plugin`, and make a program load it through framedex."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from framedex.errors import FramedexError
 from framedex.interpreters import ask, why_not
 from framedex.regularfile import open_regular
 
-# The folders of the installed packages that bring a plug-in, by name. JAX finds the same ones (jax/_src/xla_bridge.py,
-# discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Nothing of a plug-in is imported, nor the packages around it, as
-# importlib.util.find_spec does.
+# The folders of installed packages with a plug-in, by name. JAX finds the same ones (jax/_src/xla_bridge.py,
+# discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Unlike importlib.util.find_spec, this imports neither a plug-in
+# nor the packages around it.
 _INSTALLED = """
 folders = {}
 def inside(module):
@@ -47,13 +47,13 @@ _TPU = "libtpu"
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plug-in's library. `name` is what JAX shall register it as, None where an installed package registers it."""
+    """The library of a plug-in; `name` is its name in JAX, or None if an installed package registers it."""
 
     path: Path
     name: str | None
 
     def loaded_by(self, library: Path, current: Mapping[str, str]) -> dict[str, str]:
-        """The variables with which a program that is told where its plug-in is loads framedex's `library` as that."""
+        """The variables for a program that finds its plug-in by a path: framedex's `library` takes its place."""
         variables = {"FRAMEDEX_PLUGIN": os.fspath(self.path)}
         if self.name == "tpu":
             return variables | {"TPU_LIBRARY_PATH": os.fspath(library)}
@@ -61,15 +61,15 @@ class Plugin:
         return variables | {"PJRT_NAMES_AND_LIBRARY_PATHS": _with(f"{self.name}:{library}", registered, ",")}
 
     def met_by(self, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
-        """The variables with which framedex's `preload` is there when a program asks this plug-in for its table."""
+        """The variables that preload framedex's `preload`, which intercepts a program's access to this plug-in."""
         preloaded = _with(os.fspath(preload), current.get("LD_PRELOAD"), ":")
         return {"FRAMEDEX_PLUGIN": os.fspath(self.path), "LD_PRELOAD": preloaded}
 
 
 def find_plugin(text: str, python: str) -> Plugin:
-    """The plug-in that PATH, NAME:PATH or the NAME of a package of this Python says.
+    """The plug-in for a text of the form PATH, NAME:PATH or NAME, where NAME is a package of this Python.
 
-    Raises FramedexError if there is none, or the file is not a plug-in.
+    Raises FramedexError if it is missing, or if the file is not a plug-in.
     """
     is_path = re.fullmatch(r"(?:(?P<name>\w+):)?(?P<path>.*/.*|.*\.so(?:\.\d+)*)", text)
     if not is_path:
@@ -107,7 +107,7 @@ def _installed_plugin(name: str, python: str) -> Plugin:
 
 
 def installed_plugins(python: str) -> dict[str, Path | None]:
-    """The plug-ins that are installed for a Python, each with its library if it has one. Raises FramedexError."""
+    """The plug-ins of a Python by name, each with its library or None. Raises FramedexError if Python fails."""
     try:
         folders: dict[str, list[str]] = ask(python, _INSTALLED)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
@@ -130,8 +130,8 @@ def _check(path: Path) -> None:
 
 
 def _why_no_plugin(path: Path) -> str:
-    """Why a file cannot be a plug-in, empty if it can: as far as can be told without loading it."""
-    from elftools.common.exceptions import ELFError  # the mock, which most programs run on, is known to be one
+    """Why a file cannot be a plug-in, without loading it; empty if it can."""
+    from elftools.common.exceptions import ELFError  # imported late: the mock, which most programs use, needs no check
     from elftools.elf.elffile import ELFFile
     from elftools.elf.sections import SymbolTableSection
 

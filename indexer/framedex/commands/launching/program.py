@@ -1,9 +1,9 @@
-"""What the words behind `framedex run` mean: which interpreter runs, with which arguments.
+"""Parse the words after `framedex run` into an interpreter and its arguments.
 
-As without framedex: a script is one of the working folder or at a path; any other name is a command's. A command is an
-interpreter, of the PATH's absolute folders, or a Python script, as its first line says, which is looked for beside
-framedex's own interpreter (or the one named) and then on the PATH. Nothing else is started: of a shell script or a
-binary nobody can say which Python it would lead to, and whether that can be recorded.
+The meaning is the same as without framedex. A script is a file of the working folder or a path; any other name is a
+command. A command is an interpreter in an absolute folder of the PATH, or a Python script according to its first line.
+Scripts are searched beside framedex's own interpreter (or the named one), then on the PATH. Other programs are
+rejected: the Python behind a shell script or binary is unknown, and so is whether it can be recorded.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from framedex.regularfile import open_regular
 _INTERPRETER = re.compile(r"(?:python|pypy)\d*(?:\.\d+)*t?(?:\.exe)?")
 _PYTHON_SOURCES = (".py", ".pyw", ".pyz", ".pyc")
 _LONGEST_START = 4096
-# What pip and uv write where the interpreter's path is too long or has blanks (distlib's `_build_shebang`): a script
-# that sh hands on to Python.
+# The first lines that pip and uv write if the interpreter's path is too long or has blanks (distlib's
+# `_build_shebang`): a script that sh passes to Python.
 _THROUGH_SH = re.compile(r"#!/bin/sh\n'''exec' (?P<words>.+) \"\$0\" \"\$@\"\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The interpreter that runs, its arguments, and how it came to be chosen where nobody named it: a sentence."""
+    """An interpreter, its arguments, and a sentence about its choice, empty if the user named it."""
 
     python: str
     arguments: tuple[str, ...]
@@ -40,16 +40,16 @@ class Program:
 
 
 def program_of(words: Sequence[str], python: str, *, is_named: bool) -> Program:
-    """What these words start; `python` is the interpreter that was named (`is_named`), or framedex's own.
+    """The program that these words start; `python` is the named interpreter (`is_named`) or framedex's own.
 
-    Raises FramedexError where they name what cannot be recorded, click.UsageError where there is nothing of that name.
+    Raises FramedexError if the program cannot be recorded, and click.UsageError if it does not exist.
     """
     first, rest = words[0], tuple(words[1:])
     if first == "-":
         return Program(python, ("-", *rest))
-    is_name = not os.path.dirname(first)  # noqa: PTH120 - no Path: a trailing slash counts
+    is_name = not os.path.dirname(first)  # noqa: PTH120 - no Path: a trailing slash matters
     command = _command(first, python) if is_name else None
-    if os.path.exists(first) and not _is_mere_folder(first):  # noqa: PTH110 - Path.exists raises where it may not look
+    if os.path.exists(first) and not _is_mere_folder(first):  # noqa: PTH110 - Path.exists raises without permission
         if command is not None and not first.endswith(_PYTHON_SOURCES):
             raise FramedexError(
                 f"{printable(first)} is a file of this folder, and a command: {printable(command)}.",
@@ -64,7 +64,11 @@ def program_of(words: Sequence[str], python: str, *, is_named: bool) -> Program:
 
 
 def _command(name: str, python: str) -> str | None:
-    """Where a command is: an interpreter's name means what it does in a shell, others have JAX beside them."""
+    """The path of a command.
+
+    An interpreter is found on the PATH, as in a shell. Other commands are first searched beside `python`, which has
+    JAX.
+    """
     beside = os.path.join(os.path.dirname(python), name)  # noqa: PTH118, PTH120
     is_beside = os.path.isfile(beside) and os.access(beside, os.X_OK)  # noqa: PTH113
     if is_beside and not _INTERPRETER.fullmatch(name):
@@ -73,18 +77,21 @@ def _command(name: str, python: str) -> str | None:
 
 
 def _is_mere_folder(path: str) -> bool:
-    """Whether it is a folder that Python cannot run: a checkout of pytest is none, where its command is meant."""
+    """Whether a path is a folder that Python cannot run, such as a checkout of pytest beside the command pytest."""
     return os.path.isdir(path) and not os.path.isfile(os.path.join(path, "__main__.py"))  # noqa: PTH112, PTH113, PTH118
 
 
 def _of_file(path: str, rest: tuple[str, ...], python: str, is_named: bool) -> Program:
-    """A file at a path. Python sources are run as `python FILE` does, whatever their first line says."""
+    """The program for a file at a path.
+
+    Python sources are run as `python FILE` runs them, whatever their first line says.
+    """
     if os.path.isdir(path) or path.endswith(_PYTHON_SOURCES):  # noqa: PTH112
         return Program(python, (path, *rest))
     is_interpreter = _INTERPRETER.fullmatch(os.path.basename(path)) and os.access(path, os.X_OK)  # noqa: PTH119
     words = _interpreter_words(path)
     if words and words[0] == os.path.basename(words[0]) and _INTERPRETER.fullmatch(words[0]):  # noqa: PTH119
-        return Program(python, (*words[1:], path, *rest))  # `env` takes the one that is usual here: ours
+        return Program(python, (*words[1:], path, *rest))  # `env` takes the usual interpreter, which is ours here
     if is_interpreter or words or _start(path).startswith(b"\x7fELF"):
         return _of_command(path, rest, python, is_named)
     return Program(python, (path, *rest))
@@ -111,7 +118,7 @@ def _of_command(path: str, rest: tuple[str, ...], python: str, is_named: bool) -
             f"{printable(path)} names its Python by a relative path: {printable(words[0])}.",
             "Name it: `framedex run --python PATH SCRIPT`.",
         )
-    interpreter = program_on_path(words[0])  # as `env` looks for it, but not in the working folder
+    interpreter = program_on_path(words[0])  # like `env`, but not in the working folder
     if interpreter is None:
         raise FramedexError(
             f"{printable(path)} names {printable(words[0])} as its Python, which is not on the PATH.",
@@ -122,11 +129,11 @@ def _of_command(path: str, rest: tuple[str, ...], python: str, is_named: bool) -
 
 
 def _interpreter_words(path: str) -> list[str]:
-    """The words that the first line of a script starts it by, `env` left out; none of what is no script."""
+    """The words of a script's first line that start it, without `env`; empty for other files."""
     match = _THROUGH_SH.match(_text(path))
     try:
         words = shlex.split(match["words"]) if match else _first_line(path).removeprefix("#!").split()
-    except ValueError:  # quotes that nobody closed
+    except ValueError:  # unclosed quotes
         return []
     if match is None and not _first_line(path).startswith("#!"):
         return []
@@ -150,7 +157,7 @@ def _text(path: str) -> str:
 
 
 def _start(path: str) -> bytes:
-    """The beginning of a file; nothing of one that cannot be read, of which Python will say so."""
+    """The start of a file; empty for an unreadable file, which Python reports itself."""
     try:
         with open_regular(Path(path)) as file:
             return file.read(_LONGEST_START)

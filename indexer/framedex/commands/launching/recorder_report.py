@@ -1,7 +1,7 @@
-"""What the recorders of a program tell the launcher: which captures they began, why there is none, and cells that ran.
+"""Reports from the recorders of a program to its launcher: started captures, failures, and cells that ran.
 
-It is memory of the launcher that they write to by its path below /proc: nothing of it is on a disk that may be full,
-and the program has no file more than without it.
+The recorders write to memory of the launcher by its path below /proc. So a full disk does not matter, and the program
+has no additional open file.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from framedex.captures import Cell
 
 VARIABLE = "FRAMEDEX_REPORT"
 NAME = "framedex-report"
-"""What the recorder knows the memory by: a process of another kind may have the launcher's number by then."""
+"""The name by which the recorder recognises the memory: another process may have taken the launcher's pid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The folders of the captures that were begun, why others could not be, and the cells that ran, by process."""
+    """The folders of started captures, reasons for failed ones, and the cells that ran, by process id."""
 
     began: tuple[Path, ...] = ()
     failures: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Told:
 
 
 class RecorderReport:
-    """Memory for what recorders tell; a context manager. Where the system has none, nothing is told."""
+    """Memory for the reports of recorders, as a context manager. Without memfd support there are no reports."""
 
     def __init__(self) -> None:
         try:
@@ -46,11 +46,11 @@ class RecorderReport:
             self._file = None
 
     def variables(self) -> dict[str, str]:
-        """What the environment of the program says of it."""
+        """The variables that pass the memory to the program."""
         return {} if self._file is None else {VARIABLE: f"/proc/{os.getpid()}/fd/{self._file}"}
 
     def read(self) -> Told:
-        """What was told so far."""
+        """Return the reports so far."""
         if self._file is None:
             return Told()
         entries = os.pread(self._file, os.fstat(self._file).st_size, 0).split(b"\0")
@@ -63,7 +63,7 @@ class RecorderReport:
 
 
 def _cells(entries: Iterable[bytes]) -> dict[int, list[Cell]]:
-    """The cells by process. One that ran again has one entry; a malformed entry has none."""
+    """The cells by process id. A repeated cell has one entry; malformed entries are skipped."""
     found: dict[int, dict[str, Cell]] = {}
     for entry in entries:
         try:

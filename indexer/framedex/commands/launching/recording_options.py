@@ -1,4 +1,4 @@
-"""Which calls are recorded, and how many: the options that say so, and the variables that tell the recorder."""
+"""The options that limit a recording, and the variables that pass them to the recorder."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _OPTIONS = (
     click.option("--ring", is_flag=True, help="At the limit, overwrite the oldest calls."),
 )
 RECORDING = ("include", "exclude", "sample", "limit", "ring")
-"""The parameters of a command that has these options."""
+"""The parameter names of these options."""
 
 
 def recording_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of what is recorded; `recording_variables` takes their values."""
+    """Add the recording options to a command; `recording_variables` takes their values."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
-    """The environment variables of the chosen options; those that were not given are left out.
+    """The environment variables of the given recording options.
 
-    Raises click.UsageError for a ring without a size.
+    Raises click.UsageError for --ring without --limit.
     """
     if chosen["ring"] and chosen["limit"] is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
@@ -52,5 +52,5 @@ def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _number(value: int | None) -> str:
-    """A number as text for an environment variable; empty if none was given."""
+    """A number as text for an environment variable; empty for None."""
     return "" if value is None else str(value)

@@ -27,12 +27,12 @@ _DELAY_S = 0.05
 """The longest time in which the started witness reports a signal. It waits in the kernel, so 1 ms is common."""
 
 _POLL_S = 1.0
-"""The longest time until the end of a program is noticed if whoever started us has SIGCHLD blocked."""
+"""The longest time until the end of a program is noticed if our parent process has blocked SIGCHLD."""
 
 _MANY_SIGNALS = 1 << 16
 """More bytes than the pipe holds."""
 
-# Signals that nobody can handle, that report an error of this process itself, or that stop a background job.
+# Signals without a possible handler, that report an error of this process itself, or that stop a background job.
 _NOT_FORWARDED = {
     *("SIGBUS", "SIGCHLD", "SIGFPE", "SIGILL", "SIGKILL", "SIGPIPE", "SIGSEGV", "SIGSTOP", "SIGTTIN", "SIGTTOU"),
 }

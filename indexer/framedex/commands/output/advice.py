@@ -1,4 +1,4 @@
-"""Advice that a user knows after its first time: in a terminal it is given once a day."""
+"""Advice for new users, printed at most once a day per topic on a terminal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _DAY = 24 * 60 * 60.0  # seconds
 
 
 def advise(topic: str, texts: Iterable[str]) -> None:
-    """Note the texts, unless someone who watches has read those of this topic within a day.
+    """Print the texts as notes, unless this topic was shown on a terminal within a day.
 
-    A log gets them each time: who reads it has seen no other.
+    A log gets them every time, because its reader may have seen no other.
     """
     advice = list(texts)
     if advice and not (sys.stderr.isatty() and _was_given(topic)):
@@ -26,7 +26,7 @@ def advise(topic: str, texts: Iterable[str]) -> None:
 
 
 def _was_given(topic: str) -> bool:
-    """Whether the advice was given within a day; it is from now on. False where that cannot be kept."""
+    """Whether the advice was given within a day, and record it as given now. False if that cannot be stored."""
     folder = user_folder("XDG_CACHE_HOME")
     if folder is None:
         return False
@@ -40,7 +40,7 @@ def _was_given(topic: str) -> bool:
 
 
 def _modified(file: Path) -> float:
-    """When a file was written, in seconds since 1970; long ago where there is none."""
+    """The modification time of a file in seconds since 1970; 0 if it is missing."""
     try:
         return file.lstat().st_mtime
     except (OSError, ValueError):

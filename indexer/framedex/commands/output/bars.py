@@ -1,4 +1,4 @@
-"""Progress bars on stderr while someone is watching."""
+"""Progress bars on stderr, if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from framedex import words
 from framedex.commands.output.layout import cut
 from framedex.progress import Advance, Progress, Silence
 
-_BESIDE_LABEL = 40  # columns for the counts, the time that is left, and something of a bar
-_STEPS = 200  # in which a bar grows: drawing it costs more than reading a small file
+_BESIDE_LABEL = 40  # columns for the counts, the remaining time, and a short bar
+_STEPS = 200  # steps of a bar: drawing costs more than reading a small file
 _UNCOUNTED_STEP = 100
 _AT_ONCE = 1.0  # seconds
 _BETWEEN = 0.1  # seconds between two drawings of one bar
@@ -28,23 +28,23 @@ _UP_AND_ERASE = "\x1b[A\x1b[2K"
 
 @contextmanager
 def progress_on_terminal() -> Iterator[Progress]:
-    """A listener that draws bars where stderr is a terminal, and is silent elsewhere."""
+    """A listener that draws bars if stderr is a terminal, and is silent otherwise."""
     yield _Drawn() if _is_watched() else Silence()
 
 
 def progress_of_questions() -> Progress:
-    """The same, for what is mostly over at once: a bar is drawn after a second."""
+    """A listener for queries, which are usually fast: it draws a bar after one second."""
     return _DrawnLate() if _is_watched() else Silence()
 
 
 def is_output_seen() -> bool:
-    """Whether rows that are printed as they are read are shown at once: here, or by what they are piped into.
+    """Whether printed rows appear at once, on a terminal or through a pipe.
 
-    A bar would stand between them.
+    A progress bar would then appear between the rows.
     """
     try:
         return sys.stdout.isatty() or stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
-    except (OSError, ValueError):  # closed, or no file at all
+    except (OSError, ValueError):  # closed, or not a file
         return False
 
 
@@ -55,20 +55,20 @@ def _is_watched() -> bool:
 class _Drawn:
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
-        """Draw a bar for the length of the work."""
+        """Draw a bar for the duration of the work."""
         steps = _UNCOUNTED_STEP if total is None else max(total // _STEPS, 1)
         with self.bar(description, total, steps, time.monotonic()) as advance:
             yield advance
 
     @contextmanager
     def bar(self, description: str, total: int | None, steps: int, began: float) -> Iterator[Advance]:
-        """A bar of work that began at this time, drawn anew after so many steps.
+        """Draw a bar of work that began at `began` (monotonic seconds), and redraw it every `steps` steps.
 
-        It is without the time that is left where that would not fit its line.
+        The remaining time is omitted in a narrow terminal.
         """
         columns = shutil.get_terminal_size().columns
         counted = _Calls(began)
-        items: Iterator[Any] | None = count() if total is None else None  # texts are shown beside the bar
+        items: Iterator[Any] | None = count() if total is None else None  # texts appear beside the bar
         with click.progressbar(
             items,
             length=total,
@@ -85,7 +85,7 @@ class _Drawn:
             def advance(amount: int, /, calls: int = 0) -> None:
                 text = counted.added(calls) if calls else None
                 if text is not None and columns >= _BESIDE_LABEL + len(text) + len(description):
-                    bar.show_pos = False  # calls say more than the units of the work
+                    bar.show_pos = False  # calls say more than units of work
                     bar.update(amount, text)
                 else:
                     bar.update(amount)
@@ -99,11 +99,14 @@ class _Drawn:
 
 
 class _DrawnLate(Silence):
-    """Draws the bar of work that takes longer than a second: by the clock, as its steps may take any time."""
+    """A listener that draws a bar for work of more than one second.
+
+    It redraws by the clock, because steps may have any duration.
+    """
 
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
-        """Wait for a second, and draw a bar from then on."""
+        """Draw a bar after one second."""
         began = time.monotonic()
         due = began + _AT_ONCE
         done, seen = 0, 0
@@ -125,14 +128,14 @@ class _DrawnLate(Silence):
 
 
 class _Calls:
-    """How many calls have come since a time, and how many of them in a second."""
+    """The number of calls since a time, and the calls per second."""
 
     def __init__(self, began: float) -> None:
         self._began = began
         self._calls = 0
 
     def added(self, calls: int) -> str:
-        """The counts as a text, with so many calls more."""
+        """Add calls, and return the counts as text."""
         self._calls += calls
         rate = self._calls / max(time.monotonic() - self._began, 1e-3)
         return f"{words.count(self._calls, 'call')}, {rate:,.0f}/s"

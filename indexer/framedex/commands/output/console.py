@@ -1,4 +1,4 @@
-"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document."""
+"""The output of all verbs: errors and notes to stderr, results to stdout as text or one JSON document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 def print_error(error: FramedexError) -> None:
-    """Print what is wrong and what to do about it."""
+    """Print an error and its remedy."""
     for number, line in enumerate(error.message.split("\n")):
         _say(f"  {line}" if number else f"framedex: {line}")
     for line in error.remedy.split("\n") if error.remedy else ():
@@ -32,12 +32,12 @@ def print_error(error: FramedexError) -> None:
 
 
 def note(text: str) -> None:
-    """Print a remark that is no part of the result."""
+    """Print a remark that is not part of the result."""
     _say(text)
 
 
 def nothing_found(text: str) -> NoReturn:
-    """Say that there is nothing of what was asked for, and end with the status that says so, as grep does."""
+    """Print a note about an empty result, and exit with status 1, as grep does."""
     note(text)
     raise click.exceptions.Exit(1)
 
@@ -45,14 +45,14 @@ def nothing_found(text: str) -> NoReturn:
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
     for row in fit_line(noting(text), terminal):
-        with suppress(OSError):  # on a full disk, or a closed one: nobody can be told
+        with suppress(OSError):  # the disk is full, or stderr is closed: there is no other channel
             click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print result lines, fitted to the terminal, with colours and links where it has them."""
+    """Print result lines, fitted to the terminal, with colours and links if supported."""
     terminal = Terminal.of_stdout()
-    # A stdout of a poorer encoding gets escapes for what it cannot show, not a traceback.
+    # Characters that the encoding of stdout lacks become escapes, not a traceback.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     rows = (f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
     while piece := "".join(islice(rows, _AT_ONCE)):
@@ -65,7 +65,7 @@ def print_json(document: Any) -> None:
 
 
 def print_json_list(document: dict[str, Any], name: str, items: Iterable[Any]) -> None:
-    """Print one JSON document that ends with a list, whose items are printed as they come."""
+    """Print one JSON document whose last value is a list; its items are printed as they arrive."""
     text = json.dumps(document | {name: []}, indent=2)
     click.echo(text.removesuffix("]\n}"), standard_output(), nl=False)
     separator, end = "\n", "]\n}"

@@ -1,14 +1,18 @@
-"""The JSON that verbs print for programs.
+"""The JSON documents of verbs, for programs.
 
-Keys are stable; new ones may be added. A frame has `source_is_here` too, a call `error_name`, a caller in a line
-summary the place of its calls as `site`. Captures, calls, functions, frames, locations, findings, line summaries,
-linked calls and stack hits are the types of `framedex.model` field by field, times in nanoseconds: a location is
-`{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
-"duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
-findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
-own stack. What had a call made is `{"how", "thread", "frames", "location"}`. The answers of calls, summary,
-compiles, transfers, memory, waits, check, ffi, where, callers and callees have the captures that they are of, too:
-`{"captures": [capture], "capture": the latest of them or null, "counted": "latest" | "all" | "chosen"}`.
+Keys are stable; new ones may be added. Captures, calls, functions, frames, locations, findings, line summaries, linked
+calls and stack hits have the fields of the types in `framedex.model`. Times are in nanoseconds. A location is
+`{"path", "line", "how"}` or null. A call is `{"id", "capture", "function", "boundary", "thread", "tid", "start",
+"duration", "error", "arguments", "stack", "parent", "objects"}`.
+
+Additional fields: a frame has `source_is_here`, a call `error_name`, and a caller in a line summary `site`, the
+location of its calls. With --stack a call has `line`, like findings: `{"function", "location", "link"}` or null. `link`
+is the evidence for a line that is not on the call's own stack. A dispatch of a call is `{"how", "thread", "frames",
+"location"}`.
+
+Most answers also have their captures: `{"captures": [capture], "capture": the latest of them or null, "counted":
+"latest" | "all" | "chosen"}`. These are calls, summary, compiles, transfers, memory, waits, check, ffi, where, callers
+and callees.
 
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
@@ -35,7 +39,7 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
     check      {"findings": [finding], "unjudged": [str], "budgets": [{"about": "compiles" | "implicit-transfers" |
                 "memory", "text", "most": int, "is_kept": bool, "fits": int, "found": int, "problem", "doubt"}]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
-                "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
+                "outcome": of merging, "is_truncated": bool, "dispatched": [dispatch],
                 "origin": {"how", "sites": [site]} | null}
     ffi        {"targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
                 "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
@@ -46,7 +50,7 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
                 "calls", "ops", "programs": [name]}]} | null}; a program use has "ops" as [{"kind", "ops"}], and the
                 sums "calls" and "total_duration" of its "runs"
     explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
-                "function", "is_doubtful": the name is of a binary that may be another build, "language",
+                "function", "is_doubtful": the binary may be another build, "language",
                 "location": location | null, "candidates": [location], "module", "address",
                 "labels", "outward": [{"path", "line", "column", "function"}]}]}],
                 "releases": {"jax" | "jaxlib": {"version", "basis": "text" | "installation" | "recording"}},
@@ -54,7 +58,7 @@ compiles, transfers, memory, waits, check, ffi, where, callers and callees have 
     find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}; with
                --static also "static": {"callers": [{"name", "location", "end_line", "lines": [int], "one_of": int,
-               "is_sure": bool}], "doubtful": int} | null: what sources tell and no recording has seen
+               "is_sure": bool}], "doubtful": int} | null: callers in sources only
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "renamed",
                 "still_written"}],
@@ -118,7 +122,7 @@ Document = dict[str, Any]
 
 
 def capture_document(capture: CaptureRow) -> Document:
-    """A capture, with all that is wrong with it as sentences."""
+    """A capture, with its problems as sentences."""
     return asdict(capture) | {
         "stops": asdict(capture.stops) if capture.stops else None,
         "problems": all_problems(capture.stops, capture.problems),
@@ -126,12 +130,12 @@ def capture_document(capture: CaptureRow) -> Document:
 
 
 def captures_document(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Document:
-    """The captures of an index, with the state of their folders by id."""
+    """The captures of an index, with the state of their folders; `folders` is by capture id."""
     return {"captures": [capture_document(each) | {"folder": asdict(folders[each.id])} for each in captures]}
 
 
 def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | None) -> Iterator[Document]:
-    """Calls that are shown; `lines` by call where they were asked for."""
+    """Calls, with their Python lines if `lines` is given, by call id."""
     for call in calls:
         document = _call(call)
         if lines is not None:
@@ -141,13 +145,13 @@ def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | N
 
 
 def answer_document(answer: AnswerOf) -> Document:
-    """The captures that an answer is of, and why of those."""
+    """The captures behind an answer, and the rule that chose them."""
     captures = [capture_document(each) for each in answer.captures]
     return {"captures": captures, "capture": captures[-1] if captures else None, "counted": answer.counted.value}
 
 
 def imports_document(path: Path, imported: Sequence[Imported]) -> Document:
-    """The files that were imported, each with its capture; `report` is null where it was there already."""
+    """Imported files with their captures; `report` is null for a file that was imported before."""
     return {
         "index": str(path),
         "imported": [
@@ -162,7 +166,7 @@ def imports_document(path: Path, imported: Sequence[Imported]) -> Document:
 
 
 def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals], profiles: Sequence[ProfileTotals]) -> Document:
-    """What the calls of each function came to, and the samples of imported profiles."""
+    """Totals of calls by function, and the samples of imported profiles."""
     return {
         **answer_document(answer),
         "functions": [asdict(each) for each in totals],
@@ -171,7 +175,7 @@ def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals], profile
 
 
 def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
-    """What lines had compiled."""
+    """Compilations by line."""
     return {**answer_document(answer), "compiles": [_compiles(row) for row in rows]}
 
 
@@ -181,7 +185,7 @@ def _compiles(row: Compiles) -> Document:
 
 
 def transfers_document(answer: AnswerOf, rows: Iterable[Transfers]) -> Document:
-    """What lines had moved."""
+    """Transfers by line."""
     return {
         **answer_document(answer),
         "transfers": [asdict(row) | {"direction": row.direction.value} for row in rows],
@@ -189,7 +193,7 @@ def transfers_document(answer: AnswerOf, rows: Iterable[Transfers]) -> Document:
 
 
 def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: int) -> Document:
-    """What was alive on devices; of each at most `limit` lines, 0: all."""
+    """Device memory by line, at most `limit` lines per device (0: all)."""
     told = []
     for device in devices:
         document = asdict(device)
@@ -199,7 +203,7 @@ def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: in
 
 
 def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
-    """Where Python waited, at most `limit` lines (0: all), and all loops."""
+    """Waits by line, at most `limit` lines (0: all), and all loops."""
     lines = [asdict(row) | {"how": row.how.value} for row in found.lines[: limit or None]]
     return {
         **answer_document(answer),
@@ -213,7 +217,7 @@ def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
 def check_document(
     answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str], verdicts: Iterable[Verdict] = ()
 ) -> Document:
-    """The findings shown of captures, and what became of each budget."""
+    """The findings of captures, and the verdict on each budget."""
     return {
         **answer_document(answer),
         "findings": [asdict(finding) for finding in findings],
@@ -235,7 +239,7 @@ def check_document(
 
 
 def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
-    """A trace with every frame, outermost first, and what an imported profile has of the call."""
+    """A trace with every frame, outermost first, and the ops of an imported profile for its call."""
     return asdict(trace) | {
         "profiled": None if profiled is None else asdict(profiled),
         "call": _call(trace.call),
@@ -276,7 +280,7 @@ def where_document(
     hits: Sequence[StackHit],
     linked: Sequence[LinkedCalls],
 ) -> Document:
-    """What passes a file or a line, and what a line had made on other threads."""
+    """The calls that pass a file or a line, and calls on other threads that a line dispatched."""
     return {
         **answer_document(answer),
         "path": path,
@@ -291,7 +295,7 @@ def where_document(
 def programs_document(
     uses: Sequence[ProgramUse], runs: Sequence[ProgramRun], marks: Sequence[ProgramMark], near: Nearby | None
 ) -> Document:
-    """The programs that a line is in and those that it ran, or the lines of a file that are in some."""
+    """The programs that contain a line or run from it, or the lines of a file that are in programs."""
     return {
         "programs": [
             asdict(use)
@@ -311,7 +315,7 @@ def programs_document(
 def callers_document(
     answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Sequence[Edge]]], static: Mapping[int, StaticCallers | None]
 ) -> Document:
-    """The callers of each function, those of the sources apart from the recorded ones."""
+    """The callers of each function; callers found only in sources are separate from recorded ones."""
     return {
         **answer_document(answer),
         "functions": [
@@ -338,7 +342,7 @@ def callees_document(answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Seque
 
 
 def index_document(path: Path, report: Report) -> Document:
-    """What a run of `framedex index` did."""
+    """The report of a run of `framedex index`."""
     return {
         "index": str(path),
         "captures": [asdict(capture) | {"path": str(capture.path)} for capture in report.captures],
@@ -368,7 +372,7 @@ def _site(site: FfiSite) -> Document:
 
 
 def _registration(registration: FfiRegistration) -> Document:
-    from framedex.ffi.explain import platform_name  # other documents have no use for what explains FFI
+    from framedex.ffi.explain import platform_name  # imported late: only FFI documents need it
 
     return asdict(registration) | {"platform": platform_name(registration.platform)}
 

@@ -1,15 +1,15 @@
-"""What two recordings differ in, as a JSON document.
+"""The differences between two recordings as a JSON document.
 
     {"before": side, "after": side, "devices": [quantity], "functions": [{"function", "quantities": [quantity],
     "call_before", "call_after": int | null}], "lines": [{"before", "after": line | null, "quantities": [quantity],
     "roads": [branch], "why": [str], "duration_before", "duration_after": int}], "loops": [{"before", "after": line |
     null, "quantities": [quantity], "rounds": [{"number": int, "quantities": [quantity]}]}], "unchanged": int}
 
-A side is {"index", "captures": [capture], "capture", "counted", "versions": {name: str}}; a quantity {"about": "calls"
-| "times" | "bytes" | "compiles", "name", "of", "before", "after": int | null}, times in nanoseconds; a branch {"depth",
-"function", "language", "place", "before", "after": calls}, callers before their callees. `why` are sentences: what is
-other in the programs that are compiled. The durations of a line are those of all its calls, ns. Lines and captures are
-as in `documents.py`.
+A side is {"index", "captures": [capture], "capture", "counted", "versions": {name: str}}. A quantity is {"about":
+"calls" | "times" | "bytes" | "compiles", "name", "of", "before", "after": int | null}, with times in nanoseconds. A
+branch is {"depth", "function", "language", "place", "before", "after": calls}, callers before their callees. `why` are
+sentences about differences between the compiled programs. The durations of a line are sums over its calls, in
+nanoseconds. Lines and captures are as in `documents.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def diff_document(differences: Differences) -> Document:
-    """Everything that differs."""
+    """The differences as a JSON document."""
     return {
         "before": _side(differences.before),
         "after": _side(differences.after),

@@ -1,11 +1,11 @@
-"""What the ranks of a job differ in, as a JSON document.
+"""The differences between the ranks of a job as a JSON document.
 
     {"job": str, "ranks": [{"rank", "capture", "path", "host", "calls"}], "compared": int, "loop": null | {"path",
     "line", "function", "steps": int, "step_ns": int}, "clocks": [{"rank", "ahead_ns": int, "gains_ns_per_second":
     float}], "findings": [finding], "notes": [str], "left_out": [str]}
 
 A finding is {"kind", "severity", "ranks": [int], "tells": str, "step": int | null, "steps": [int], "times": int,
-"path", "line", "capture", "call", "stack", "other_rank", "other_call": null where there is none, "delay_ns": int}.
+"path", "line", "capture", "call", "stack", "other_rank", "other_call", "delay_ns": int}. Missing values are null.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def ranks_document(comparison: Comparison, left_out: Sequence[str]) -> Document:
-    """All that was found."""
+    """The comparison of ranks as a JSON document."""
     loop = comparison.loop
     return {
         "job": comparison.job,

@@ -1,7 +1,7 @@
-"""Lines that fit a terminal: broken between their parts, then between words, never within one.
+"""Line breaking for terminals: between columns first, then between words, never within a word.
 
-Two spaces part the columns of a line, so a line is broken there first. A path is shortened from the left only where it
-is a link, which still leads to the whole of it; elsewhere terminals and readers need every character.
+Two spaces separate the columns of a line. A path is shortened from the left only if it is a link, which still has the
+whole path. Elsewhere terminals and readers need every character.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LABEL = 14
 
 
 def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
-    """The line, broken into lines that fit the terminal as far as words and paths allow; whole without a terminal."""
+    """Break a line so that it fits the terminal, if words and paths allow; without a terminal it stays whole."""
     line = as_shown(line, terminal)
     width = terminal.width
     if width is None or _length(line) <= width:
@@ -33,7 +33,7 @@ def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
 
 
 def cut(text: str, width: int) -> str:
-    """The text, or its beginning and an ellipsis."""
+    """The text; a longer text is cut at `width` with an ellipsis."""
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
@@ -42,7 +42,7 @@ def _length(line: Line) -> int:
 
 
 def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
-    """The line with the paths that may be shortened as `…/` and as many of the last folders as fit."""
+    """The line with elastic and linked paths shortened to `…/` and as many of the last folders as fit."""
     spans = list(line)
     for index, span in enumerate(spans):
         too_long = _length(tuple(spans)) - width
@@ -52,7 +52,7 @@ def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
 
 
 def _short_path(path: str, width: int) -> str:
-    """The path without as many first folders as needed. Its last name stays whole, be it wider than the width."""
+    """The path without as many first folders as needed. Its last name stays whole, even if it exceeds the width."""
     parts = path.split("/")
     for first in range(2, len(parts)):
         shorter = "/".join(("…", *parts[first:]))
@@ -80,7 +80,7 @@ def _broken(line: Line, width: int) -> Iterator[Line]:
 
 
 def _indent(parts: Sequence[Line], width: int) -> int:
-    """The column where a broken line goes on: under what follows a short label, else a little deeper than it began."""
+    """The indentation of continuation lines: under the text after a short label, otherwise deeper than the line."""
     first = "".join(span.text for span in parts[0])
     if len(parts) > 1 and len(first) < _LABEL:  # a label, or a number of calls
         second = "".join(span.text for span in parts[1])
@@ -90,7 +90,7 @@ def _indent(parts: Sequence[Line], width: int) -> int:
 
 
 def _parts(line: Line) -> list[Line]:
-    """The pieces between which the line may be broken, each with the gap before it."""
+    """The pieces of a line between possible breaks, each with the gap before it."""
     parts: list[list[Span]] = [[]]
     for span in line:
         starts = [0, *(match.start() for match in _GAP.finditer(span.text)), len(span.text)]
@@ -109,7 +109,7 @@ def _stripped(part: Line) -> Line:
 
 
 def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None:
-    """The row in two, broken at the last blank within the width, else at the first behind it; no blank: None.
+    """Split a row at the last blank within the width, otherwise at the first blank after it; None without a blank.
 
     Blanks within links and proposed commands do not count.
     """

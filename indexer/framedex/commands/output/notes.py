@@ -1,4 +1,4 @@
-"""What `framedex resolve` adds to the lines of a log: where their frames are, unless a line shows that already."""
+"""Notes of `framedex resolve`: the sources of a log line's frames, unless the line already shows them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from framedex.releases.stated import StatedReleases
 if TYPE_CHECKING:
     from framedex.interchange.placing.resolve import Found
 
-_MOST_FRAMES = 16  # of a line
+_MOST_FRAMES = 16  # per line
 _MOST_CANDIDATES = 3
 
-# Both VS Code and JetBrains make links of these by themselves, and they get no others: see `Terminal`.
+# VS Code and JetBrains detect these by themselves, and they get no other links: see `Terminal`.
 _FILE_LINES = frozenset({Format.PYTHON, Format.FAULTHANDLER, Format.PYSTACK})
 
 
 class KnownSources(Protocol):
-    """What frames may lead to."""
+    """The sources that frames may lead to."""
 
     def names(self) -> Sequence[str] | None:
-        """All names that lead to a source, if they are others than at the last call."""
+        """All names with a source, if they changed since the last call; otherwise None."""
 
     def leads_nowhere(self, path: str) -> bool:
-        """Whether there is no file that a path could mean, and no public address."""
+        """Whether a path has neither a matching file nor a public address."""
 
 
 class SourceNotes:
-    """Notes on frames, for a terminal, in an encoding; `find` looks for their sources.
+    """Notes on frames for a terminal, in an encoding; `find` finds their sources.
 
-    A note is ` → /path/file.cc:12 [definition]`: the place, a link where the terminal follows them, and how it is known
-    unless exactly. Whatever a log or an index holds, only visible characters and our own links are in it.
+    A note is ` → /path/file.cc:12 [definition]`: the location, a link if the terminal supports it, and a label unless
+    the location is exact. For any log and any index, a note has only visible characters and our own links.
     """
 
     def __init__(
@@ -49,7 +49,10 @@ class SourceNotes:
         releases: StatedReleases | None = None,
         known: KnownSources | None = None,
     ) -> None:
-        """`releases` is what the log has stated so far, on which places depend; `known` is what `find` knows."""
+        """`releases` are the releases stated in the log so far, on which locations depend.
+
+        `known` are the sources of `find`.
+        """
         self._known = known
         self._find = find
         self._releases = releases or StatedReleases()
@@ -59,33 +62,33 @@ class SourceNotes:
         self._texts: Recall[Hashable, str] = Recall()
 
     def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
-        """The note on the frames of a line, where it is known without a look-up; else None.
+        """The note on the frames of a line if it is cached; otherwise None.
 
-        `inward` is the frame that the first of them calls, if the log tells.
+        `inward` is the callee of the first frame, if the log has it.
         """
         texts = [self._texts.get(self._key(*each)) for each in _with_inward(frames, inward)]
         return None if None in texts else self._joined([text for text in texts if text])
 
     def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
-        """The note on the frames of a line, as in `known`; empty where there is nothing to say."""
+        """The note on the frames of a line, as in `known`; empty if there is nothing to add."""
         texts = [self._text(*each) for each in _with_inward(frames, inward)]
         return self._joined([text for text in texts if text])
 
     def is_possible(self, frame: TextFrame) -> bool:
-        """Whether a frame says enough to be looked for: more than an address."""
+        """Whether a frame has enough data for a search: more than an address."""
         return _can_be_found(frame)
 
     def goes_by_name(self, frame: TextFrame) -> bool:
-        """Whether only its path or the name of its function can lead anywhere: it has no offset in a binary."""
+        """Whether a frame can be found only by its path or function name, because it has no offset in a binary."""
         is_in_binary = frame.offset is not None or frame.function_offset is not None
         return self._known is not None and not is_in_binary and frame.format is not Format.PY_SPY
 
     def leads_nowhere(self, path: str) -> bool:
-        """Whether what is known has nothing that a path could mean."""
+        """Whether a path has neither a matching file nor a public address."""
         return self._known is not None and self._known.leads_nowhere(path)
 
     def names(self) -> Sequence[str] | None:
-        """All names that are known, if they are others than at the last call."""
+        """All names with a source, if they changed since the last call; otherwise None."""
         return self._known.names() if self._known is not None else None
 
     def _text(self, frame: TextFrame, inward: TextFrame | None) -> str:
@@ -126,7 +129,7 @@ def _can_write(character: str, encoding: str) -> bool:
 
 
 def _with_inward(frames: Sequence[TextFrame], inward: TextFrame | None) -> Iterator[tuple[TextFrame, TextFrame | None]]:
-    """The first frames of a line that say enough, each with the one that it calls."""
+    """The first frames of a line that can be searched, each with its callee."""
     for frame in frames[:_MOST_FRAMES]:
         if _can_be_found(frame):
             yield frame, inward
@@ -134,12 +137,12 @@ def _with_inward(frames: Sequence[TextFrame], inward: TextFrame | None) -> Itera
 
 
 def _can_be_found(frame: TextFrame) -> bool:
-    """Whether a frame says enough to be looked for: more than an address."""
+    """Whether a frame has enough data for a search: more than an address."""
     return bool(frame.function or (frame.place and frame.place.line) or frame.offset is not None)
 
 
 def _what_counts(frame: TextFrame) -> Hashable:
-    """Those parts of a frame on which its note depends."""
+    """The parts of a frame that determine its note."""
     return (
         frame.format,
         frame.function,
@@ -156,14 +159,14 @@ def _what_counts(frame: TextFrame) -> Hashable:
 
 
 def _shows_path_and_line(frame: TextFrame) -> bool:
-    """Whether a frame's text has `path:line`, which terminals and editors find."""
+    """Whether the text of a frame has `path:line`, which terminals and editors detect."""
     path = next((part for part in frame.parts if part.kind is PartKind.PATH), None)
     line = next((part for part in frame.parts if part.kind is PartKind.LINE), None)
     return path is not None and line is not None and (line.line, line.start) == (path.line, path.end + 1)
 
 
 def _shows_file(found: Found) -> bool:
-    """Whether the path in the text leads, from the working folder, to the file that was found, which bears it out."""
+    """Whether the path in the text leads from the working folder to the file that was found, with the same line."""
     place, location = found.frame.place, found.location
     if place is None or location is None or found.candidates or place.line != location.line:
         return False
@@ -172,7 +175,7 @@ def _shows_file(found: Found) -> bool:
     try:
         return source_is_here(location) and os.path.realpath(place.path) == os.path.realpath(location.path)
     except (FileNotFoundError, ValueError):
-        # Of a relative path, and the folder that we were in has been deleted; or of no path that a file can have.
+        # A relative path in a deleted working folder, or an invalid path.
         return False
 
 
@@ -181,7 +184,7 @@ def _can_be_opened(place: Location) -> bool:
 
 
 def _alternatives(places: Sequence[Location]) -> Line:
-    """The places of which one is meant, with how they are known said once."""
+    """The candidate locations, joined by "or", with the labels only after the last one."""
     shown = places[:_MOST_CANDIDATES]
     if not shown:
         return ()

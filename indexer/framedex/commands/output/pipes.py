@@ -1,4 +1,4 @@
-"""What happens when stdout or stderr cannot be written: a sentence and a status, from whichever verb, in one place."""
+"""Failed writes to stdout or stderr: one message and one exit status for all verbs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, TextIO, cast
 
 @contextmanager
 def told_if_unwritable() -> Iterator[None]:
-    """A process whose output is lost says so and ends with status 1, unless it ends with another failure anyway.
+    """Report lost output of this process, and exit with status 1 unless the process already fails.
 
-    A reader that has gone away (`| head`) is told nothing: click ends that quietly. For the whole of a process.
+    If the reader has closed the pipe (`| head`), click ends the process quietly. The block must be the whole process.
     """
     _occupy_closed_descriptors()
     watched = _Watched(sys.stdout)
@@ -37,7 +37,10 @@ def told_if_unwritable() -> Iterator[None]:
 
 
 class _Watched:
-    """A stdout that keeps the reason why it could not be written; None where it was closed before the process began."""
+    """A wrapper of stdout that keeps the error of a failed write.
+
+    `stream` is None if stdout was closed before the process began.
+    """
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -49,9 +52,9 @@ class _Watched:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write, or keep why not and raise OSError."""
+        """Write a text. On failure keep the error and raise OSError."""
         if self._stream is None:
-            if not isinstance(text, str):  # click asks so whether this is a stream of bytes
+            if not isinstance(text, str):  # click detects byte streams with this call
                 raise TypeError
             if text:
                 raise self._failed(OSError(errno.EBADF, "it is closed"))
@@ -62,7 +65,7 @@ class _Watched:
             raise self._failed(error) from None
 
     def flush(self) -> None:
-        """Write what is still to be written, or keep why not and raise OSError."""
+        """Flush the stream. On failure keep the error and raise OSError."""
         try:
             if self._stream is not None:
                 self._stream.flush()
@@ -71,21 +74,21 @@ class _Watched:
 
     @property
     def buffer(self) -> _WatchedBytes:
-        """The same for bytes. Raises AttributeError where the stream takes text alone, as a `StringIO`."""
+        """The wrapper for bytes. Raises AttributeError if the stream accepts only text, such as `StringIO`."""
         if self._stream is not None:
-            self._stream.buffer  # noqa: B018 - asked for whether it has one
+            self._stream.buffer  # noqa: B018 - raises if there is none
         return _WatchedBytes(self)
 
     def write_bytes(self, data: bytes) -> int:
-        """Write bytes, or keep why not and raise OSError."""
-        assert self._stream is not None  # `standard_output` says before that it is closed
+        """Write bytes. On failure keep the error and raise OSError."""
+        assert self._stream is not None  # `standard_output` has checked that stdout is open
         try:
             return self._stream.buffer.write(data)
         except OSError as error:
             raise self._failed(error) from None
 
     def isatty(self) -> bool:
-        """Whether it is a terminal."""
+        """Whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
     def _failed(self, error: OSError) -> OSError:
@@ -96,7 +99,7 @@ class _Watched:
 
 
 class _WatchedBytes:
-    """What takes the bytes for a watched stdout."""
+    """The byte interface of a watched stdout."""
 
     def __init__(self, watched: _Watched) -> None:
         self._watched = watched
@@ -105,16 +108,16 @@ class _WatchedBytes:
         return getattr(self._watched._stream.buffer if self._watched._stream is not None else None, name)
 
     def write(self, data: bytes) -> int:
-        """Write, or keep why not and raise OSError."""
+        """Write bytes. On failure keep the error and raise OSError."""
         return self._watched.write_bytes(data)
 
     def flush(self) -> None:
-        """Write what is still to be written, or keep why not and raise OSError."""
+        """Flush the stream. On failure keep the error and raise OSError."""
         self._watched.flush()
 
 
 def _drop_output() -> None:
-    """Throw away what is still unwritten: Python would try again at its end, and print a message of its own."""
+    """Discard unwritten output: Python would retry at exit and print its own message."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
@@ -132,7 +135,7 @@ def _tell(reason: OSError | None) -> None:
 
 
 def _is_writable(stream: TextIO | None) -> bool:
-    """Whether the stream takes a line break, which is written to it."""
+    """Whether a line break can be written to the stream; it writes one."""
     try:
         if stream is not None:
             stream.write("\n")
@@ -143,7 +146,10 @@ def _is_writable(stream: TextIO | None) -> bool:
 
 
 def _occupy_closed_descriptors() -> None:
-    """Keep files that are opened later from becoming stdin, stdout or stderr, which what we start then finds closed."""
+    """Open /dev/null for closed stdin, stdout and stderr.
+
+    Otherwise files that are opened later take their numbers, and child processes inherit them.
+    """
     with suppress(OSError):
         while (opened := os.open(os.devnull, os.O_RDONLY)) <= 2:
             pass

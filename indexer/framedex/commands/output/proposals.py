@@ -1,9 +1,9 @@
-"""Commands that framedex proposes: each can be typed as it stands, however this process was called.
+"""Proposed commands, in the form in which the user can type them.
 
-Messages, remedies and results name a command in backquotes: `framedex index caps`. Whatever prints them has them pass
-through here, where the command gets the words with which framedex was called (`.venv/bin/framedex`, `python -m
-framedex`) and the index that was named with --index. Words in capitals, as in `framedex run SCRIPT`, are left to
-whoever types. A test finds every such text in the sources, and holds it against the verbs and their options.
+Messages, remedies and results name a command in backquotes: `framedex index caps`. All output passes through this
+module, which inserts the words that started this process (`.venv/bin/framedex`, `python -m framedex`) and the value of
+--index. The user fills in words in capitals, as in `framedex run SCRIPT`. A test finds every proposal in the sources,
+and checks it against the verbs and their options.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _WITHOUT_INDEX = frozenset({"run", "--index"})
 
 
 def called_as() -> str:
-    """The words with which this process's framedex was called, as a shell in the same folder reads them."""
+    """The words that started this process, quoted for a shell in the same folder."""
     script = sys.argv[0]
-    if os.path.basename(script) == "__main__.py" and "-m" in sys.orig_argv:  # noqa: PTH119 - a text of the shell's
+    if os.path.basename(script) == "__main__.py" and "-m" in sys.orig_argv:  # noqa: PTH119 - a text from the shell
         words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
         return shlex.join([_typed_interpreter(words[0]), *words[1:]])
     if os.path.basename(script) != _NAME or _is_on_path(_NAME, script):  # noqa: PTH119
@@ -39,13 +39,13 @@ def called_as() -> str:
 
 
 def called_from_anywhere() -> str:
-    """The same, as a shell in any folder reads them."""
+    """The words that started this process, quoted for a shell in any folder."""
     first, *more = shlex.split(_called())
     return shlex.join([os.path.abspath(first) if os.sep in first else first, *more])  # noqa: PTH100
 
 
 def command(*words: str) -> str:
-    """The command of framedex's that has these words: to be shown where there are no backquotes."""
+    """A framedex command with these words, for output without backquotes."""
     return _as_called(" ".join(map(shell_word, words)))
 
 
@@ -63,17 +63,17 @@ def trace_command(call: int) -> str:
 
 
 def as_typed(text: str) -> str:
-    """The text with its proposals as they are to be typed here."""
+    """The text with its proposals in the form that the user types."""
     return PROPOSAL.sub(lambda match: f"`{_as_called(match['words'])}`", text)
 
 
 def proposing(text: str, style: str = "") -> Line:
-    """A line of a text with proposals, which are not broken; what comes from captures is made printable."""
+    """A line of text whose proposals are never broken; texts from captures become printable."""
     return _spans(printable(as_typed(text)), style)
 
 
 def noting(text: str) -> Line:
-    """The same for a text that is read, and never read back: it escapes less."""
+    """A line of text for people only, which escapes less than `proposing`."""
     return _spans(visible(as_typed(text)), "")
 
 
@@ -86,7 +86,7 @@ def _as_called(words: str) -> str:
 
 
 def _typed_name(first: str) -> str:
-    """The words for `framedex` before a verb or an option: how it was called, and the index that was named."""
+    """The words for `framedex` before a verb or an option: the command that was used, and --index if it was given."""
     root = _root()
     index = f" --index {shell_word(os.fspath(root.obj))}" if root is not None and root.obj else ""
     return _called() + (index if first not in _WITHOUT_INDEX else "")
@@ -103,7 +103,7 @@ def _root() -> click.Context | None:
 
 
 def _typed_interpreter(word: str) -> str:
-    """An interpreter as its user called it, if that is it; a program may be started under any name."""
+    """The interpreter as the user typed it if that leads to it, otherwise its path."""
     named = program_on_path(word)
     return word if named is not None and _is_same(named, sys.executable) else sys.executable  # noqa: TID251
 

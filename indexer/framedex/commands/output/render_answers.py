@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Iterator[Line]:
-    """Captures, one per line, with the state of their folders by id, and what could not be read below."""
+    """One line per capture, with the state of its folder (`folders` is by id) and its problems below."""
     for capture in captures:
         folder = folders[capture.id]
         state = f"{words.size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
@@ -45,7 +45,7 @@ def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureF
 
 
 def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
-    """What could not be read, indented below what it belongs to."""
+    """Problems as lines, indented below the row that has them."""
     for problem in problems:
         yield proposing(f"     ! {problem}", "error")
 
@@ -59,10 +59,10 @@ def where_lines(
     linked: Sequence[LinkedCalls],
     limit: int,
 ) -> Iterator[Line]:
-    """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do.
+    """The recorded lines of a file, or the calls through one line with their callers, and the stacks.
 
-    `places` are those lines; `linked` are calls that the line had made on threads without Python, whose stacks do not
-    pass it. At most `limit` functions are shown, those that took longest.
+    `places` are the locations of these lines. `linked` are calls that the line dispatched on threads without Python;
+    their stacks do not contain the line. At most `limit` functions are shown, longest total first.
     """
     for line, calls in sorted(counts.items()):
         yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
@@ -93,7 +93,7 @@ def where_lines(
 
 
 def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *, inward: bool) -> Iterator[Line]:
-    """A function, and its callers with the lines of their calls, or (inward) its callees and where they are called."""
+    """A function with its callers and call lines, or with its callees if `inward`."""
     yield (Span(printable(function.name), "head"), *_place(function.location))
     if not edges:
         yield text_line(f"  no recorded {heading}", "dim")
@@ -101,7 +101,7 @@ def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *
         other = edge.callee if inward else edge.caller
         first, others, word = (other.location, edge.sites, "called at")
         if not inward:
-            # Its first line would be taken for the line of the call.
+            # The first line of the caller would look like the line of the call.
             first, others, word = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
         yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_place(first))
         for site in others:
@@ -109,7 +109,7 @@ def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *
 
 
 def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
-    """The functions whose sources call another, below those that were recorded."""
+    """The callers that only the sources have, below the recorded ones."""
     if found is None:
         yield text_line("  static callers: not known, as its source is not in the index", "dim")
         return

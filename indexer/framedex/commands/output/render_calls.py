@@ -1,4 +1,4 @@
-"""Calls as a log, their totals as a table: lines to print."""
+"""Calls as a log, and their totals as a table: lines to print."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from framedex.model.profile_totals import ProfileTotals
 
 Below = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
-"""Given the calls of a page, gives the lines to print below each."""
+"""A function from the calls of a page to a function with the lines to print below a call."""
 
-_PAGE = 20_000  # runs
+_PAGE = 20_000  # runs of calls
 
-_NUMBERS = 3  # of the columns, the first, which stand at the right
-_NARROWEST = 24  # columns that are left to what was called
+_NUMBERS = 3  # the first columns, which are right-aligned
+_NARROWEST = 24  # minimum width of the call's text, in columns
 _WIDEST_THREAD = 16
 _MOST_SAMPLED = 50  # functions of an imported profile
 
@@ -33,12 +33,11 @@ _MOST_SAMPLED = 50  # functions of an imported profile
 def call_lines(
     runs: Iterable[Run], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
 ) -> Iterator[Line]:
-    """Calls by time, nested ones indented; `below` gives lines to print below a call.
+    """Calls by time, nested ones indented; `below` returns lines to print below a call.
 
-    Calls of several captures stand under a line for each.
-
-    Where the log has to fit a width in columns, what was called is cut, and a thread that all share is left out. The
-    log of very many calls is made in pages, so that no more than two of them are in memory: columns may grow with each.
+    Calls of several captures have a heading per capture. If `width` (in columns) is given, the text of a call is cut,
+    and the thread is omitted if all calls share it. A long log is formatted in pages, with at most two in memory, and
+    columns may widen with each page.
     """
     names = {capture.id: capture for capture in captures}
     heads: tuple[str, ...] = ("id", "seconds", "duration", "thread")
@@ -83,7 +82,7 @@ def _pages(runs: Iterable[Run]) -> Iterator[list[Run]]:
 
 
 def python_line(line: PythonLine | None, indent: int) -> Line:
-    """The line of Python that led to a call."""
+    """The Python line that led to a call."""
     if line is None:
         return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
     linked = "" if line.link is None else "dispatched from "
@@ -93,7 +92,7 @@ def python_line(line: PythonLine | None, indent: int) -> Line:
 
 
 def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterator[Line]:
-    """The totals by function as a table, with their sum below."""
+    """Totals by function as a table, with their sum below."""
     whole = sum(each.self_time for each in totals)
     heads = ("% self", "self", "total", "calls", "errors", "mean", "median", "p90", "p99", "max")
     rows = [_total_cells(each, whole) for each in totals]
@@ -151,7 +150,7 @@ def _weight_words(totals: ProfileTotals) -> Callable[[int], str]:
 
 
 def capture_heading(capture: CaptureRow | None) -> Line:
-    """Which capture the lines below are about."""
+    """The heading of the lines of a capture."""
     if capture is None:
         return ()
     command = f"  {printable(capture.command)}" if capture.command else ""
@@ -159,7 +158,7 @@ def capture_heading(capture: CaptureRow | None) -> Line:
 
 
 def _depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
-    """How deep each call is nested in those that are shown; `before` are those of the page before."""
+    """The nesting depth of each shown call; `before` has the depths of the previous page."""
     depth: dict[int, int] = {}
     for call in calls:
         outer = -1 if call.parent is None else depth.get(call.parent, before.get(call.parent, -1))
@@ -174,7 +173,7 @@ def _cells(call: CallRow, run: Run, place: int) -> tuple[str, str, str, str]:
 
 
 def _marks(run: Run) -> list[str]:
-    """What stands beside the calls of a run: how often it was made, and over which lines that goes."""
+    """The marks beside the calls of a run: the number of repetitions, and a bracket over its lines."""
     if run.times == 1:
         return [""] * len(run.calls)
     times = f"x {run.times:,}"

@@ -22,7 +22,7 @@ _INDENT = 10
 
 
 def check_lines(findings: Sequence[Finding]) -> Iterator[Line]:
-    """The findings of a capture by kind, each with where to look, and how many there are."""
+    """The findings of a capture by kind, each with its Python line and call, and the number of occurrences."""
     for kind, same in groupby(findings, lambda finding: finding.kind):
         group = list(same)
         style = "head" if group[0].severity is Severity.NOTE else "error"

@@ -1,4 +1,4 @@
-"""What two recordings differ in, as lines to print."""
+"""Differences between two recordings as lines to print."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from framedex.model import PythonLine
 
 _LABEL = 8
-_MANY = "calls"  # of many functions: they come last
+_MANY = "calls"  # last, because it appears for many functions
 _STYLES = {" ": "dim", "-": "error", "+": "native"}
 
 
 def diff_lines(differences: Differences, limit: int) -> Iterator[Line]:
-    """Everything that differs; of each list the first `limit` (0: all)."""
+    """All differences, at most `limit` of each list (0: all)."""
     for label, side in (("before", differences.before), ("after", differences.after)):
         yield (Span(label.ljust(_LABEL), "dim"), Span(side_heading(side), "head"))
     if changed := versions_text(differences):
@@ -68,7 +68,7 @@ def _line(line: OfLine, limit: int) -> Iterator[Line]:
 
 
 def _places(before: PythonLine | None, after: PythonLine | None) -> Iterator[Line]:
-    """The line as it is after, and where it was before if that is elsewhere."""
+    """The line in the second recording, and its earlier position if it moved."""
     shown = after or before
     if shown is None:
         yield (Span("calls of which no Python is known", "head"),)
@@ -99,7 +99,7 @@ def _loop(loop: OfLoop, limit: int) -> Iterator[Line]:
 
 
 def _roads(branches: Sequence[Branch], limit: int) -> Iterator[Line]:
-    """The tree of the roads that divide, frames without a fork between them in one row."""
+    """The tree of stack paths that differ; frames without a fork between them share a row."""
     if not branches:
         return
     yield text_line("    roads (- only before, + only after)", "dim")

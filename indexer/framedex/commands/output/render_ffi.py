@@ -25,7 +25,7 @@ _MOST_SITES = 10
 
 
 def target_lines(target: FfiTarget) -> Iterator[Line]:
-    """A target in a few lines: times, handlers, platforms, sites, and what went wrong."""
+    """A target in a few lines: times, handlers, platforms, sites and errors."""
     yield (Span(printable(target.name), "head"), Span(f"  {_totals(target.totals)}"))
     for handler in target.handlers:
         yield _handler(handler)
@@ -39,7 +39,7 @@ def target_lines(target: FfiTarget) -> Iterator[Line]:
 
 
 def target_details(target: FfiTarget) -> Iterator[Line]:
-    """Everything about a target."""
+    """A target with all its details."""
     yield (Span(printable(target.name), "head"), Span(f"  {_totals(target.totals)}"))
     for handler in target.handlers:
         yield _handler(handler)
@@ -62,7 +62,7 @@ def target_details(target: FfiTarget) -> Iterator[Line]:
 
 
 def site_line(site: FfiSite) -> Line:
-    """Where a site is in the program: its line, and the lines that led to it."""
+    """The program line of a site, and the lines that led to it."""
     if not site.lines:
         return (Span(f"site {site.key}, which another process made", "dim"),)
     spans: list[Span] = []
@@ -101,7 +101,7 @@ def _handler(handler: FfiHandler) -> Line:
 
 
 def _registered(registrations: Sequence[FfiRegistration]) -> Iterator[Line]:
-    """The lines that registered the target, each with the platforms that it did so for."""
+    """The lines that registered the target, each with its platforms."""
     by_line: dict[PythonLine | None, list[FfiRegistration]] = {}
     for registration in registrations:
         by_line.setdefault(registration.line, []).append(registration)

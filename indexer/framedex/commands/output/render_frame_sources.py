@@ -1,4 +1,4 @@
-"""Where the lines of recorded frames come from: the table, what it comes to, and what would improve it."""
+"""The sources of recorded frames' lines: the table, its totals, and commands that add missing sources."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _HEADS = ("component", "version", "commit")
 _FRAMES = "frames"
-_WIDEST = (16, 14, 12)  # columns; a commit's first digits are as wide
+_WIDEST = (16, 14, 12)  # columns; a short commit has this width
 
 
 def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
-    """The table, with a line for each place that the lines of a component come from; then what all of it comes to."""
+    """The table, with one row per component and source, and the totals below."""
     rows = [_cells(each) for each in components]
     widths = column_widths(_HEADS, *rows)
     total = sum(each.frames for each in components)
@@ -49,7 +49,7 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
 
 
 def improvement_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
-    """What is missing of the components whose sources can be had, each with the command that brings it."""
+    """The missing sources of each component that can be fetched or added, with the command."""
     for each in components:
         component = Component(each.component)
         if component in (Component.XLA, Component.JAXLIB, Component.JAX) and each.revision:
@@ -80,7 +80,7 @@ def _missing(count: int, name: str, has: str, command: str, more: str = "") -> L
 
 
 def _kind(source: SourcedFrames) -> str:
-    """Where lines come from, and whether people can read them in public where that does not go without saying."""
+    """The kind of source, and whether the lines are public if the kind does not imply it."""
     if source.lines_from not in (LinesFrom.DEBUG_INFORMATION, LinesFrom.CODE_OBJECT) or not source.public:
         return source.lines_from.value
     share = "public" if source.public == source.frames else "some public"

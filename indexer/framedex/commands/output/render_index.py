@@ -1,4 +1,4 @@
-"""The summary of `framedex index` as lines to print."""
+"""The report of `framedex index` as lines to print."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_PROBLEMS = 10
 
 
 def report_lines(report: Report) -> Iterator[Line]:
-    """What was read, named and located, what could not be, and what to type next."""
+    """The captures and sources that were read, the frames with names and lines, and problems."""
     for capture in report.captures:
         again = " (read again: it has grown)" if capture.grown else ""
         again = " (read again: more is known of its binaries)" if capture.renamed else again
@@ -58,7 +58,7 @@ def report_lines(report: Report) -> Iterator[Line]:
 
 
 def import_lines(imported: Sequence[Imported]) -> Iterator[Line]:
-    """The files that were imported, what they hold, and what was left out."""
+    """The imported files, their contents, and problems."""
     for each in imported:
         told = f"{each.foreign.origin}: {each.foreign.format}, capture {each.capture}"
         if each.report is None:

@@ -1,4 +1,4 @@
-"""Compiled programs as lines to print: which of them a line is in, and which were run from it."""
+"""Compiled programs as lines to print: the programs that contain a line, and the programs that it ran."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
     from framedex.model import Location, Nearby, ProgramLine, ProgramMark, ProgramRun, ProgramUse, PythonLine
 
-_MOST_OPS = 6  # kinds
+_MOST_OPS = 6  # kinds of ops
 _MOST_LINES = 6
 _MOST_RUNS = 5
 
 
 def use_lines(place: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
-    """The programs that a line is in: its ops, what compiled them, and from where they were run."""
+    """The programs that contain a line: its ops, their compilations, and the lines that ran them."""
     yield (*place_line(place), Span(f"  is inside {_inside(uses)}"))
     for use in uses:
         yield from _use(use)
@@ -92,7 +92,7 @@ def _from(line: PythonLine | None) -> Line:
 
 
 def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
-    """The programs that a line ran, each with the lines inside it that have most ops."""
+    """The programs that a line ran, each with the lines inside it that have the most ops."""
     yield ()
     yield text_line("programs run from here, longest first:", "head")
     for run in runs:
@@ -113,7 +113,7 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
 
 
 def nearby_text(place: str, near: Nearby) -> str:
-    """Why nothing is known of a line, and where the nearest lines are of which something is, as sentences."""
+    """Sentences: why a line has no recorded calls, and the nearest lines that have some."""
     told = f"No recorded call passes {place}: {printable(near.why)}."
     if near.lines:
         shown = []
@@ -129,7 +129,7 @@ def nearby_text(place: str, near: Nearby) -> str:
 
 
 def mark_lines(marks: Sequence[ProgramMark], places: Mapping[int, Location]) -> Iterator[Line]:
-    """The lines of a file that ops of programs come from."""
+    """The lines of a file that are the source of ops in programs."""
     yield ()
     yield text_line("lines in compiled programs:", "head")
     for mark in marks:

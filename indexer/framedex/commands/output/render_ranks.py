@@ -1,4 +1,4 @@
-"""What the ranks of a job differ in, as lines to print."""
+"""Differences between the ranks of a job as lines to print."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_RANGES = 8
 
 
 def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
-    """What is compared, then the findings, worst first: `limit` of them, 0 for all."""
+    """The compared ranks, then the findings, worst first, at most `limit` (0: all)."""
     members = comparison.members
     yield text_line(
         f"{comparison.job}: {words.count(len(members), 'rank')} ({_ranks([each.rank for each in members])})", "head"
@@ -60,7 +60,7 @@ def _when(finding: Finding) -> str:
 
 
 def _ranks(ranks: Sequence[int]) -> str:
-    """Ranks in their order, those that follow one another as a range."""
+    """Ranks in order, with consecutive ranks as a range."""
     runs: list[list[int]] = []
     for rank in ranks:
         if runs and rank == runs[-1][-1] + 1:

@@ -30,9 +30,9 @@ _BECAUSE = {
 
 
 def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
-    """The frames in the order given; runs of interpreter and glue frames become one line that says how many.
+    """The frames in the given order; runs of interpreter and glue frames become one line with their number.
 
-    In a terminal of so many columns at most half of them are kept for names.
+    With a terminal width, names take at most half of it.
     """
     width = _name_width([frame for frame in frames if frame.function.role is Role.CODE], terminal_width)
     for is_code, run in groupby(frames, lambda frame: frame.function.role is Role.CODE):
@@ -46,7 +46,7 @@ def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None)
 
 
 def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
-    """Every frame in the order given, with the other lines that it could be below it."""
+    """Every frame in the given order, with its other candidate lines below it."""
     width = _name_width(frames, terminal_width)
     for frame in frames:
         yield _frame(frame, width)
@@ -56,7 +56,7 @@ def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) ->
 
 
 def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
-    """The places and stacks that had the call made, to stand below its own stack, each with how it is known."""
+    """The locations and stacks that dispatched the call, for below its own stack, each with the kind of evidence."""
     for dispatch in trace.dispatched:
         yield ()
         if dispatch.location is not None:
@@ -69,7 +69,7 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
 
 
 def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None, step: int = 1) -> Iterator[Line]:
-    """The call's own stack, in two parts where it could not be merged, then those of the `ffi_call`s it may be of."""
+    """The call's own stack, in two parts if it could not be merged, then the stacks of its possible `ffi_call`s."""
     if reason := why_unmerged(trace):
         yield text_line(f"Its native and Python frames could not be merged: {reason}", "error")
     if reason := why_cut_off(trace):
@@ -86,8 +86,9 @@ def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None,
 
 
 def header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
-    """What was called, when and with what, and how much of its stack is known; `shown` are the frames that have a line
-    of their own below it.
+    """The call, its time and arguments, and the quality of its stack.
+
+    `shown` are the frames that have a line of their own below the header.
     """
     call, capture = trace.call, trace.capture
     yield (
@@ -111,7 +112,7 @@ def header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
 
 
 def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
-    """The ops that an imported profile has of a call, as many as fit below its heading unless all are asked for."""
+    """The ops of a call in an imported profile, at most `_MOST_OPS` unless `show_all`."""
     ops = profiled.ops if show_all else profiled.ops[:_MOST_OPS]
     time = words.duration(sum(op.duration for op in profiled.ops))
     yield (
@@ -128,7 +129,7 @@ def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
 
 
 def _origin_line(join: Join, site: FfiSite) -> Line:
-    """Which ffi_call a run is of, or may be of, and how that is known."""
+    """The ffi_call of a run, or a possible one, and the evidence for it."""
     said = "it may have been called" if join is Join.AMBIGUOUS else "called"
     known = {Join.SINGLE: " [single: no other can have]", Join.AMBIGUOUS: " [ambiguous]"}.get(join, " [exact]")
     if not site.lines:
@@ -159,7 +160,7 @@ def _quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
 
 
 def public_only(frames: Iterable[FrameRow]) -> list[FrameRow]:
-    """The frames whose source is not here, but has a public address."""
+    """The frames without a local source that have a public address."""
     return [frame for frame in frames if frame.location and frame.location.url and not source_is_here(frame.location)]
 
 
@@ -186,12 +187,12 @@ def _recorded(frame: FrameRow, width: int) -> Iterator[Line]:
 
 
 def _address(frame: FrameRow) -> str:
-    """Where a frame without source is: its binary and offset, and its translation unit where the symbol table tells.
+    """The binary and offset of a frame without source, and its translation unit if the symbol table has it.
 
-    Of one that another recorder named nobody knows an offset, and often no binary.
+    Frames named by another recorder have no offset, and often no binary.
     """
     unit = f" ({printable(frame.function.unit)})" if frame.function.unit else ""
-    if not frame.offset:  # no call returns to where a binary begins
+    if not frame.offset:  # no call returns to the start of a binary
         return printable(frame.module)
     return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
 

@@ -1,4 +1,4 @@
-"""Runs of repeated calls, and of repeated sequences of calls, so that a loop is shown once."""
+"""Runs of repeated calls and call sequences, so that a loop is shown once."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from operator import eq
 
 from framedex.model import CallRow
 
-_AHEAD = 100_000  # calls that are looked at to find what repeats
-_LONGEST_SEQUENCE = 256  # calls: what one step of a training loop comes to
+_AHEAD = 100_000  # calls examined for repetition
+_LONGEST_SEQUENCE = 256  # calls: about one step of a training loop
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A sequence of calls that was made so many `times` in a row; `calls` are those of the first time.
+    """A sequence of calls that was repeated `times` times in a row; `calls` are those of the first repetition.
 
-    `mean_durations` are of the calls at each place of the sequence, in nanoseconds; -1 where one never returned.
+    `mean_durations` are in nanoseconds, one per call of the sequence; -1 if one of the calls never returned.
     """
 
     calls: tuple[CallRow, ...]
@@ -27,14 +27,14 @@ class Run:
 
 
 def singly(calls: Iterable[CallRow]) -> Iterator[Run]:
-    """Every call by itself."""
+    """One run per call."""
     return (Run((call,), 1, (call.duration,)) for call in calls)
 
 
 def runs(calls: Iterable[CallRow]) -> Iterator[Run]:
-    """The calls in order, with sequences that repeat as one run: same functions, threads and outcomes.
+    """The calls in order, with repeated sequences as one run: same functions, threads and outcomes.
 
-    Which sequence is told is decided by the next hundred thousand calls; how often it repeats, by all of them.
+    The next hundred thousand calls determine the sequence; all calls determine the number of repetitions.
     """
     coming = iter(calls)
     ahead = deque(islice(coming, _AHEAD))
@@ -56,7 +56,7 @@ def runs(calls: Iterable[CallRow]) -> Iterator[Run]:
 
 
 def _refill(ahead: deque[CallRow], keys: deque[object], coming: Iterator[CallRow]) -> None:
-    """Have enough calls at hand again."""
+    """Refill the look-ahead buffer when half of it is consumed."""
     if len(ahead) <= _AHEAD // 2:
         more = list(islice(coming, _AHEAD - len(ahead)))
         ahead.extend(more)
@@ -68,7 +68,7 @@ def _key(call: CallRow) -> object:
 
 
 def _repeated(keys: Sequence[object]) -> int:
-    """The length of what repeats at the beginning and covers most calls; of several, the shortest."""
+    """The length of the sequence that repeats at the start and covers the most calls; of several, the shortest."""
     best = 1, 1
     first = keys[0]
     for length in range(1, min(_LONGEST_SEQUENCE, len(keys) // 2) + 1):
@@ -82,7 +82,7 @@ def _repeated(keys: Sequence[object]) -> int:
 
 
 class _Mean:
-    """The mean of durations; -1 where one is of a call that never returned."""
+    """The mean of durations; -1 if a call never returned."""
 
     def __init__(self) -> None:
         self._sum = 0
@@ -90,7 +90,7 @@ class _Mean:
         self._is_known = True
 
     def add(self, duration: int) -> None:
-        """Count one more."""
+        """Add a duration."""
         self._sum += duration
         self._count += 1
         self._is_known = self._is_known and duration >= 0

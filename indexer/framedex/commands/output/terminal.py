@@ -1,8 +1,8 @@
-"""Lines of styled and linked text, and what the terminal at stdout can show of that.
+"""Lines of styled and linked text, and the capabilities of the terminal at stdout.
 
-Without a terminal the text is the same, bare. Links are OSC 8: to files in the de facto form `file://HOST/abs#LINE`, to
-the web as they are. Those to files are left out in VS Code and JetBrains, where they do nothing and keep the terminal
-from finding `path:line` by itself. Where a link cannot be shown, its address is written out.
+Without a terminal the text is the same, unstyled. Links are OSC 8: files as `file://HOST/abs#LINE`, the de facto form,
+and web addresses unchanged. VS Code and JetBrains get no file links, which do nothing there and prevent the detection
+of `path:line`. If a link is unsupported, its address is written out.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a line. `style` is a word of `_STYLES`; `link` is where a click leads.
+    """A piece of a line. `style` is a key of `_STYLES`; `link` is the target of a click.
 
-    `elastic`: a path that nothing could open, so that it may lose its first folders where room is short. `address` is
-    what stands in the place of the text where the link cannot be shown, empty for the text itself. `whole`: a command,
-    which is not broken into two lines.
+    `elastic`: a path that cannot be opened, so that its first folders may be omitted. `address` replaces the text if
+    the link is unsupported; empty keeps the text. `whole`: a command, which is never broken into two lines.
     """
 
     text: str
@@ -49,7 +48,7 @@ Line = tuple[Span, ...]
 
 
 def standard_output() -> TextIO:
-    """stdout, where results go. Raises FramedexError where it was closed before this process began."""
+    """Return stdout, for results. Raises FramedexError if stdout was closed before this process began."""
     if sys.stdout is None or getattr(sys.stdout, "was_closed", False):
         raise FramedexError(
             "stdout cannot be written: it is closed.", "Redirect it to a file or a pipe, or leave it open."
@@ -57,7 +56,7 @@ def standard_output() -> TextIO:
     return sys.stdout
 
 
-# For terminals that hand `file:` links to the desktop, which drops the line; `framedex open` is registered for this.
+# For terminals that pass `file:` links to the desktop, which drops the line; `framedex open` is registered for this.
 _OWN_SCHEME = "framedex"
 
 _STYLES: dict[str, dict[str, object]] = {
@@ -73,9 +72,9 @@ _STYLES: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What stdout can show. `width` is in columns; None: nothing has to fit, as what is printed goes elsewhere.
+    """The capabilities of stdout. `width` is in columns; None: unlimited, because stdout is not a terminal.
 
-    `links` are those to files and to the web, whose `host` and `scheme` are given; `web_links` those to the web alone.
+    `links`: file and web links are supported, with `host` and `scheme` for files. `web_links`: web links are supported.
     """
 
     colors: bool
@@ -87,12 +86,15 @@ class Terminal:
 
     @classmethod
     def of_stdout(cls) -> Terminal:
-        """The capabilities of this process's stdout. Raises FramedexError where it was closed before we began."""
+        """The capabilities of this process's stdout.
+
+        Raises FramedexError if stdout was closed before the process began.
+        """
         return cls.of(standard_output().isatty(), os.environ)
 
     @classmethod
     def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
-        """The capabilities of a terminal by its environment variables; none where stdout is no terminal."""
+        """The capabilities of a terminal according to its environment variables; none if stdout is not a terminal."""
         capable = is_terminal and environment.get("TERM") != "dumb"
         links = capable and _shows_links(environment)
         return cls(
@@ -105,23 +107,21 @@ class Terminal:
         )
 
     def follows(self, link: Location | None) -> bool:
-        """Whether a click can lead there from any text."""
+        """Whether the terminal supports this link behind any text."""
         return link is not None and (self.links or (self.web_links and link.url is not None))
 
 
 def _columns() -> int:
-    import shutil  # with compressors, which no pipe waits for
+    import shutil  # imports compressors, which piped output does not need
 
     return shutil.get_terminal_size().columns
 
 
 def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
-    """`path:line`, leading there if the file exists, and labels: by default how the line is known unless exactly.
+    """`path:line` with a link if the file exists, and labels; the default labels show an inexact location.
 
-    Where links can be shown, a cell of a notebook is named instead.
-
-    Of a file that is not here it is a link to the public URL, if one is known. Where links cannot be shown it is that
-    URL itself: every terminal finds those.
+    If links are supported, a notebook cell appears by its name. A missing file links to its public URL, if one is
+    known. If links are unsupported, the URL itself appears, because every terminal detects URLs.
     """
     if labels is None:
         labels = [*location_labels(location), *recorded_text_labels(location)]
@@ -140,24 +140,24 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
 
 
 def stated_line(stated: str, location: Location | None, labels: Sequence[str]) -> Line:
-    """A place of Python code that is of no file, as Python calls it; it leads to the file that it was made from."""
+    """A place in Python code without a file, under Python's name for it, with a link to its source file if known."""
     link = location if location is not None and is_here(location.path) else None
     place = Span(printable(stated), "place" if link else "", replace(link, url=None) if link else None)
     return (place, Span(f" [{', '.join(labels)}]", "dim")) if labels else (place,)
 
 
 def source_is_here(location: Location | None) -> bool:
-    """Whether the file of a location is on this machine."""
+    """Whether the file of a location exists on this machine."""
     return location is not None and is_here(location.path)
 
 
 def text_line(text: str, style: str = "") -> Line:
-    """A line of one style; what comes from captures is made printable."""
+    """A line of one style; texts from captures become printable."""
     return (Span(printable(text), style),)
 
 
 def as_shown(line: Line, terminal: Terminal) -> Line:
-    """The line with addresses written out where the terminal cannot show the links that lead there."""
+    """The line with addresses in place of links that the terminal does not support."""
     return tuple(
         replace(span, text=span.address, address="") if span.address and not terminal.follows(span.link) else span
         for span in line
@@ -165,7 +165,7 @@ def as_shown(line: Line, terminal: Terminal) -> Line:
 
 
 def paint(line: Line, terminal: Terminal) -> str:
-    """The line as the terminal shows it best."""
+    """The line as text with the styles and links that the terminal supports."""
     return "".join(_paint(span, terminal) for span in as_shown(line, terminal)).rstrip(" ")
 
 
@@ -179,7 +179,7 @@ def _paint(span: Span, terminal: Terminal) -> str:
 
 
 def _shows_links(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal is known to follow OSC 8 links. FORCE_HYPERLINK, a common convention, decides first."""
+    """Whether the terminal supports OSC 8 links. FORCE_HYPERLINK, a common convention, takes precedence."""
     program = environment.get("TERM_PROGRAM", "")
     if forced := environment.get("FORCE_HYPERLINK"):
         return forced != "0"
@@ -195,7 +195,7 @@ def _shows_links(environment: Mapping[str, str]) -> bool:
 
 
 def _shows_web_links(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal follows OSC 8 links to the web, be it no others: VS Code, from version 1.72 on."""
+    """Whether the terminal supports OSC 8 links to the web, even if no others: VS Code since version 1.72."""
     is_vscode = environment.get("TERM_PROGRAM") == "vscode" and environment.get("FORCE_HYPERLINK") != "0"
     return is_vscode and _version(environment.get("TERM_PROGRAM_VERSION", "")) >= (1, 72)
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writes: a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from framedex.errors import FramedexError
 
 
 def write_whole(path: Path, text: str, option: str = "-o", *, through_links: bool = True) -> None:
-    """Write a text file so that it is there whole or not at all, as `written_whole` does.
+    """Write a text file atomically, as `written_whole` does.
 
-    Raises FramedexError where it cannot be written.
+    Raises FramedexError if it cannot be written.
     """
     with written_whole(path, option, through_links=through_links) as file:
         file.write(text.encode())
@@ -23,13 +23,12 @@ def write_whole(path: Path, text: str, option: str = "-o", *, through_links: boo
 
 @contextmanager
 def written_whole(path: Path, option: str = "-o", *, through_links: bool = True) -> Iterator[IO[bytes]]:
-    """A file to write that is there once the block ends well, and not at all otherwise: a context manager.
+    """Open a file for writing that appears at its path only if the block succeeds: a context manager.
 
-    `option` is the one that says where it is to be. A link stays, and what it leads to is written; so do a device and a
-    pipe stay (`/dev/null`), which get what is written as it comes. Without `through_links` the file takes the place of
-    what has its name: nobody named that path, and a stranger's folder may have a link there that leads out of it.
-
-    Raises FramedexError where it cannot be written.
+    `option` is the command-line option that names the path. A symbolic link is kept, and its target is written. A
+    device or pipe is kept, too (`/dev/null`), and is written directly. Without `through_links` the file replaces a
+    link. That is for paths that no user named: a link in a stranger's folder may lead out of it. Raises FramedexError
+    if the file cannot be written.
     """
     try:
         if through_links and path.exists() and not path.is_file():
@@ -45,14 +44,14 @@ def written_whole(path: Path, option: str = "-o", *, through_links: bool = True)
 
 
 def with_size(*paths: Path) -> str:
-    """How large files are that were written, in brackets behind a name; nothing of a device or a pipe."""
+    """The total size of written files, in brackets; empty for devices and pipes."""
     sizes = [path.stat().st_size for path in paths if path.is_file()]
     return f" ({words.size(sum(sizes))})" if sizes else ""
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    import tempfile  # hardly any verb that may write a file is asked to
+    import tempfile  # imported late: few verbs write a file
 
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)

@@ -1,4 +1,4 @@
-"""Options that set budgets, and what recordings say of them."""
+"""Options that set budgets, and their verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CountBudget(click.ParamType["Budget"]):
-    """`N`, or `PATTERN=N`: how often something may be, of the subject of this name."""
+    """A budget of a subject: `N`, or `PATTERN=N`."""
 
     name = "budget"
 
@@ -26,7 +26,7 @@ class CountBudget(click.ParamType["Budget"]):
         self._subject = subject
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Budget:
-        """The budget."""
+        """Return the budget."""
         from framedex.budgets.model import Subject
         from framedex.budgets.reading import budget_of_text
 
@@ -39,9 +39,9 @@ class CountBudget(click.ParamType["Budget"]):
 def chosen_budgets(
     compiles: Sequence[Budget], implicit_transfers: Sequence[Budget], no_implicit: bool, memory: int | None
 ) -> list[Budget]:
-    """The budgets of the settings that apply here, then of a command line; what goes before another stands behind it.
+    """The budgets of the settings here, then of the command line; later budgets take precedence.
 
-    Raises FramedexError where those of the settings cannot be understood.
+    Raises FramedexError if the settings have a malformed budget.
     """
     settings, _ = settings_here()
     if not (settings.budgets or compiles or implicit_transfers or no_implicit or memory is not None):
@@ -67,7 +67,7 @@ def _of_settings(settings: Settings) -> tuple[Budget, ...]:
 
 
 def judged(index: Index, answer: AnswerOf, budgets: Sequence[Budget]) -> list[Verdict]:
-    """What the captures of an answer say of budgets, each process by itself."""
+    """Judge budgets by the captures of an answer, each process separately."""
     from framedex.budgets.judging import judge
 
     return judge(_of_each_process(index, answer), budgets)

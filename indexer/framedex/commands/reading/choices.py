@@ -1,4 +1,4 @@
-"""Options that take one of a few words."""
+"""Options with a few allowed words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from framedex.nearest import nearest
 
 
 class Choice(click.Choice[str]):
-    """One of some words; of another one it is said which was meant."""
+    """One of a few words; an error suggests the most similar one."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word. Raises BadParameter, with the likeliest one, for another."""
+        """Return the word. Raises BadParameter with the most similar word if it is not allowed."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:

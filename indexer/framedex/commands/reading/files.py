@@ -1,4 +1,4 @@
-"""Files on the command line: `FILE:LINE:COL`, and what relative paths count from."""
+"""Files on the command line: `FILE:LINE:COL`, and the base of relative paths."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The public page where a line is to be read that is not here; `name` is what people call the place."""
+    """The public page of a line whose file is not on this machine; `name` is the place for people."""
 
     url: str
     name: str
 
 
 def parse_place(text: str) -> Place:
-    """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, `FILE#LLINE`, `FILE(LINE)`, or a URL as links have it: `file://HOST/FILE#LINE`.
+    """Parse `FILE`, `FILE:LINE`, `FILE:LINE:COL`, `FILE#LLINE`, `FILE(LINE)`, or a URL `file://HOST/FILE#LINE`.
 
-    A file that exists under the whole text is that file. Of a range, `FILE#L12-L20`, the first line counts; 0 is none.
-    Raises FramedexError for the URL of another machine's file.
+    A text that is the path of an existing file is that file. A range such as `FILE#L12-L20` means its first line. Line
+    0 means no line. Raises FramedexError for the URL of another machine's file.
     """
     if is_here_as_typed(text):
         return Place(Path(text), None, None)
@@ -59,14 +59,14 @@ def parse_place(text: str) -> Place:
 
 
 def place_itself(place: Place, rules: PathMap) -> Place | None:
-    """The place in the file that its path means by a rule, or that is at the path; None where there is none."""
+    """The place with its path mapped by a rule, or as it is if the file exists; None otherwise."""
     if by_rule := rules.there(str(place.path)):
         return replace(place, path=Path(by_rule))
     return place if is_here_as_typed(str(place.path)) else None
 
 
 def noted_if_short(place: Place) -> Place:
-    """The same place in a file here, with a note where the file has not that line: editors go to the last one."""
+    """The same place, with a note if the file has fewer lines: editors then go to the last one."""
     if place.line is None or place.line <= 1:
         return place
     try:
@@ -100,7 +100,7 @@ def _place(path: str, numbers: re.Match[str] | None) -> Place:
 
 
 def working_folder() -> Path:
-    """The folder that this process is in. Raises FramedexError where that has been deleted."""
+    """The working folder of this process. Raises FramedexError if it was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError as error:
@@ -111,5 +111,5 @@ def working_folder() -> Path:
 
 
 def absolute(path: Path) -> Path:
-    """A path that begins at the root. Raises FramedexError where it counts from a deleted working folder."""
+    """An absolute path. Raises FramedexError for a relative path if the working folder was deleted."""
     return path if path.is_absolute() else working_folder() / path

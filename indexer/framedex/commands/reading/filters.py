@@ -1,4 +1,4 @@
-"""The options by which verbs choose calls."""
+"""The options by which verbs filter calls."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _UNITS = {
 
 
 class Moment(click.ParamType[int]):
-    """A time: a number with a unit (`250us`, `1.5s`), seconds without one; given in ns."""
+    """A time as a number with a unit (`250us`, `1.5s`), in seconds without a unit; converted to ns."""
 
     name = "time"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The time in nanoseconds."""
+        """Return the time in nanoseconds."""
         if isinstance(value, int):
             return value
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|)", str(value))
@@ -44,7 +44,7 @@ class Moment(click.ParamType[int]):
 
 
 _PATTERN = re.compile(r"[*?[]")
-_MOST_THREADS = 20  # that are named where none has the name that was given
+_MOST_THREADS = 20  # maximum number of threads in the message about an unknown thread
 
 _OPTIONS = (
     click.option(
@@ -68,7 +68,7 @@ _OPTIONS = (
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options: its parameter `wanted`, one `CallFilter`, and the captures `chosen`."""
+    """Add the filter options to a verb: its parameter `wanted`, a `CallFilter`, and the captures `chosen`."""
 
     @functools.wraps(command)
     def with_filter(*arguments: Any, **options: Any) -> None:
@@ -79,9 +79,9 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def nothing_passes(index: Index, wanted: CallFilter) -> str:
-    """That no call passes a filter, and which function or thread that it names has no calls.
+    """The message for a filter without matches, with the function or thread of the filter that has no calls.
 
-    Of an index of captures that were chosen: that these have no calls at all, if so.
+    If the chosen captures have no calls at all, the message says so.
     """
     captures = index.captures()
     if not any(capture.calls for capture in captures):

@@ -1,4 +1,4 @@
-"""Where the store of a fleet is, as its verbs are told."""
+"""The option that names the store of a fleet."""
 
 from __future__ import annotations
 

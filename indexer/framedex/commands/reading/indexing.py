@@ -1,4 +1,4 @@
-"""What verbs that write an index have in common: how long they wait for others, and whom they ask for debug files."""
+"""Shared code of verbs that write an index: the wait for other writers, and debuginfod servers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from framedex.index.file.database import Patience
     from framedex.progress import Progress
 
-_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
+_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C always works
 
 
 def patience() -> Patience:
-    """How long a verb that writes waits for another one, of which it tells."""
+    """The time that a writing verb waits for another writer, and the note that it prints."""
     from framedex.index.file.database import Patience
 
     return Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))
@@ -26,7 +26,10 @@ def patience() -> Patience:
 
 @contextmanager
 def debuginfod_here(progress: Progress) -> Iterator[Debuginfod | None]:
-    """The servers that the environment names for debug files, None for none. What they gave is told at the end."""
+    """The debuginfod client for the servers in DEBUGINFOD_URLS; None without servers.
+
+    At the end it notes the debug files that were received, and problems.
+    """
     if not os.environ.get("DEBUGINFOD_URLS"):
         yield None
         return

@@ -1,6 +1,6 @@
-"""What a verb goes by: the settings of the working folder, and the index.
+"""The settings of the working folder, and the index of a verb.
 
-The index is imported by the functions that open one: it takes half of a second that `framedex open` has no use for.
+The index is imported inside functions: it takes half a second, and `framedex open` may not need it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 INDEX_FOLDER = ".framedex"
 
 INDEX = "framedex.index"
-"""Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
+"""The key of a verb's context with the path of its index: an unexpected error may come from damage there."""
 
 READ_ONLY = "framedex.read-only"
-"""What a verb's context has where the verb may write nothing: an index is asked as it is, or refused."""
+"""The key of a verb's context that makes the verb read-only: an outdated index is then rejected, not rebuilt."""
 
 
 def note_what_is_missing(*captures: CaptureRow) -> None:
-    """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole.
+    """Note which of these captures are incomplete, changed or partly unreadable.
 
-    Of those that were imported it is noted what their numbers are, and which were shared.
+    For imported captures, note the meaning of their numbers, and for shared ones, that they are shared.
     """
     from framedex.missing import doubts, is_of_samples, is_shared, stopped_early
 
@@ -62,7 +62,7 @@ def _note_of(captures: Iterable[CaptureRow], what: str) -> None:
 
 
 def settings_here() -> tuple[Settings, list[str]]:
-    """The settings that apply in the working folder, and what is wrong with them; none where it has been deleted."""
+    """The settings of the working folder, and their problems; empty settings if the folder was deleted."""
     try:
         return Settings.load(working_folder())
     except FramedexError:
@@ -70,7 +70,7 @@ def settings_here() -> tuple[Settings, list[str]]:
 
 
 def load_settings_here() -> Settings:
-    """The settings that apply in the working folder, if there is one; what is wrong with them is noted."""
+    """The settings of the working folder; their problems are printed as notes."""
     settings, problems = settings_here()
     for problem in problems:
         note(problem)
@@ -78,9 +78,9 @@ def load_settings_here() -> Settings:
 
 
 def known_index(given: Path | None, settings: Settings) -> Path | None:
-    """Where the index is: given with --index, else set, else the nearest one; None where there is none.
+    """The path of the index: the value of --index, otherwise that of the settings, otherwise the nearest one.
 
-    Raises FramedexError where it is to be looked for from a working folder that has been deleted.
+    None if there is none. Raises FramedexError if the working folder is needed and was deleted.
     """
     from framedex.index import find_index
 
@@ -92,7 +92,7 @@ def known_index(given: Path | None, settings: Settings) -> Path | None:
 
 
 def needed_index(given: Path | None, settings: Settings) -> Path:
-    """The same. Raises FramedexError where there is none, too."""
+    """The path of the index, as in `known_index`. Raises FramedexError if there is none."""
     found = known_index(given, settings)
     if found is None:
         raise FramedexError(
@@ -103,25 +103,28 @@ def needed_index(given: Path | None, settings: Settings) -> Path:
 
 
 def index_path_here(given: Path | None, settings: Settings) -> Path:
-    """Where to write the index: the known one, else below this folder.
+    """The path for writing the index: the known one, otherwise one below this folder.
 
-    Raises FramedexError as `known_index` does, and where links lead out of the project.
+    Raises FramedexError as `known_index` does, and if symbolic links lead out of the project.
     """
     path = known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
     return checked_index_place(path, given, settings)
 
 
 def checked_index_place(path: Path, given: Path | None, settings: Settings) -> Path:
-    """The path, for writing the index. Raises FramedexError where nobody named it and symbolic links lead it away."""
+    """The path for writing the index.
+
+    Raises FramedexError if the path was not named and symbolic links lead it out of the project.
+    """
     if path not in (given, settings.index):
         check_index_place(path)
     return path
 
 
 def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
-    """The known index (`path` is that given with --index). Raises FramedexError where there is none.
+    """Open the known index (`path` is the value of --index). Raises FramedexError if there is none.
 
-    `counted` is as for `Index.open`.
+    `counted` is passed to `Index.open`.
     """
     from framedex.index import Index
 
@@ -139,13 +142,13 @@ def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
 
 
 def is_read_only() -> bool:
-    """Whether the verb that runs may write nothing."""
+    """Whether the running verb may not write."""
     context = click.get_current_context(silent=True)
     return context is not None and READ_ONLY in context.meta
 
 
 def note_if_changed(index: Index) -> None:
-    """Note that something else than framedex has changed an index, whose answers may be wrong then."""
+    """Print an error if another program has changed the index: its answers may be wrong."""
     from framedex.index.file.database import changed_by_others
 
     if index.was_changed:

@@ -1,4 +1,4 @@
-"""What the verbs that read logs share: where a log comes from, and what finds the sources of its frames."""
+"""Shared code of verbs that read logs: input, and the resolver of frames."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ NO_INDEX = "There is no index here: frames with only a symbol need one. `framede
 
 
 def unreadable(file: str, error: OSError | ValueError) -> FramedexError:
-    """What to tell the user whose log cannot be read."""
+    """The error for a log that cannot be read."""
     reason = getattr(error, "strerror", None) or str(error)
     name = "stdin" if file == "-" else printable(file)
     return FramedexError(f"{name} cannot be read: {reason}.", "Give a text file, or - for stdin.")
 
 
 def standard_input() -> TextIO:
-    """What is piped in. Raises FramedexError where that was closed before we began."""
-    if sys.stdin is None:  # its number may be another file's by now
+    """Return stdin. Raises FramedexError if it was closed before the process began."""
+    if sys.stdin is None:  # the descriptor may be another file by now
         raise unreadable("-", OSError(errno.EBADF, os.strerror(errno.EBADF)))
     return sys.stdin
 
@@ -53,18 +53,16 @@ def standard_input() -> TextIO:
 def opened_resolver(
     index_path: Path | None, file: str, releases: StatedReleases
 ) -> Iterator[tuple[Resolver, Index | None]]:
-    """What finds the sources of the frames in a log, and the index that it asks, if any.
+    """A resolver for the frames of a log, and its index, if any.
 
-    `releases` is what the log has stated of those that it is of.
-
-    Raises FramedexError where there is an index that cannot be read.
+    `releases` are the releases stated in the log. Raises FramedexError if the index cannot be read.
     """
-    from framedex.index import Index  # half of a second, during which a log already passes
+    from framedex.index import Index  # imported late: it takes half a second, during which the log already passes
 
     settings = load_settings_here()
     try:
         path = known_index(index_path, settings)
-    except FramedexError as error:  # without a working folder there still are the files with absolute paths
+    except FramedexError as error:  # files with absolute paths can still be found without a working folder
         print_error(error)
         path = None
     may_write = not is_read_only()
@@ -75,16 +73,16 @@ def opened_resolver(
 
 
 def resolver_by(settings: Settings, file: str, index: Index | None, releases: StatedReleases) -> Resolver:
-    """What finds the sources of the frames in a log by the settings, by its relative paths, and by an index, if any.
+    """A resolver for the frames of a log, from the settings, the folder of the log, and the index, if any.
 
-    `releases` is what the log has stated.
+    `releases` are the releases stated in the log.
     """
     released = ReleasedSources(index, releases, settings.links)
     return Resolver(index, whereabouts(settings, file, index), Binaries(), releases, released=released)
 
 
 def notes_of_release(released: ReleasedSources) -> Iterator[str]:
-    """Sentences for the user: the releases in which frames were placed, conflicts of the text, and damaged maps."""
+    """Notes for the user: the releases used for frames, conflicts in the text, and damaged source maps."""
     if released.used:
         placed = ", ".join(
             f"{package} {version} ({_BASES[basis]})" for package, (version, basis) in sorted(released.used.items())
@@ -94,7 +92,7 @@ def notes_of_release(released: ReleasedSources) -> Iterator[str]:
 
 
 def note_of_addresses(frames: Iterable[Found]) -> Iterator[str]:
-    """A sentence for the user if frames have an address and nothing else."""
+    """A note for the user if frames have only an address."""
     bare = sum(map(_has_only_address, frames))
     if bare:
         yield (
@@ -110,7 +108,7 @@ def _has_only_address(found: Found) -> bool:
 
 
 def problems_of_builds(builds: BuildEvidence) -> Iterator[str]:
-    """Sentences for the user: binaries here that are, or may be, other builds than those of the text."""
+    """Notes for the user: local binaries that are, or may be, other builds than those of the text."""
     for path in sorted(builds.others - builds.unproven - set(builds.recorded.values())):
         yield f"{printable(path)} is another build than the one in the text: its offsets name nothing."
     for module in sorted(filter(None, builds.recorded)):
@@ -124,7 +122,7 @@ def problems_of_builds(builds: BuildEvidence) -> Iterator[str]:
 
 
 def problems_of_release(released: ReleasedSources) -> Iterator[str]:
-    """Sentences for the user: conflicts between the releases that a text states, no statement, and damaged maps."""
+    """Notes for the user: conflicting release statements of a text, a missing statement, and damaged source maps."""
     for package, versions in sorted(released.conflicts.items()):
         yield (
             f"The text states {len(versions)} releases of {package}: {', '.join(versions)}. Frames are placed in the"

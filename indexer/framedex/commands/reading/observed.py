@@ -1,4 +1,4 @@
-"""What was observed, of folders of captures and files of observations that a command line names."""
+"""Observations from capture folders and observation files on a command line."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def observed_in(places: Sequence[Path]) -> tuple[Observations, bool]:
-    """What the files and captures say together, in the order given, and whether some captures could not be read.
+    """Join the observations of files and captures in the given order; the flag says that captures were unreadable.
 
-    The captures are indexed for this alone: the user's own index is left as it is. What is wrong with one is printed.
-    Raises FramedexError where a file holds no observations, or nothing at all can be read.
+    The captures are indexed in a temporary index; the user's own index is unchanged. Errors of captures are printed.
+    Raises FramedexError if a file has no observations, or if nothing can be read.
     """
     from framedex.captures import captures_within
     from framedex.guidebook.joining import joined
@@ -35,7 +35,7 @@ def observed_in(places: Sequence[Path]) -> tuple[Observations, bool]:
 
 
 def with_runs(observations: Observations) -> Observations:
-    """The observations. Raises FramedexError where they are of no run."""
+    """Return the observations. Raises FramedexError if they have no runs."""
     if not observations.runs:
         raise FramedexError("The captures contain no calls.", "Record a program with `framedex run SCRIPT`.")
     return observations
@@ -59,7 +59,7 @@ def _observed_anew(captures: Sequence[Path]) -> tuple[Observations, bool]:
 
 
 def observed_in_index(index: Index) -> Observations:
-    """What all captures in an index say; it is noted which say nothing."""
+    """The observations of all captures in an index, with a note for each capture that is left out."""
     from framedex.guidebook.observing import observe
     from framedex.missing import is_of_samples
 

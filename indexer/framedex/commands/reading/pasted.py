@@ -1,9 +1,7 @@
-"""What a text that was clicked or pasted means: a path of another machine, or a whole frame of any known format.
+"""Resolve a clicked or pasted text: a path of another machine, or a frame in any supported format.
 
-A line of a public repository, by its address or as a source map has it, is one of the checkout that is here, else a
-page of the web.
-
-A click on a path waits for this: what only frames need is imported with the first of them.
+A line of a public repository, by its address or its path in a source map, is searched in local checkouts. Otherwise its
+web page is returned. A click on a path waits for this module, so modules for frames are imported on first use.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
 _SHORTENED = "…/"
-"""How verbs show a path whose first folders had no room."""
+"""The prefix of a shortened path in the output of verbs."""
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}]+")
 _PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?: const)?$")
@@ -49,7 +47,7 @@ _MOST_SIMILAR = 8
 
 
 class Finder:
-    """Looks for files and frames with the settings and the index of this folder."""
+    """Finds files and frames with the settings and the index of this folder."""
 
     def __init__(self, settings: Settings, index: Index | None) -> None:
         self._settings = settings
@@ -60,7 +58,7 @@ class Finder:
     @classmethod
     @contextmanager
     def here(cls, index_path: Path | None) -> Iterator[Finder]:
-        """A finder, for as long as the block lasts. An index that cannot be read is noted, and done without."""
+        """A finder, for the duration of the block. An unreadable index is reported and not used."""
         from framedex.index import Index
 
         settings = load_settings_here()
@@ -79,9 +77,9 @@ class Finder:
                 index.close()
 
     def find(self, text: str) -> Place | Page:
-        """The place that a text means: here, else where the public has it.
+        """The local place of a text, otherwise its public page.
 
-        Raises FramedexError that says what was tried, or what it may be.
+        Raises FramedexError with the attempts, or with the candidates if there are several.
         """
         plain = _without_escapes(text).replace(_SHORTENED, "")
         written = [text, restore(text), plain.strip()]
@@ -119,7 +117,7 @@ class Finder:
         return self._of_public(line)
 
     def _of_map(self, named: Place) -> Place | Page | None:
-        """What the path of a source map means; None for any other path."""
+        """The place or page of a path in a source map; None for any other path."""
         from framedex.releases.addresses import read_mapped
 
         line = read_mapped(str(named.path), named.line, self._settings.links)
@@ -131,7 +129,10 @@ class Finder:
         return self._of_public(line, is_of_nearest_release(str(named.path)))
 
     def _of_public(self, line: PublicLine, is_nearest: bool = False) -> Place | Page:
-        """The line in a checkout that is here, else its page; `is_nearest`: of another release than was recorded."""
+        """The line in a local checkout, otherwise its page.
+
+        `is_nearest`: the line is from another release than the recorded one.
+        """
         name = printable(f"{line.path}:{line.line}" if line.line else line.path)
         name += " [nearest release]" * is_nearest
         here = self._checkouts.find(line)
@@ -148,7 +149,10 @@ class Finder:
         return Page(line.url, name)
 
     def _elsewhere(self, name: str, places: Iterable[Location]) -> Place | Page | None:
-        """What is public of the places of a name that are not here; None where none is."""
+        """The public page of a name whose places are not on this machine; None if there is none.
+
+        Raises FramedexError if there are several.
+        """
         from framedex.releases.addresses import read_address
 
         public = list({place.url: place for place in places if place.url}.values())
@@ -168,7 +172,7 @@ class Finder:
             return replace(named, path=Path(found[0]))
         if found:
             raise _several(path, [Location(each, named.line or 1, How.CANDIDATES) for each in found])
-        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
+        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises without permission
             raise FramedexError(f"{printable(path)} is a folder.", "Name a file in it.")
         if os.path.exists(path) and not is_of_a_process(path):  # noqa: PTH110 - as above
             raise FramedexError(f"{printable(path)} is not a regular file.")
@@ -223,13 +227,13 @@ class Finder:
         )
 
     def _of_location(self, location: Location, name: str) -> Place:
-        """A place; what is known less than exactly is told."""
+        """The place of a location; an inexact location is noted with its labels."""
         if labels := location_labels(location):
             note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
         return Place(Path(location.path), _line(location), None)
 
     def _similar(self, name: str) -> list[Location]:
-        """The places of what has this name without its namespaces, as other verbs take names."""
+        """The local places of definitions with this name without its namespaces, which other verbs accept, too."""
         from framedex.index import Index
         from framedex.index.file.installed import is_own
 
@@ -260,7 +264,7 @@ class Finder:
         return Checkouts((*self._where.source_folders, os.path.realpath(".")))
 
     def _files(self, path: str) -> Sequence[str]:
-        """The files here that a path may mean; those of source maps cannot be opened."""
+        """The local files that a path may mean; paths in source maps are left out, because they cannot be opened."""
         return list(filter(is_here, self._where.files(path)))
 
     def _missing(self, path: str) -> FramedexError:
@@ -278,11 +282,11 @@ class Finder:
 
 
 class _UnknownSymbolError(FramedexError):
-    """Nothing is known of a name."""
+    """A name has no known source."""
 
 
 def _has_last_part(name: str, wanted: str) -> bool:
-    """Whether the last identifier of what is wanted is one of a name, and not only a part of one."""
+    """Whether the last identifier of `wanted` is a whole identifier in `name`."""
     parts = re.findall(r"\w+", wanted)
     return bool(parts) and re.search(rf"\b{parts[-1]}\b", name) is not None
 
@@ -296,20 +300,20 @@ def _without_escapes(text: str) -> str:
 
 
 def _frames(text: str) -> list[TextFrame]:
-    """The frames of a text's first stack, innermost first. Fields of HLO without the braces around them get those."""
+    """The frames of the first stack of a text, innermost first. HLO metadata fields get the missing braces."""
     from framedex.interchange import Format, read
 
     match = _HLO_FIELDS.search(text) if "metadata={" not in text else None
     stack = next(iter(read(f"metadata={{{match[0]}}}" if match else text).stacks), None)
     if stack is None:
         return []
-    if stack.format is Format.PLAIN:  # one place of a line is no caller of the next
+    if stack.format is Format.PLAIN:  # places of one line are not callers of each other
         return [stack.frames[0]]
     return list(stack.frames if stack.innermost_first else reversed(stack.frames))
 
 
 def _symbol(name: str) -> TextFrame:
-    """The frame of which a name is all that was clicked."""
+    """A frame that has only a name."""
     from framedex.interchange import Format, TextFrame
 
     return TextFrame(Format.PLAIN, 0, 0, 0, len(name), (), function=name, language=Language.NATIVE)
@@ -320,12 +324,12 @@ def _locations(first: Location | None, others: Iterable[Location]) -> list[Locat
 
 
 def _here(places: Iterable[Location]) -> list[Location]:
-    """Those whose files are here: an absolute path may be one of the machine that built it."""
+    """The places whose files exist here; an absolute path may be of the build machine."""
     return [place for place in places if is_here(place.path)]
 
 
 def _line(location: Location) -> int:
-    """The line to go to: where a place is doubtful the text is all there is, and editors go to the last line."""
+    """The line to open: for a doubtful location the recorded one, which may be beyond the end of the file."""
     return (location.moved_from or location.line) if location.how is How.DOUBTFUL else location.line
 
 

@@ -1,4 +1,4 @@
-"""An index that an earlier framedex made: it is made anew by whichever verb meets it first, and then used."""
+"""Rebuild an index of an earlier framedex version in the first verb that opens it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ Opened = TypeVar("Opened")
 
 
 def with_current_index(path: Path, named: Path | None, settings: Settings, use: Callable[[], Opened]) -> Opened:
-    """What `use` makes of the index at `path`, made anew first where an earlier framedex made it.
+    """Return the result of `use` for the index at `path`, after a rebuild if an earlier framedex wrote it.
 
-    `named` is the index given with --index. Raises FramedexError where the index cannot be made anew whole; it is then
-    as it was.
+    `named` is the value of --index. Raises FramedexError if the rebuild fails; the index is then unchanged.
     """
     from framedex.index.file.database import OutdatedIndexError
 

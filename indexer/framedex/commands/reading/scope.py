@@ -1,4 +1,4 @@
-"""Of which captures a verb tells: the latest run that has what is asked for, all of them, or those that were named."""
+"""The captures of an answer: the latest run with an answer, all captures, or the named ones."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _BY_RULE = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
 
 
 class CaptureChoice(click.ParamType[Chosen]):
-    """`latest`, `all`, or ids with commas between."""
+    """`latest`, `all`, or ids separated by commas."""
 
     name = "captures"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Chosen:
-        """The rule, or the ids."""
+        """Return the rule, or the ids."""
         chosen = captures_named(str(value).strip())
         if chosen is None:
             self.fail(f"'{value}' names no captures; write an id, several (3,5), latest or all.", param, ctx)
@@ -38,7 +38,10 @@ class CaptureChoice(click.ParamType[Chosen]):
 
 
 class CaptureIds(click.ParamType[tuple[int, ...]]):
-    """Ids with commas between; several such words are the ids of all. The word `all` is no ids, where it is allowed."""
+    """Capture ids separated by commas.
+
+    With `may_be_all`, the word `all` gives an empty tuple.
+    """
 
     name = "ids"
 
@@ -46,7 +49,7 @@ class CaptureIds(click.ParamType[tuple[int, ...]]):
         self._may_be_all = may_be_all
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """The ids."""
+        """Return the ids."""
         chosen = captures_named(str(value).strip())
         if self._may_be_all and chosen is Counted.ALL:
             return ()
@@ -56,7 +59,7 @@ class CaptureIds(click.ParamType[tuple[int, ...]]):
 
 
 def captures_named(text: str) -> Chosen | None:
-    """The captures that a text names: `latest`, `all`, or ids with commas between. None for any other text."""
+    """Parse `latest`, `all`, or ids separated by commas; None for any other text."""
     if text in _BY_RULE:
         return _BY_RULE[text]
     ids = [part.strip() for part in text.split(",")]
@@ -76,9 +79,10 @@ capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
 
 @contextmanager
 def asked_index(path: Path | None, chosen: Chosen | None) -> Iterator[Index]:
-    """The known index, for questions about lines and functions: each is answered of the captures that count for it.
+    """The known index, for queries about lines and functions.
 
-    Raises FramedexError where there is no index, or no such capture.
+    Each query is answered from the captures that count for it. Raises FramedexError if the index or a named capture is
+    missing.
     """
     wanted = chosen if chosen is not None else load_settings_here().captures
     with open_index(path, wanted if isinstance(wanted, Counted) else Counted.ALL) as index:
@@ -95,10 +99,10 @@ def index_of_whole_runs(
     chosen: Chosen | None,
     having: Callable[[Index], Collection[int]] | None = None,
 ) -> Iterator[tuple[Index, AnswerOf]]:
-    """The known index, for questions about nothing in particular, and of which captures it tells: those with calls.
+    """The known index, for queries about whole runs, and the captures of the answer: those with calls.
 
-    `having` gives the ids of the captures that have something of what is asked; the latest run among them counts.
-    Raises FramedexError where there is no index, no such capture, or none with calls.
+    `having` returns the ids of captures that have an answer; the latest run among them counts. Raises FramedexError if
+    the index or a named capture is missing, or if no capture has calls.
     """
     from dataclasses import replace
 
@@ -125,13 +129,13 @@ def index_of_whole_runs(
 
 
 def heading(answer: AnswerOf) -> Line:
-    """The first line of an answer: of which captures it is."""
+    """The first line of an answer, with its captures."""
     return (Span(answer_heading(answer), "head"),)
 
 
 @contextmanager
 def _within(index: Index, captures: Collection[int]) -> Iterator[Index]:
-    """The index of these captures alone. Raises FramedexError where one of them is not there."""
+    """The index restricted to these captures. Raises FramedexError if one of them is missing."""
     from framedex.index.opening import known_captures
 
     known_captures(index, captures)

@@ -1,4 +1,4 @@
-"""What is compared: two captures of an index, or of two, as a command line names them."""
+"""The two sides of a comparison: captures of one index or of two, as the command line names them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NamedSide:
-    """What was typed: an index or a folder (None: the known index), and which captures of it."""
+    """A side as typed: an index or a folder (None: the known index), and its captures."""
 
     path: Path | None
     chosen: Chosen
 
 
 class SideName(click.ParamType[NamedSide]):
-    """Captures of the known index (`3`, `3,5`, `latest`, `all`), the folder of one, or `INDEX[:CAPTURES]`."""
+    """Captures of the known index (`3`, `3,5`, `latest`, `all`), the folder of a capture, or `INDEX[:CAPTURES]`."""
 
     name = "side"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> NamedSide:
-        """The side."""
+        """Return the side."""
         text = str(value).strip()
         if (chosen := captures_named(text)) is not None:
             return NamedSide(None, chosen)
@@ -57,9 +57,9 @@ class SideName(click.ParamType[NamedSide]):
 
 @contextmanager
 def opened_side(named: NamedSide, given: Path | None) -> Iterator[tuple[Index, Side]]:
-    """An index that has the captures of a side alone, and what is to be said of them; `given` is that of --index.
+    """An index restricted to the captures of a side, and the side's description; `given` is the value of --index.
 
-    Raises FramedexError where there is no such index or capture, or none with calls.
+    Raises FramedexError if the index or a capture is missing, or if no capture has calls.
     """
     path, chosen = _resolved(named, given)
     with index_of_whole_runs(path, chosen) as (index, answer):
@@ -71,7 +71,7 @@ def opened_side(named: NamedSide, given: Path | None) -> Iterator[tuple[Index, S
 
 
 def _resolved(named: NamedSide, given: Path | None) -> tuple[Path | None, Chosen]:
-    """The index of a side, and the captures of it. Raises FramedexError for a folder that no index knows of."""
+    """The index and captures of a side. Raises FramedexError for a folder without an index."""
     if named.path is None:
         return given, named.chosen
     if not named.path.is_dir():
@@ -90,15 +90,15 @@ def _resolved(named: NamedSide, given: Path | None) -> tuple[Path | None, Chosen
 
 
 def _capture_in(index_path: Path, folder: Path) -> int | None:
-    """The id of the capture in a folder; None where the index does not have it."""
+    """The id of the capture in a folder; None if it is not in the index."""
     with open_index(index_path) as index:
         path = os.path.realpath(folder)
         return next((each.id for each in index.captures() if os.path.realpath(each.path) == path), None)
 
 
 def _refuse_unread(folder: Path) -> None:
-    """Raise FramedexError where a folder is a capture, which no index has then."""
-    from framedex.captures import captures_within  # with the native part
+    """Raise FramedexError if a folder is a capture: it is then in no index."""
+    from framedex.captures import captures_within  # imported late: it loads the native part
 
     found = []
     with suppress(FramedexError):

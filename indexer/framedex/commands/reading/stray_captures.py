@@ -1,4 +1,4 @@
-"""Captures near the working folder that `framedex index` does not take unless they are named: those of `run -o`."""
+"""Captures near the working folder that `framedex index` finds only by name: those of `run -o`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from framedex.commands.reading.files import working_folder
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 
-_MOST = 3  # folders that are proposed at once
+_MOST = 3  # folders in one proposed command
 
 
 def proposed_strays(known: Collection[str]) -> str:
-    """The sentence that says where such captures are, with the command that indexes them; empty where there are none.
+    """A sentence with the command that indexes such captures; empty if there are none.
 
-    `known` are the real paths of captures that count for known: in an index, or refused by it.
+    `known` are the real paths of captures that the index has or has rejected.
     """
     from framedex.captures import captures_within
 
@@ -33,6 +33,6 @@ def proposed_strays(known: Collection[str]) -> str:
 
 
 def _named(folder: Path, here: Path) -> str:
-    """A folder below the working folder, as a command takes it."""
+    """A folder below the working folder, as an argument of a command."""
     name = os.fspath(folder.relative_to(here))
     return f"./{name}" if name.startswith("-") else name

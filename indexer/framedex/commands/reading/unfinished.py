@@ -1,4 +1,4 @@
-"""Captures that have not come to their end: what is told of them is not all there will be."""
+"""Captures that are still being written or not yet completely indexed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def why_unfinished(index: Index, captures: Iterable[CaptureRow]) -> Iterator[str]:
-    """A sentence for each of the captures that is not in the index to its end."""
+    """A sentence for each capture that is not completely indexed."""
     unread = index.captures_half_read()
     for capture in captures:
         if capture.id in unread:
@@ -25,9 +25,9 @@ def why_unfinished(index: Index, captures: Iterable[CaptureRow]) -> Iterator[str
 
 
 def _is_being_written(capture: CaptureRow) -> bool:
-    """Whether its program goes on, as far as can be seen from here."""
-    from framedex.captures import is_over  # few questions need it
+    """Whether the program of a capture is still running, if that is visible from here."""
+    from framedex.captures import is_over  # imported late: few queries need it
 
-    with suppress(FramedexError):  # its folder is gone, or of another system
+    with suppress(FramedexError):  # its folder is missing, or comes from another system
         return not is_over(Path(capture.path))
     return False

@@ -1,4 +1,4 @@
-"""What to say of a name of which no recorded call is: what it is instead, where it is, or what was meant."""
+"""Messages for a name without recorded calls: its other meaning, its definition, or a similar name."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def not_recorded(index: Index, name: str, message: str, remedy: str) -> FramedexError:
-    """The error for a name that no function on a recorded stack has: with this message, unless more is known.
+    """The error for a name of no function on a recorded stack.
 
-    The remedy is for where nothing leads on from the name itself.
+    `message` is replaced if the name is a call id, a place, or a function inside a program. `remedy` is used if the
+    name itself has no next step.
     """
     if name.isascii() and name.isdigit() and len(name) < 19 and index.calls.get(int(name)) is not None:
         return FramedexError(f"{name} is a call's id.", f"`framedex trace {name}` shows its stack.")
@@ -37,7 +38,7 @@ def not_recorded(index: Index, name: str, message: str, remedy: str) -> Framedex
 
 
 def note_of_own_inside(index: Index, name: str, found: Sequence[FunctionRow]) -> None:
-    """Note that a function of the user's own has this name, too, inside jit, where all that were found are others'."""
+    """Note that one of the user's own functions inside jit has this name, if all found functions are others'."""
     from framedex.index.file.installed import is_own
 
     if not any(is_own(function.module) for function in found):
@@ -47,7 +48,7 @@ def note_of_own_inside(index: Index, name: str, found: Sequence[FunctionRow]) ->
 
 
 def _inside(inside: InsideProgram) -> tuple[str, str]:
-    """What a function inside a program is, and what tells more."""
+    """The message and remedy for a function inside a compiled program."""
     place = shell_word(f"{inside.location.path}:{inside.location.line}")
     return (
         f"{inside.function} makes no call of its own: it is inside {inside.program}.",
@@ -56,12 +57,12 @@ def _inside(inside: InsideProgram) -> tuple[str, str]:
 
 
 def did_you_mean(near: str | None) -> str:
-    """The question that follows a message, where a name is like the one that is none."""
+    """The question "Did you mean ...?" for the end of a message; empty without a similar name."""
     return f" Did you mean '{near}'?" if near is not None else ""
 
 
 def _is_place(index: Index, text: str) -> bool:
-    """Whether a text names a file that is here or was recorded, or a line of one."""
+    """Whether a text is a local or recorded file, or a line of one."""
     with suppress(FramedexError):
         path = str(parse_place(text).path)
         end = restore(path).removeprefix("./")

@@ -1,4 +1,4 @@
-"""Which files here the paths in a text mean that a verb was given."""
+"""Map the paths in an input text to local files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 
 def whereabouts(settings: Settings, file: str, index: Index | None) -> Whereabouts:
-    """What finds them by the settings and an index: relative ones begin beside the text's file, or here for stdin."""
+    """A mapper by the settings and an index.
+
+    Relative paths start beside the text's file, or in the working folder for stdin.
+    """
     try:
         folders = [absolute(Path() if file == "-" else Path(file).parent)]
-    except FramedexError:  # the working folder has been deleted
+    except FramedexError:  # the working folder was deleted
         folders = []
     return Whereabouts(settings.path_map, settings.sources, folders, index)

@@ -1,4 +1,4 @@
-"""What changes over time as the outlines of areas, for SVG's `d`."""
+"""Charts over time as outlines of areas, for the `d` attribute of SVG paths."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 WIDTH = 600
 HEIGHT = 24
-"""Of a chart, in units of its own; a page stretches it."""
+"""The height of a chart in its own units; a page stretches it."""
 
 OWN = "own"
-"""What is left of a step of a loop beside `PARTS_OF_STEPS`, by the field that tells how long: the program itself."""
+"""The field with the rest of a loop step beside `PARTS_OF_STEPS`: the time of the program itself."""
 
 _MOST_THREADS = 12
 _MOST_MEDIANS = 8
@@ -25,7 +25,7 @@ _MOST_MEDIANS = 8
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """An area of a chart: what it is of, and its outline."""
+    """An area of a chart: its subject and its outline."""
 
     name: str
     outline: str
@@ -33,18 +33,18 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of the time of a capture, in ns since its recording began."""
+    """A part of the time of a capture, in ns since the start of its recording."""
 
     start: int
     end: int
 
     def ticks(self, count: int = 5) -> list[int]:
-        """Times at equal distances, the ends among them."""
+        """`count` times at equal distances, including both ends."""
         return [self.start + (self.end - self.start) * number // (count - 1) for number in range(count)]
 
 
 def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> Span:
-    """The time that charts have in common: of the memory of devices, and of a capture's threads."""
+    """The common time span of the charts of device memory and threads."""
     times = [time for points in memory for time, _ in points]
     if timeline is not None and timeline.threads:
         times += [timeline.start, timeline.end]
@@ -52,33 +52,33 @@ def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | No
 
 
 def told_apart(timeline: Timeline) -> tuple[ThreadTime, ...]:
-    """The threads that have a row of their own: at most some, and none whose chart would be empty."""
+    """The threads with a row of their own: at most `_MOST_THREADS`, and none with an almost empty chart."""
     least = timeline.threads[0].busy // 1000 if timeline.threads else 0
     return tuple(thread for thread in timeline.threads[:_MOST_THREADS] if thread.busy > least)
 
 
 def layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:
-    """What a thread did."""
+    """The activities of a thread as layers."""
     scale = WIDTH / max(span.end - span.start, 1)
     left, width = (timeline.start - span.start) * scale, (timeline.end - timeline.start) * scale
     return _stacked([(activity.value, thread.shares[activity]) for activity in Activity], left, width)
 
 
 def step_height(loop: Loop) -> int:
-    """The duration of a round that is as high as the chart, ns: where a few took far longer, they are cut off."""
+    """The duration in ns at the full height of the chart; a few much longer rounds are cut off."""
     longest = max((step.duration for step in loop.steps), default=0)
     return max(min(longest, _MOST_MEDIANS * loop.median_duration), 1)
 
 
 def step_layers(loop: Loop) -> Iterator[Layer]:
-    """What the rounds of a loop consist of, side by side, as high as they took long."""
+    """The parts of a loop's rounds, side by side; the height is the duration."""
     height, steps = step_height(loop), _columns(loop.steps)
     parts = [(name, [getattr(step, name) / height for step in steps]) for name in (*PARTS_OF_STEPS, OWN)]
     return _stacked(parts, 0, WIDTH)
 
 
 def _columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
-    """At most as many rounds as a chart is wide: of thousands the longest of equal numbers of them."""
+    """At most one round per unit of the width; for more rounds, the longest of each equal group."""
     if len(steps) <= WIDTH:
         return steps
     edges = [len(steps) * column // WIDTH for column in range(WIDTH + 1)]
@@ -86,7 +86,7 @@ def _columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
 
 
 def _stacked(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: float) -> Iterator[Layer]:
-    """Parts of 1, one on the other: the last in front. Those that would show nothing are left out."""
+    """Stack fractions of 1 as layers, the last one in front. Empty layers are left out."""
     stacked: list[tuple[str, list[float]]] = []
     below = [0.0] * len(parts[0][1])
     for name, heights in parts:
@@ -101,7 +101,7 @@ def _stacked(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: f
 
 
 def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: Span) -> str:
-    """What was alive of a device's memory, up to `peak`: in each unit of the width the most."""
+    """The live memory of a device, relative to `peak`: the maximum in each unit of the width."""
     scale = WIDTH / max(span.end - span.start, 1)
     most: dict[int, int] = {}
     alive = 0
@@ -109,13 +109,13 @@ def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: Span) -> 
         place = min(round((time - span.start) * scale), WIDTH - 1)
         most[place] = max(most.get(place, alive), size)
         if place + 1 < WIDTH:
-            most[place + 1] = size  # from then on, until another point says so
+            most[place + 1] = size  # constant until the next point
         alive = size
     return _steps([(place, size / max(peak, 1)) for place, size in sorted(most.items())], WIDTH)
 
 
 def _steps(heights: Sequence[tuple[float, float]], end: float) -> str:
-    """The outline of an area by its height, of 1, from each place on."""
+    """The outline of an area from pairs of a position and the height (0 to 1) from there on."""
     parts, before = [f"M0 {HEIGHT}"], 0.0
     for place, height in heights:
         if height != before:

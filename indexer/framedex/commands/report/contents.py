@@ -1,4 +1,4 @@
-"""What a report is of: the answers of the index, asked once."""
+"""The data of a report: the answers of the index, each queried once."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     )
 
 MOST_CAPTURES = 4
-"""Captures that have charts of their own: those with the most calls."""
+"""Maximum number of captures with charts of their own: those with the most calls."""
 
 _MOST_FLAMES = 1_200
-"""Nodes of a flame graph: what a page shows without becoming slow."""
+"""Maximum number of nodes in a flame graph, which keeps the page fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfCapture:
-    """What is told of each capture alone. `lacks` says in sentences what of it is missing."""
+    """The data of one capture. `lacks` are sentences about its missing parts."""
 
     capture: CaptureRow
     metadata: Metadata
@@ -46,7 +46,7 @@ class OfCapture:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that a report tells. `left_out` counts the captures that have no charts."""
+    """All data of a report. `left_out` is the number of captures without charts."""
 
     answer: AnswerOf
     totals: tuple[FunctionTotals, ...]
@@ -58,14 +58,14 @@ class Contents:
     left_out: int
 
     def paths(self) -> set[str]:
-        """The paths of all places in it."""
+        """The paths of all locations in the report."""
         return {location.path for location in _locations(self)}
 
 
 def contents_of(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAMES) -> Contents:
-    """Ask an index, which holds the captures of an answer and no others, for all that a report tells.
+    """Query all data of a report from an index that has exactly the captures of an answer.
 
-    A flame graph has at most `most_flames` functions.
+    A flame graph has at most `most_flames` nodes.
     """
     largest = sorted(answer.captures, key=lambda each: (-each.calls, each.id))[:MOST_CAPTURES]
     return Contents(

@@ -1,4 +1,4 @@
-"""The page of `framedex diff`: of the same parts as that of a report."""
+"""The page of `framedex diff`, built from the same parts as a report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SECTIONS = {
 
 
 def diff_page(found: Differences, flames: FlamesOfBoth, editor: str) -> str:
-    """The page as HTML, the same for the same differences; `editor` is the one whose links it has, of `EDITORS`."""
+    """The page as HTML, the same for equal differences; `editor` is a key of `EDITORS`, for its links."""
     places = Places(set(_paths(found, flames)), editor)
     environment = page_environment(places)
     environment.filters.update(

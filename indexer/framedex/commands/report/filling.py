@@ -1,4 +1,4 @@
-"""How contents become HTML: the templates, and what they may ask."""
+"""Fill the HTML templates of pages."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ SECTIONS = {
     "functions": "Functions",
     "findings": "Findings",
 }
-"""What a page consists of: the names of templates, and of what they show."""
+"""The sections of a page: names of templates, and their titles."""
 
-_MOST_ROWS = 30  # of a table; the verb that has them all is named below
+_MOST_ROWS = 30  # rows of a table; the verb with all rows is named below
 _MOST_LOOPS = 5
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
 def page_environment(places: Places) -> Environment:
-    """What the templates of pages share.
+    """The template environment that all pages share.
 
-    Nothing of a recording is more than text in them, and what is no visible character is escaped.
+    Texts from a recording are inserted as plain text, with invisible characters escaped.
     """
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -82,7 +82,7 @@ def page_environment(places: Places) -> Environment:
 
 
 def report_environment(places: Places) -> Environment:
-    """The same for the templates of what captures hold."""
+    """The template environment for pages with captures."""
     environment = page_environment(places)
     environment.filters.update(
         size=words.size,
@@ -115,7 +115,7 @@ def report_environment(places: Places) -> Environment:
 
 
 def in_ascii(text: str) -> str:
-    """HTML that is the same through a stdout of any encoding."""
+    """HTML in ASCII, which any encoding of stdout preserves."""
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
 
@@ -125,15 +125,15 @@ def part(name: str) -> str:
 
 
 def brief(text: str, most: int = 200) -> str:
-    """A name that has a bounded length: those of templates, and programs given as code, may have any."""
+    """A name cut to a bounded length: names of C++ templates, and programs given as code, may be very long."""
     return cut(visible(text), most)
 
 
 def memory_of(devices: Sequence[DeviceMemory]) -> str:
-    """What `memory_total` says of devices."""
+    """The text of `memory_total` for devices."""
     return memory_total(list(held_on(devices)))
 
 
 def _shown(value: Any) -> Any:
-    """A text as it can be shown; it is still escaped for HTML."""
+    """A text with invisible characters escaped; HTML escaping follows."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from framedex.model import Location
 
 HEIGHT = 18
-"""Of a box, in pixels."""
+"""The height of a box, in pixels."""
 
 _NARROWEST = 0.02  # percent of the width
 _LEADING = (FlameKind.PYTHON, FlameKind.NATIVE)
@@ -39,7 +39,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class FunctionTime:
-    """A function with the time of its calls and of all that they led to, ns; `location` is where it was longest."""
+    """A function with the time of its calls, including callees, in ns; `location` is that of its longest node."""
 
     name: str
     calls: int
@@ -48,7 +48,7 @@ class FunctionTime:
 
 
 def boxes(graph: FlameGraph) -> Iterator[Box]:
-    """The nodes that are wide enough to be seen, callers first; by time, or by calls where none was taken."""
+    """The boxes that are wide enough to be visible, callers first; the width is the time, or calls without times."""
     whole = graph.duration or graph.calls or 1
     placed: list[tuple[float, int]] = []  # left and depth of each node
     ends: dict[int, float] = {}
@@ -66,9 +66,9 @@ def boxes(graph: FlameGraph) -> Iterator[Box]:
 
 
 def within_cells(graph: FlameGraph) -> FlameGraph:
-    """The graph without what calls the cells of a notebook, which have their own names, where it has any."""
+    """The graph without the callers of notebook cells, if it has cells. Cells appear under their own names."""
     outermost: set[int] = set()
-    inside: list[bool] = []  # whether a node is in a cell, or below one
+    inside: list[bool] = []  # whether a node is a cell or below one
     for number, node in enumerate(graph.nodes):
         is_below = node.parent >= 0 and inside[node.parent]
         is_cell = node.location is not None and bool(cell_name(node.location.path))
@@ -94,11 +94,12 @@ def within_cells(graph: FlameGraph) -> FlameGraph:
 
 
 def by_time(graph: FlameGraph) -> list[FunctionTime]:
-    """The functions that led into the runtime, by time, longest first, or by calls where none was taken; the runtime's
-    own are not among them.
+    """The functions that led into the runtime, by time, longest first, or by calls without times.
+
+    The runtime's own functions are left out.
     """
     groups: dict[str, list[FlameNode]] = {}
-    within: list[frozenset[str]] = []  # the functions above each node: one that calls itself counts once
+    within: list[frozenset[str]] = []  # the functions above each node: a recursive function counts once
     for node in graph.nodes:
         above = within[node.parent] if node.parent >= 0 else frozenset()
         if node.kind in _LEADING and node.name not in above:

@@ -1,7 +1,7 @@
-"""What captures hold as a part of a page that others make: an output of a notebook.
+"""Captures as a part of another page: an output of a notebook.
 
-It needs no request and no script: without scripts and styles, as in a notebook that is not trusted, what remains are a
-list, tables and the picture of a flame graph.
+The HTML needs no request and no script. Without scripts and styles, as in an untrusted notebook, it still has a list,
+tables and the picture of a flame graph.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def fragment(contents: Contents, editor: str) -> str:
-    """The summary, the four answers and the flame graph; `editor` is the one whose links they have, of `EDITORS`."""
+    """The summary, the four answers and the flame graph as HTML; `editor` is a key of `EDITORS`, for its links."""
     environment = report_environment(Places(contents.paths(), editor))
     environment.filters.update(within_cells=within_cells, base64=_base64)
     filled = environment.get_template("fragment.html").render(
@@ -47,7 +47,7 @@ def fragment(contents: Contents, editor: str) -> str:
 
 
 def trace_fragment(trace: Trace, editor: str) -> str:
-    """A call with its stacks."""
+    """A call with its stacks as HTML."""
     frames = [frame for section in trace.sections() for frame in section.frames]
     paths = {frame.location.path for frame in frames if frame.location is not None}
     environment = report_environment(Places(paths, editor))
@@ -59,19 +59,19 @@ def trace_fragment(trace: Trace, editor: str) -> str:
 
 
 def facts_fragment(heading: str, facts: Sequence[tuple[str, str]]) -> str:
-    """What is known of one thing, by names."""
+    """Named facts about one object as HTML."""
     template = report_environment(Places((), "none")).get_template("facts.html")
     return in_ascii(template.render(heading=heading, facts=facts, style=Markup(_style())))
 
 
 def _before_cell(frames: Sequence[FrameRow]) -> int:
-    """How many frames, outermost first, lead to the first one in a cell of a notebook: the same for all cells."""
+    """The number of outermost frames before the first frame in a notebook cell: the same for all cells."""
     places = (frame.location.path if frame.location is not None else "" for frame in frames)
     return next((number for number, path in enumerate(places) if cell_name(path)), 0)
 
 
 def _style() -> str:
-    """The styles of a report for what is in our element alone, in the colours of what is around it."""
+    """The styles of a report, restricted to our element, with the colours of its surroundings."""
     return f".framedex {{\n{part('report.css').replace(':root', '&')}{part('notebook.css')}}}\n"
 
 

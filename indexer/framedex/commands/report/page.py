@@ -1,4 +1,4 @@
-"""The page of a report: its templates, filled, with everything that it needs inside."""
+"""The page of a report: filled templates, with all styles and scripts inside."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from framedex.commands.report.contents import Contents
 
 GENERATOR = "framedex"
-"""How a report says what wrote it: the first word of its `meta` element of that name."""
+"""The first word of the `generator` meta element, which marks a page of framedex."""
 
 
 def page(contents: Contents, editor: str) -> str:
-    """The report as HTML, the same for the same contents; `editor` is the one whose links it has, of `EDITORS`."""
+    """The report as HTML, the same for equal contents; `editor` is a key of `EDITORS`, for its links."""
     places = Places(contents.paths(), editor)
     return filled_page(
         report_environment(places).get_template("page.html"),
@@ -36,7 +36,7 @@ def page(contents: Contents, editor: str) -> str:
 
 
 def filled_page(template: Template, **values: object) -> str:
-    """A page with its style, its script and its policy, which allows nothing else; in ASCII."""
+    """A page in ASCII, with its style, its script, and a content security policy that allows nothing else."""
     style, script = part("report.css") + part("dark.css"), part("report.js")
     filled = template.render(
         **values,

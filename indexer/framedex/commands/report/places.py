@@ -1,4 +1,4 @@
-"""Places as a report shows them: a short name of the file, and where a click leads."""
+"""Source locations in a report: a short file name, and a link."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ EDITORS = {
     "framedex": "framedex://{path}#{line}",
     "none": "",
 }
-"""Links to a line of a file of this machine, by the editor that takes them; `framedex open` can be told to."""
+"""Templates of links to a line of a local file, by editor; `framedex open` handles those of `framedex`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place: what is shown, the whole path, where a click leads (empty: nowhere), and labels of how it is known.
+    """A location in a report: its text, whole path, link (empty: none), and labels.
 
-    `source` is the line itself, in a cell of a notebook.
+    `source` is the text of the line, in a notebook cell.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Place:
 
 
 class Places:
-    """Gives locations their links and short names: the end of a path that no other file of the report has."""
+    """Links and short names for locations; a short name is the unique end of a path in the report."""
 
     def __init__(self, paths: Collection[str], editor: str) -> None:
         self._template = EDITORS[editor]
@@ -53,7 +53,7 @@ class Places:
         self._shown: set[str] = set()
 
     def of(self, location: Location) -> Place:
-        """How a place is shown."""
+        """The report's form of a location."""
         if cell_name(location.path):
             text = place_text(location.path, location.line)
             return Place(
@@ -70,25 +70,25 @@ class Places:
         return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
 
     def files(self) -> list[tuple[str, str]]:
-        """The short name and the whole path of each file that was shown until now under another name."""
+        """The short name and whole path of each file that was shown so far under a short name."""
         return sorted((self._names[path], path) for path in self._shown if self._names.get(path, path) != path)
 
     def _link(self, location: Location) -> str:
         if location.url is not None:
-            return location.url if is_page(location.url) else ""  # a project's settings may name any address
+            return location.url if is_page(location.url) else ""  # a project's settings may contain any address
         if not self._is_here(location):
             return ""
         return self._template.format(path=quote(location.path, errors="surrogateescape"), line=location.line)
 
     def _is_here(self, location: Location) -> bool:
-        """Whether the file is on this machine: looked up once for each."""
+        """Whether the file is on this machine, cached per path."""
         if location.path not in self._here:
             self._here[location.path] = source_is_here(location)
         return self._here[location.path]
 
 
 def _source(location: Location) -> str:
-    """The line at a place without its indentation; empty where it cannot be read."""
+    """The text of a line without indentation; empty if it cannot be read."""
     try:
         lines = read_regular_text(Path(location.path)).splitlines()
     except OSError:
@@ -97,7 +97,7 @@ def _source(location: Location) -> str:
 
 
 def _short_names(paths: Collection[str]) -> dict[str, str]:
-    """The shortest end of each path, in whole parts, that tells it from all others."""
+    """The shortest end of each path, in whole parts, that differs from the ends of all others."""
     found: dict[str, str] = {}
     unnamed, parts = list(paths), 1
     while unnamed:
@@ -109,7 +109,7 @@ def _short_names(paths: Collection[str]) -> dict[str, str]:
             if len(same) == 1:
                 found[same[0]] = end
                 continue
-            # What has no more parts stays whole: it may be the end of another.
+            # A path without more parts stays whole: it may be the end of another one.
             for path in same:
                 if parts < len(path_in_repository(path).split("/")):
                     unnamed.append(path)

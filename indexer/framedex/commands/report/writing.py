@@ -1,4 +1,4 @@
-"""Where pages are written, and with which links: what verbs that write one share."""
+"""Shared code of verbs that write pages: output files and links."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.regularfile import open_regular
 
-_BEGINNING = 1024  # bytes, in which a page says what wrote it
+_BEGINNING = 1024  # bytes, within which a page names its generator
 
 
 def usual_editor() -> str:
-    """The editor that links open where none is named."""
+    """The editor of links if none is named."""
     return "framedex" if os.environ.get("FRAMEDEX_LINK_SCHEME") == "framedex" else "vscode"
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raise FramedexError where a file is there that is no page of ours."""
+    """Raise FramedexError if the file exists and is not a page of framedex."""
     from framedex.commands.report.page import GENERATOR
 
     try:
@@ -35,7 +35,7 @@ def refuse_foreign(path: Path) -> None:
 
 
 def open_in_browser(path: Path) -> None:
-    """Open a page that was written. Raises FramedexError where there is no browser, or it fails."""
+    """Open a page in the browser. Raises FramedexError if there is no browser, or if it fails."""
     from framedex.commands.editor.browser import chosen_browser, open_page
 
     address = path.absolute().as_uri()

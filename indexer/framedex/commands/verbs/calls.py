@@ -1,4 +1,4 @@
-"""`framedex calls`: the conversation between the framework and the runtime, call by call."""
+"""`framedex calls`: the calls of the framework into the runtime."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import CallRow
 
-_AT_ONCE = 5_000  # calls or runs whose objects are named at once
+_AT_ONCE = 5_000  # calls or runs whose objects are named in one query
 _INDENT = 8
 
 
@@ -74,7 +74,7 @@ def calls(
         others = 0
         if not show_all and not as_json and wanted == CallFilter():
             works = index.calls.count(replace(wanted, works_only=True))
-            if works:  # else there is nothing but the others
+            if works:  # otherwise there are only queries, waits and destructors
                 wanted, total, others = replace(wanted, works_only=True), works, total - works
         if (not limit or limit > _AT_ONCE) and is_output_seen():
             index.tell(Silence())
@@ -97,7 +97,7 @@ def calls(
 
 
 def _latest(index: Index, wanted: CallFilter, limit: int) -> Iterable[CallRow]:
-    """At most so many of the latest calls that pass (0: all), by their start; many are read as they are wanted."""
+    """The latest `limit` calls (0: all) that pass the filter, by their start; a large limit is read lazily."""
     if 0 < limit <= _AT_ONCE:
         return index.calls.find(wanted, limit)
     return index.calls.each(wanted, limit or None)
@@ -110,13 +110,13 @@ def _end_unless_found(index: Index, count: int, wanted: CallFilter) -> None:
 
 @dataclass(slots=True)
 class _Shown:
-    """What has been shown: how many calls, and of which captures."""
+    """The shown calls: their number and their captures."""
 
     count: int = 0
     captures: set[int] = field(default_factory=set)
 
     def noted(self, calls: Iterable[CallRow]) -> Iterator[CallRow]:
-        """The calls, each noted as it passes."""
+        """Yield the calls, and note each one."""
         for call in calls:
             self.count += 1
             self.captures.add(call.capture)
@@ -136,7 +136,7 @@ def _named(index: Index, grouped: Iterator[Run]) -> Iterator[Run]:
 
 
 def _stacks(index: Index, stack: str, width: int | None) -> Below:
-    """What to print below a call: a line of Python, or every frame of the stack."""
+    """The lines below a call: its Python line, or every frame of its stack."""
     if stack == "line":
         return lambda calls: _lines_below(index, calls)
 

@@ -1,4 +1,4 @@
-"""`framedex captures keep`: captures that are not to be removed by their age or number."""
+"""`framedex captures keep`: protect captures from removal by age or number."""
 
 from __future__ import annotations
 

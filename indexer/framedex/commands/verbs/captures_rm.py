@@ -1,4 +1,4 @@
-"""`framedex captures rm`: captures that are needed no longer, with what the index has of them."""
+"""`framedex captures rm`: remove captures and their rows in the index."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class _Age(click.ParamType[int]):
-    """An age: `7d`, `12h`, `30m`, `2w`; given in seconds."""
+    """An age such as `7d`, `12h`, `30m` or `2w`, converted to seconds."""
 
     name = "age"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The age in seconds."""
+        """Return the age in seconds."""
         match = re.fullmatch(r"(\d{1,9})([mhdw])", str(value), re.ASCII)
         if match is None:
             self.fail(f"'{value}' is no age; write it like 7d, 12h, 30m or 2w.", param, ctx)
@@ -93,8 +93,8 @@ def _in_range(captures: Sequence[CaptureRow], age: int | None, all_but: int | No
 
 
 def _left(index: Path, captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Iterator[CaptureRow]:
-    """Those of a range that are to be named by their ids to be removed; how many there are is noted."""
-    beside = os.path.join(os.path.realpath(index.parent), "captures", "")  # noqa: PTH118 - as the index has paths
+    """The captures of a range that only an id can remove; their number is noted."""
+    beside = os.path.join(os.path.realpath(index.parent), "captures", "")  # noqa: PTH118 - a text, like the paths in the index
     kept = [capture for capture in captures if folders[capture.id].is_kept]
     elsewhere = [
         capture

@@ -1,4 +1,4 @@
-"""`framedex check`: what a capture shows to be wrong."""
+"""`framedex check`: report problems in captures."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def check(
 
 
 def _left_out(checks: Sequence[Check]) -> Iterator[str]:
-    """Why what is within a budget may be over it: calls that the recording left out."""
+    """Sentences on captures without some calls: a kept budget may then be exceeded in reality."""
     for check in checks:
         if chosen := Metadata.parse(check.capture.metadata_text).selected_by:
             yield (
@@ -141,7 +141,7 @@ def _left_out(checks: Sequence[Check]) -> Iterator[str]:
 
 
 def _over(verdicts: list[Verdict]) -> list[Finding]:
-    """What is over a budget, as findings."""
+    """Exceeded budgets as findings."""
     if not verdicts:
         return []
     from framedex.budgets.telling import budget_findings

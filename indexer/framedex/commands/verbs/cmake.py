@@ -1,4 +1,4 @@
-"""`framedex cmake`: a project for CLion and clangd from a tree that does not build with CMake."""
+"""`framedex cmake`: write a project for CLion and clangd for a tree that does not use CMake."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _some(paths: Sequence[str]) -> str:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Raise FramedexError where a file of either name is not one that this command has written."""
+    """Raise FramedexError if one of the output files exists and was not written by this command."""
     for name, is_own in (("CMakeLists.txt", cmakelists.is_own), ("compile_commands.json", compile_commands.is_own)):
         path = folder / name
         try:
@@ -166,7 +166,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _write_if_changed(path: Path, text: str) -> bool:
-    """Write the file unless it says the same already. True where it was written."""
+    """Write the file unless its content is unchanged, and return whether it was written."""
     try:
         if not path.is_symlink() and read_regular(path) == text.encode():
             return False

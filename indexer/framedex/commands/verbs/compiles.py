@@ -1,4 +1,4 @@
-"""`framedex compiles`: which lines of the program compile, how long that takes, and why it is done again."""
+"""`framedex compiles`: the lines that compile, their compile times, and the reasons for recompiling."""
 
 from __future__ import annotations
 

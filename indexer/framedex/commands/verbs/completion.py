@@ -1,4 +1,4 @@
-"""`framedex completion`: TAB in bash, zsh and fish."""
+"""`framedex completion`: install completion for bash, zsh and fish."""
 
 from __future__ import annotations
 

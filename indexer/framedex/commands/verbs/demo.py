@@ -1,4 +1,4 @@
-"""`framedex demo`: a small program recorded, indexed and shown, and where to go from there."""
+"""`framedex demo`: record, index and show a small program, and suggest next commands."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def demo(ctx: click.Context, folder: Path, python: str) -> None:
 
 
 def _show(ctx: click.Context, arguments: Sequence[str], folder: Path) -> None:
-    """Print a command and have it run; end as it ended, unless that was well."""
+    """Print a command and run it; exit with its status if it fails."""
     print_lines([(), _heading(arguments)])
     sys.stdout.flush()
     cli = f"from framedex.commands.main import cli; cli(prog_name={called_from_anywhere()!r})"
@@ -104,7 +104,7 @@ def _heading(arguments: Sequence[str]) -> Line:
 
 
 def _next(folder: Path) -> Iterator[str]:
-    """What can be done with the recording; in a checkout, also how to walk it in editors that are not set up yet."""
+    """The next commands for the recording; in a checkout also the commands that walk the stack in editors."""
     called = called_from_anywhere()
     commands = [f"{called} {words}" for words in ("calls", f"where {_PLACE}", "open FILE:LINE")]
     calls, where, to_open = (each.ljust(max(map(len, commands))) for each in commands)

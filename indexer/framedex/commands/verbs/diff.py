@@ -1,4 +1,4 @@
-"""`framedex diff`: what two recordings differ in."""
+"""`framedex diff`: compare two recordings."""
 
 from __future__ import annotations
 

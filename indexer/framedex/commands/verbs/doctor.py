@@ -1,4 +1,4 @@
-"""`framedex doctor`: what works here and what does not, what could not be read, and how well the rest is known."""
+"""`framedex doctor`: check the installation and the index."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
 
 
 def _looked_into(path: Path) -> tuple[list[CaptureRow], SourceHealth]:
-    """The captures of an index that are not as they should be, and what is known of its sources."""
+    """The incomplete captures of an index, and the state of its sources."""
     from framedex.index import Index
 
     with Index.open(path) as index:
@@ -98,8 +98,8 @@ def _finding_lines(finding: Finding) -> Iterator[Line]:
 
 
 def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
-    """What is below the source folders, but not in the index."""
-    from framedex.sources import find_files  # with the extractor, which other verbs do without
+    """Files below the source folders that are missing from the index, and unreadable folders."""
+    from framedex.sources import find_files  # imported late: it loads the extractor
 
     folders: list[str] = []
     there = [file.path for root in roots if Path(root).is_dir() for file in find_files(Path(root), folders.append)]
@@ -138,7 +138,7 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
 
 
 def _totals_text(totals: SourceTotals) -> str:
-    """What the index has of a language. Of some, such as Protocol Buffers, definitions call nothing: no calls then."""
+    """The totals of one language. Languages such as Protocol Buffers have no calls, so their number is omitted."""
     text = f"{_LANGUAGES[totals.language]}: {words.count(totals.files, 'file')}"
     text += f" with {words.count(totals.definitions, 'definition')}"
     if totals.calling:

@@ -1,4 +1,4 @@
-"""`framedex explain`: the stacks in a crash text or log, each frame with its source."""
+"""`framedex explain`: the stacks in a crash text or log, with the source of each frame."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from framedex.interchange.placing.resolve import Found, Resolver
 
 
-_CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl's and glog's
+_CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog
 
 
 @click.command()
@@ -84,7 +84,7 @@ def _end_unless_found(explained: Sequence[object]) -> None:
 
 
 def _text(file: str) -> str:
-    """The text of the log. Raises FramedexError where it cannot be read."""
+    """The text of the log. Raises FramedexError if it cannot be read."""
     try:
         return _plain(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
     except (OSError, ValueError) as error:
@@ -92,7 +92,7 @@ def _text(file: str) -> str:
 
 
 def _written_by(file: str, text: str) -> float | None:
-    """When the text existed at the latest: what it says of its crash, or when its file was written."""
+    """The latest possible time of the text: its crash time, or the modification time of its file."""
     times = [float(match["time"]) for match in _CRASHED_AT.finditer(text)]
     if file != "-":
         with suppress(OSError, ValueError):
@@ -129,7 +129,7 @@ def _frame_lines(found: Found) -> Iterator[Line]:
     if found.location is not None and not found.is_by_name:
         yield (name, *place_line(found.location))
     elif frame.place is not None:
-        missing = "" if frame.place.path.startswith("<") else " [not here]"  # code of no file: `<string>`
+        missing = "" if frame.place.path.startswith("<") else " [not here]"  # code without a file: `<string>`
         yield (name, Span(f"{visible(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
     elif frame.module and frame.offset is not None:
         doubt = " [doubtful]" if found.is_doubtful else ""
@@ -148,7 +148,7 @@ def _frame_lines(found: Found) -> Iterator[Line]:
 
 
 def _address_words(frame: TextFrame) -> str:
-    """The address of a frame, and the binary that the text says was there, by its path or its build-id."""
+    """The address of a frame, and its binary by path or build-id if the text has it."""
     address = f"{frame.address:#x}" if frame.address is not None else ""
     if frame.build_id and frame.offset is not None:
         return f"{address} (build-id {visible(frame.build_id)}+{frame.offset:#x})".lstrip()

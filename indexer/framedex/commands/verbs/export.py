@@ -1,4 +1,4 @@
-"""`framedex export`: what was recorded, in the formats of other viewers."""
+"""`framedex export`: write recorded calls in the formats of other viewers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def export(
 
 
 def _write_tables(content: Content, form: Format, folder: Path) -> list[Path]:
-    """Write the tables of a format into a folder, all or none of them, and tell their files."""
+    """Write the tables of a format into a folder, all or none, and return their paths."""
     write = form.writer()
     try:
         folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""`framedex ffi`: the native handlers of `jax.ffi.ffi_call`, and the lines of Python that they were run for."""
+"""`framedex ffi`: the native handlers of `jax.ffi.ffi_call`, and their Python lines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def _used(targets: Sequence[FfiTarget], show_all: bool) -> list[FfiTarget]:
 
 
 def _meant(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
-    """The target of this name, else the one whose name contains it. Raises FramedexError unless exactly one fits."""
+    """The target with this name, otherwise the one whose name contains it.
+
+    Raises FramedexError unless exactly one matches.
+    """
     fitting = [target for target in targets if target.name == name]
     fitting = fitting or [target for target in targets if name.lower() in target.name.lower()]
     if not fitting:

@@ -1,4 +1,4 @@
-"""`framedex find`: symbols by a part of their names."""
+"""`framedex find`: search symbols by part of a name."""
 
 from __future__ import annotations
 

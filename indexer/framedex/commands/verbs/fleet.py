@@ -1,4 +1,4 @@
-"""`framedex fleet`: captures of many processes and hosts, in one store."""
+"""`framedex fleet`: captures of many processes and hosts in one store."""
 
 from __future__ import annotations
 

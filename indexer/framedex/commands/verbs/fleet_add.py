@@ -1,4 +1,4 @@
-"""`framedex fleet add`: captures into a store."""
+"""`framedex fleet add`: add captures to a store."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_to_fleet(
                 elif not as_json:
                     _tell(came)
     added: list[Added] = []
-    for path in folders:  # in the order that was given, whatever was done first
+    for path in folders:  # in the given order, not in the order of completion
         if isinstance(came := done[path], FramedexError):
             refused.append((path, came))
         else:
@@ -80,7 +80,7 @@ def add_to_fleet(
 def _adding(
     captures: Sequence[Path], store: str, scheduler: str | None, workers: int | None, progress: Progress
 ) -> Iterator[Iterator[tuple[Path, Added | FramedexError]]]:
-    """Add captures by a cluster that exists, by processes of this machine, or by this one."""
+    """Add captures with an existing cluster, with local processes, or in this process."""
     from framedex.fleet.place import Place
 
     place = Place(store)
@@ -109,7 +109,7 @@ def _adding(
 
 
 def _wanted(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, FramedexError]]]:
-    """The captures that folders are or hold, each once, and the folders that hold none with the reason."""
+    """The captures that folders are or contain, each once, and the folders without captures with the reason."""
     from framedex.captures import captures_within
 
     found: dict[Path, None] = {}

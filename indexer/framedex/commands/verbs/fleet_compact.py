@@ -1,4 +1,4 @@
-"""`framedex fleet compact`: many small files of a store become few large ones."""
+"""`framedex fleet compact`: merge many small files of a store into few large ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`framedex fleet drop`: captures that are to be kept no longer, out of a store."""
+"""`framedex fleet drop`: drop old captures from a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`framedex fleet pull`: captures of a store, into an index."""
+"""`framedex fleet pull`: copy captures of a store into an index."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def pull_from_fleet(
 def _pull(
     path: Path, given: Path | None, store: str, chosen: Chosen, settings: Settings
 ) -> tuple[list[tuple[Mapping[str, Any], Imported]], list[dict[str, str]]]:
-    """Pull captures into the index at a path; of those that cannot be pulled it is said why."""
+    """Pull captures into the index at a path, and print and return the errors of failed ones."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fleet.asking import Asking
     from framedex.fleet.place import Place
@@ -109,7 +109,7 @@ def _pull(
 
 
 def _told(row: Mapping[str, Any], done: Imported) -> str:
-    """What is said of a capture that is in the index now."""
+    """One line about a pulled capture."""
     rank = "" if row["rank"] is None else f", rank {row['rank']}"
     of_job = f" of {row['job']}{rank}" if row["job"] else rank
     told = f"{row['capture']}{of_job}: capture {done.capture}"

@@ -1,4 +1,4 @@
-"""`framedex fleet query`: a store, asked by SQL or by one of the questions that are ready."""
+"""`framedex fleet query`: query a store by SQL or by a prepared question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from framedex.plaintext import visible
 if TYPE_CHECKING:
     from framedex.fleet.asking import Answer
 
-_MOST_SHOWN = 100  # rows, of a question that is ready
+_MOST_SHOWN = 100  # rows of a prepared question
 
 
 @click.command("query")
@@ -80,7 +80,7 @@ def _lines(answer: Answer, most: int | None) -> Iterator[Line]:
 
 
 def _value(value: Any) -> Any:
-    """A value as JSON has it: what it has no kind for as text."""
+    """A value for JSON; types that JSON lacks become text."""
     if isinstance(value, (list, tuple)):
         return [_value(each) for each in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""`framedex fleet ranks`: the ranks of a job, held against one another."""
+"""`framedex fleet ranks`: compare the ranks of a job."""
 
 from __future__ import annotations
 

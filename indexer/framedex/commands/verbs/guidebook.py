@@ -1,4 +1,4 @@
-"""`framedex guidebook`: a site that says of each function of the runtime's API what captures tell of it."""
+"""`framedex guidebook`: a site with one page per function of the runtime's API, from captures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WEB = re.compile(r"https?://[^\s\"<>]+")
 
 
 def _of_the_web(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """An address that pages may lead to, without a slash at its end."""
+    """The public address without a trailing slash. Raises BadParameter if it is not a web address."""
     if value is not None and not _WEB.fullmatch(value):
         raise click.BadParameter("write an address that begins with https://", ctx, parameter)
     return value.rstrip("/") if value is not None else None
@@ -123,7 +123,10 @@ def guidebook(
 
 
 def _usual_site(index: Path | None, places: tuple[Path, ...]) -> Path:
-    """Where hovers look for the site: in the project's own folder, where its index is told of, else in this one."""
+    """The default folder of the site, where hovers search for it.
+
+    It is the project's `.framedex` folder if the index is there, otherwise the one below the working folder.
+    """
     found = known_index(index, load_settings_here()) if not places else None
     if found is None or found.parent.name != INDEX_FOLDER or found.parent.parent == working_folder():
         return _OUT

@@ -1,4 +1,4 @@
-"""`framedex import`: stacks that others recorded, into the index."""
+"""`framedex import`: import profiles and shared captures into the index."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def import_files(
 
 
 def _is_readable(file: Path) -> bool:
-    """Whether a file is in a format that is read; else it is said why not, before an index is made for nothing."""
+    """Whether a file has a supported format; otherwise print the error, before an index is created for nothing."""
     from framedex.imports.reading import format_of
 
     try:
@@ -78,7 +78,7 @@ def _import(
     folders: Sequence[Path],
     settings: Settings,
 ) -> list[Imported]:
-    """Import files into the index at a path; of those that cannot be imported it is said why."""
+    """Import files into the index at a path, and print the errors of failed ones."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest.importing import import_file

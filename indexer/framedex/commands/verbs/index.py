@@ -1,4 +1,4 @@
-"""`framedex index`: captures and sources into the index."""
+"""`framedex index`: add captures and sources to the index."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from framedex.model import CaptureRow
     from framedex.settings import Settings
 
-# Calls whose stacks show what people come for; getters of nanoseconds are most of the others.
+# Calls with interesting stacks; most others are getters of a few nanoseconds.
 _TELLING = ("PJRT_LoadedExecutable_Execute", "PJRT_Client_BufferFromHostBuffer")
 
 
@@ -136,7 +136,7 @@ def _update(
 
 
 def _note_outside(path: Path, settings: Settings) -> None:
-    """Note which source folders the settings of a folder name outside of it, unless the user added them himself."""
+    """Note source folders outside of the settings' own folder that the settings name and the user has not added."""
     from framedex.index import Index
 
     if not settings.outside:
@@ -152,7 +152,7 @@ def _note_outside(path: Path, settings: Settings) -> None:
 
 
 def _check_that_one_can_be_read(path: Path, captures: Sequence[Path]) -> None:
-    """Raise FramedexError where an index would be made for nothing: it would hide that of a folder above."""
+    """Raise FramedexError if nothing can be indexed: an empty index would hide that of a folder above."""
     from framedex.captures import captures_below
     from framedex.ingest.captures import states_of
 
@@ -178,7 +178,7 @@ def _not_indexed(capture: Path, error: FramedexError) -> FramedexError:
 def _follow(
     path: Path, index: Path | None, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings
 ) -> None:
-    """Index what is there, then what comes to the captures that are being written, until it is interrupted."""
+    """Index the finished captures, then follow those that are still being written until Ctrl-C."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, ingest_captures
@@ -212,7 +212,7 @@ def _follow(
 
 
 def _is_over(capture: Path) -> bool:
-    """Whether nothing more comes to a capture, as nothing does to one that cannot be read."""
+    """Whether a capture is complete; true for an unreadable one, too."""
     from framedex.captures import is_over
 
     try:
@@ -222,24 +222,24 @@ def _is_over(capture: Path) -> bool:
 
 
 def _project_of(path: Path) -> Path:
-    """The project that an index is of."""
+    """The project of an index."""
     folder = absolute(path).parent
     return folder.parent if folder.name == INDEX_FOLDER else working_folder()
 
 
 def _wanted_captures(path: Path, named: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
-    """The captures that are named, or else the project's; and the named folders that hold none, with the reason."""
+    """The named captures, otherwise the project's, and the named folders without captures with the reason."""
     from framedex.captures import capture_folders, captures_below
 
     if named:
         return _captures_in(named)
-    # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
+    # `framedex run` writes captures into the working folder, which may be below the folder of the index.
     folders = dict.fromkeys((captures_below(_project_of(path)), captures_below(working_folder())))
     return [capture for folder in folders for capture in capture_folders(folder)], {}
 
 
 def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
-    """The captures that the folders are or hold, and the folders that neither are nor hold one, with the reason."""
+    """The captures that folders are or contain, and the folders without captures with the reason."""
     from framedex.captures import captures_within
 
     found: list[Path] = []
@@ -269,7 +269,7 @@ def _next_step(path: Path, report: Report, named: Sequence[Path]) -> str:
 
 
 def _shown_stack(index: Index, capture: CaptureRow) -> str:
-    """The command that shows a stack of the capture, of a call that tells much where one was made."""
+    """The command that shows a stack of the capture, preferably of an interesting call."""
     from framedex.model import CallFilter
 
     wanted = (CallFilter(function=name, capture=capture.id) for name in (*_TELLING, None))

@@ -1,4 +1,4 @@
-"""`framedex memory`: what was alive on the devices, and which lines made it."""
+"""`framedex memory`: live memory on the devices, and the lines that allocated it."""
 
 from __future__ import annotations
 

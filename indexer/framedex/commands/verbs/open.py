@@ -1,4 +1,4 @@
-"""`framedex open`: a place in the user's editor, or in the browser what is public and not here."""
+"""`framedex open`: open a place in the user's editor, or its public page in the browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from framedex.commands.reading.pasted import Finder
 
 
-_PATIENCE = 5.0  # seconds, with a Neovim that runs already
+_PATIENCE = 5.0  # seconds, for the reply of a running Neovim
 
 
 @click.command(name="open")
@@ -74,7 +74,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
 
 
 def _show(page: Page) -> None:
-    """Open a page in the user's browser. Raises FramedexError with its address where there is none."""
+    """Open a page in the user's browser. Raises FramedexError with its address if there is no browser."""
     from framedex.commands.editor.browser import chosen_browser, is_page, open_page
     from framedex.commands.output.console import note
 
@@ -89,7 +89,10 @@ def _show(page: Page) -> None:
 
 
 def _run(command: Sequence[str], patience: float | None) -> None:
-    """Run an editor to its end, or for so many seconds. Raises FramedexError where it cannot be started or fails."""
+    """Run an editor to its end, for at most `patience` seconds.
+
+    Raises FramedexError if it fails or cannot be started.
+    """
     try:
         with _interrupts_left_to_the_editor():
             program = program_on_path(command[0])
@@ -116,9 +119,9 @@ def _run(command: Sequence[str], patience: float | None) -> None:
 
 @contextmanager
 def _interrupts_left_to_the_editor() -> Iterator[None]:
-    """Ctrl-C and Ctrl-\\ reach the editor by themselves, and to most they are keys like others."""
+    """Ignore Ctrl-C and SIGQUIT during the block: the editor gets them itself, usually as ordinary keys."""
     numbers = [number for number in (signal.SIGINT, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
-    # A handler, which ends with the start of a program: what is ignored stays so in the editor too.
+    # A handler is reset in the editor when it starts; SIG_IGN would be inherited.
     before = {number: signal.signal(number, lambda *_: None) for number in numbers}
     try:
         yield
@@ -144,7 +147,7 @@ def _looked_for(place: str, around: str | None, index_path: Path | None) -> Plac
 
 
 def _with_line(found: Place | Page, around: str, finder: Finder) -> Place | Page:
-    """The place with the line that a text around it says: `File "x.py", line 12`, where `x.py` was clicked."""
+    """The place with the line from a text around it: `File "x.py", line 12`, if `x.py` was clicked."""
     if isinstance(found, Page) or found.line is not None:
         return found
     try:

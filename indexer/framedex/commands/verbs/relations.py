@@ -1,4 +1,4 @@
-"""`framedex callers` and `framedex callees`: who called whom, across the border between Python and C++."""
+"""`framedex callers` and `framedex callees`: recorded call relations across Python and C++."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen |
 
 
 def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None:
-    """The callers that the sources tell of a function, but for those that were recorded; None where none tells."""
+    """The callers of a function that only the sources have; None if its source is not in the index."""
     begin = function.location
     if begin is None or not index.sources.knows(begin.path):
         return None
@@ -101,10 +101,9 @@ def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None
 def _groups(
     index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[Edge]]]
 ) -> tuple[AnswerOf, list[Group]]:
-    """Each function that the name means with its edges, the user's own first, and of which captures they are.
+    """The functions that the name matches with their edges, the user's own first, and the captures of the answer.
 
-    A part of a name means a function only where it is the only one of its kind. Raises FramedexError where none is
-    meant.
+    A part of a name matches only if it is unique among functions of its kind. Raises FramedexError without a match.
     """
     meant = index.functions.meant(name)
     if not meant.functions:
@@ -128,7 +127,7 @@ def _groups(
 
 
 def _several(name: str, meant: MeantFunctions) -> FramedexError:
-    """That a part of names fits several, with the likeliest of them."""
+    """The error for a part of a name that matches several functions, with the most likely ones."""
     shown = meant.functions[: min(meant.likely, _MOST_LISTED)]
     listed = [f"{printable(function.name)}" for function in shown]
     if meant.count > len(shown):

@@ -1,4 +1,4 @@
-"""`framedex report`: one HTML file of what captures hold."""
+"""`framedex report`: captures as one HTML file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`framedex resolve`: a log passed on as it is written, with the sources of its frames at the ends of their lines."""
+"""`framedex resolve`: copy a log while it is written, with source locations appended to its frames."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from framedex.interchange.model import TextFrame
 
 _BLOCK = 1 << 20
-"""Bytes that are read at once at most; a pipe holds 64 KiB."""
+"""Maximum number of bytes per read; a pipe holds 64 KiB."""
 
 
 @click.command()
@@ -76,7 +76,7 @@ def resolve(index_path: Path | None, file: str) -> None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[int]:
-    """The descriptor that the log is read from. Raises FramedexError where there is none."""
+    """The file descriptor of the log. Raises FramedexError if it cannot be opened."""
     if file == "-":
         yield standard_input().fileno()
         return
@@ -92,7 +92,7 @@ def _opened(file: str) -> Iterator[int]:
 
 @contextmanager
 def _interrupts_left_to_the_producer(source: int) -> Iterator[None]:
-    """Ctrl-C reaches all processes of a pipe at once; what the first one still has to say has to pass."""
+    """Ignore Ctrl-C if the log is a pipe: all processes get the signal, and the producer's last output must pass."""
     if not stat.S_ISFIFO(os.fstat(source).st_mode):
         yield
         return
@@ -104,10 +104,10 @@ def _interrupts_left_to_the_producer(source: int) -> Iterator[None]:
 
 
 class _Sources:
-    """Finds the sources of frames. What that takes is loaded for the first frame: until then lines just pass.
+    """Finds the sources of frames. Its modules are imported at the first frame; until then lines just pass.
 
-    What goes wrong is told, and ends the notes only: a filter that ends takes the program before it along. Without an
-    index that can be read the paths of the log still lead to files.
+    An error is printed and ends only the notes: if a filter exits, the program before it in the pipe fails. Without a
+    readable index, the paths of the log still lead to files.
     """
 
     def __init__(self, index_path: Path | None, file: str) -> None:
@@ -117,12 +117,12 @@ class _Sources:
         self._resolver: Resolver | None = None
         self._index: Index | None = None
         self._failed = False
-        self._names_of: object = None  # the state of the index when its names were read
+        self._names_of: object = None  # the state of the index at the time its names were read
         self._has_bad_index = False
         self.releases = StatedReleases()
-        """What the log has stated so far of what it is of."""
+        """The releases stated in the log so far."""
         self.missed = False
-        """Whether there were frames that an index might know, and none was there."""
+        """Whether a frame was not found that an index might have, if there is no index."""
 
     def __enter__(self) -> _Sources:
         return self
@@ -131,7 +131,7 @@ class _Sources:
         self._stack.close()
 
     def remarks(self) -> Iterator[str]:
-        """What to tell of the sources at the end of the log."""
+        """Notes about the sources, for the end of the log."""
         if self._resolver is not None:
             yield from notes_of_release(self._resolver.released)
             yield from problems_of_builds(self._resolver.builds)
@@ -139,7 +139,7 @@ class _Sources:
             yield NO_INDEX
 
     def find(self, frame: TextFrame, inward: TextFrame | None = None) -> Found:
-        """The source of a frame; `inward` is the one that it calls, if the log tells."""
+        """The source of a frame; `inward` is its callee, if the log has it."""
         nothing = Found(frame, frame.function, None)
         if self._failed:
             return nothing
@@ -154,7 +154,7 @@ class _Sources:
         return found
 
     def names(self) -> Sequence[str] | None:
-        """All names that lead to a source, or namespaces of theirs, if they are others than at the last call."""
+        """All names with a source and their namespaces, if they changed since the last call; otherwise None."""
         if self._resolver is None or self._failed:
             return None
         if self._index is None:
@@ -167,11 +167,11 @@ class _Sources:
                     return None
                 self._names_of = state
                 return [*NAMESPACES, *self._index.names.all_names()]
-        except FramedexError:  # told when a frame is looked for
+        except FramedexError:  # reported with the next frame
             return None
 
     def leads_nowhere(self, path: str) -> bool:
-        """Whether there is no file that a path could mean, and no public address."""
+        """Whether a path has neither a matching file nor a public address."""
         if self._resolver is None or self._failed:
             return False
         try:
@@ -209,7 +209,7 @@ def _read(source: int, file: str) -> bytes:
     while True:
         try:
             return os.read(source, _BLOCK)
-        except BlockingIOError:  # another process has switched a shared terminal or pipe over
+        except BlockingIOError:  # another process has made a shared terminal or pipe non-blocking
             select.select([source], [], [])
         except OSError as error:
             raise unreadable(file, error) from error
@@ -229,6 +229,6 @@ def _write(piece: bytes) -> None:
 
 
 def _end_as_others_do_in_a_broken_pipe() -> None:
-    """End by the signal, without a word, as `cat` does: shells then see what they expect of a filter."""
+    """End by SIGPIPE without a message, as `cat` does: shells expect that of a filter."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)

@@ -1,4 +1,4 @@
-"""`framedex run`: run a program on the mock TPU, or on another plug-in, and record it."""
+"""`framedex run`: record a program on the mock TPU or another plug-in."""
 
 from __future__ import annotations
 
@@ -106,15 +106,15 @@ def run(
         settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251
     outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime))
     for line in outcome.summary().splitlines():
-        with suppress(OSError):  # nobody reads it; the program's status is still to be passed on
+        with suppress(OSError):  # stderr is closed; the program's status must still be passed on
             click.echo(f"framedex: {line}", err=True)
     _end_like(ctx, outcome)
 
 
 def _checked(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | None]:
-    """What the program's JAX is, and the plug-in that it shall load. Raises FramedexError where it cannot be recorded.
+    """The runtime of the program's JAX, and its plug-in. Raises FramedexError if the program cannot be recorded.
 
-    Where nobody named the interpreter, the error says how it was chosen.
+    If nobody named the interpreter, the error explains its choice.
     """
     try:
         check_python(program.python)
@@ -128,7 +128,7 @@ def _checked(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | No
 
 
 def _end_like(ctx: click.Context, outcome: Outcome) -> None:
-    """End as the program ended: with its exit status, or by the same signal."""
+    """End as the program did: with its exit status, or by the same signal."""
     if outcome.status < 0:
         outcome.raise_signal()
     ctx.exit(outcome.status)

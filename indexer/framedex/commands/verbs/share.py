@@ -1,4 +1,4 @@
-"""`framedex share`: a capture in one file, to be looked at elsewhere."""
+"""`framedex share`: write a capture into one file for another machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from framedex.sharing.redaction import Redactor
     from framedex.sharing.writing import Shared
 
-_SHOWN = 20  # texts that look like something
+_SHOWN = 20  # texts that may be sensitive
 
 
 @click.command()
@@ -95,7 +95,7 @@ def share(
 
 
 def _one_of(index: Index, chosen: Chosen) -> CaptureRow:
-    """The capture that is meant. Raises FramedexError where it is not there, or where there are several."""
+    """The one capture that was chosen. Raises FramedexError if it is missing, or if there are several."""
     from framedex.index.opening import known_captures, latest_run
 
     if isinstance(chosen, tuple):

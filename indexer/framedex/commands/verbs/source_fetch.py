@@ -1,4 +1,4 @@
-"""`framedex sources fetch`: the sources of what was recorded, at its commit, from where they are public."""
+"""`framedex sources fetch`: download the sources of the recorded commits from public repositories."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def fetch(
 def _wanted(
     index_path: Path | None, settings: Settings, names: Sequence[str]
 ) -> tuple[list[Wanted], list[FramedexError], Sequence[RootState]]:
-    """What is to be fetched, an error for each of which no commit is known, and the source folders that there are."""
+    """The sources to fetch, an error for each name without a known commit, and the states of the source folders."""
     from framedex.fetching.wanted import wanted_sources
     from framedex.releases.roots import state_of_root
 
@@ -122,7 +122,7 @@ def _wanted(
 
 
 def _suppliers(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Supplier]:
-    """Where what is wanted comes from. Raises FramedexError for what is no clone."""
+    """The repositories that supply a source. Raises FramedexError if a reference is not a clone."""
     from framedex.fetching.addresses import is_local, local_folder
     from framedex.fetching.clones import Clone
     from framedex.fetching.remotes import Remote
@@ -150,9 +150,11 @@ def _plan_lines(
 
 
 def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool, given: Sequence[str]) -> None:
-    """Go on if the user wants what was shown. Raises FramedexError if not, or if nobody can be asked.
+    """Continue if the user agrees to the plan.
 
-    The settings of a folder may be a stranger's: no address of theirs is taken for agreed to without its own word.
+    Raises FramedexError otherwise, or if there is no terminal for the question.
+
+    The settings of a folder may come from a stranger. So their mirrors need consent of their own, --mirrors.
     """
     asks_mirror = any(each.component in settings.mirrors for each in missing)
     if yes and (mirrors or not asks_mirror):
@@ -172,7 +174,7 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
 def _fetch(
     cache: SourceCache, suppliers: Mapping[Wanted, list[Supplier]], failures: list[FramedexError]
 ) -> dict[Wanted, Path]:
-    """Fetch what is wanted, one after the other; what fails is added to `failures`."""
+    """Fetch sources one after the other; errors are appended to `failures`."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fetching.fetch import fetch_sources
 
@@ -193,7 +195,7 @@ def _fetch(
 
 
 def _index(index_path: Path | None, settings: Settings, cache: SourceCache, folders: Sequence[Path]) -> None:
-    """Make the checkouts source folders, in place of others of theirs that were fetched, and read them."""
+    """Add the checkouts as source folders, in place of other fetched ones of the same component, and index them."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.commands.output.render_index import report_lines
     from framedex.index import Store
@@ -220,7 +222,7 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
 
 
 def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
-    """Note which source folders of the user's have the same component at another commit."""
+    """Note the user's own source folders that have the same component at another commit."""
     fetched = {each.component for each in folders}
     for state in states:
         is_others = state.component in fetched and not state.matches and not state.path.is_relative_to(cache.folder)

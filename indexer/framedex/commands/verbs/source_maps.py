@@ -1,4 +1,4 @@
-"""`framedex sources export` and `import`: source maps, for those who have no checkout."""
+"""`framedex sources export` and `import`: source maps, for users without a checkout."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def import_sources(index_path: Path | None, file: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What is to be exported: the folder that paths count from, its commit, and whether files may differ from that."""
+    """Sources to export: the base folder of paths, the commit, and whether files may differ from the commit."""
 
     top: Path
     commit: str
@@ -123,7 +123,10 @@ class _Source:
 
 
 def _state_of(root: Path, commit: str | None) -> _Source:
-    """The state of a folder that is said to be at `commit`. Raises FramedexError where that is unknown or wrong."""
+    """The state of a folder, which must be at `commit` if given.
+
+    Raises FramedexError if its commit is unknown or another.
+    """
     from framedex.releases.checkout import read_checkout
 
     checkout = read_checkout(root)
@@ -158,12 +161,12 @@ def _checked(info: SourceMapInfo) -> SourceMapInfo:
 
 @contextmanager
 def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
-    """The index that has the folder; a passing one where none has."""
+    """The index that has the folder as a source folder; a temporary index if there is none."""
     from framedex.index import Store
 
     settings = load_settings_here()
     path = known_index(index_path, settings)
-    if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
+    if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises without permission
         checked = checked_index_place(path, index_path, settings)
         with with_current_index(path, index_path, settings, lambda: Store(checked, patience())) as store:
             folder = os.path.realpath(root)
@@ -171,7 +174,7 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
                 yield store
                 return
     try:
-        import tempfile  # `sources`, which this is a part of, needs none
+        import tempfile  # imported late: `import` does not need it
 
         passing = tempfile.TemporaryDirectory(prefix="framedex-")
     except OSError as error:

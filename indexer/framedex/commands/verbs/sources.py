@@ -1,4 +1,4 @@
-"""`framedex sources`: the source folders, and whether they are what was recorded."""
+"""`framedex sources`: the source folders, and whether they match the recorded versions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     from framedex.index import Store
 
     for folder in folders:
-        if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where it may not look
+        if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises without permission
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
         if storable(os.path.realpath(folder)) != os.path.realpath(folder):
             raise FramedexError(f"The name of {folder} is not UTF-8.", "Rename it: no editor can open it.")
@@ -128,10 +128,10 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
 
 
 def _known_root(folder: Path, known: set[str]) -> str:
-    """The root that is meant, as it is stored. Raises FramedexError where there is no such root."""
+    """The stored path of a source folder. Raises FramedexError if it is not one."""
     for name in (str(folder), restore(str(folder))):
         absolute = os.path.realpath(name) if "\0" not in name else name
-        for candidate in (absolute, os.path.abspath(name), name):  # noqa: PTH100 - it may be a link to another by now
+        for candidate in (absolute, os.path.abspath(name), name):  # noqa: PTH100 - it may link to another folder by now
             if candidate in known:
                 return candidate
     raise FramedexError(f"{folder} is not a source folder of this index.", "`framedex sources` lists them.")

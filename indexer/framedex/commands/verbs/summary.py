@@ -1,4 +1,4 @@
-"""`framedex summary`: how many calls of each function there were, and how long they took."""
+"""`framedex summary`: the number and duration of calls by function."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def summary(
 
 
 def _ordered(functions: Sequence[SampledFunction], sort: str) -> tuple[SampledFunction, ...]:
-    """The functions by total or name; else as they are, by their own weight."""
+    """The functions by total or name, otherwise in the given order, by self weight."""
     if sort == "total":
         return tuple(sorted(functions, key=lambda each: -each.total))
     return tuple(sorted(functions, key=lambda each: each.function.name)) if sort == "name" else tuple(functions)

@@ -1,4 +1,4 @@
-"""`framedex trace`: the stack behind a call."""
+"""`framedex trace`: the stack of a call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Trace
 
 _JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
-# Which repository the functions of jaxlib's binaries come from.
+# The repositories of the functions in jaxlib's binaries.
 _TREES = (
     ("`xla::` and `tsl::`", re.compile(r"(?:xla|tsl|stream_executor)::"), "https://github.com/openxla/xla"),
     ("`jax::` and `jaxlib::`", re.compile(r"(?:jax|jaxlib)::"), "https://github.com/jax-ml/jax"),
@@ -107,7 +107,7 @@ def _is_id(call: str) -> bool:
 
 
 def _find(index: Index, call: str, chosen: Chosen | None) -> Trace:
-    """The trace meant by a call id or a function's name. Raises FramedexError where none is in those chosen."""
+    """The trace for a call id or a function name. Raises FramedexError if the chosen captures have none."""
     if _is_id(call):
         found = index.calls.trace(int(call)) if len(call) < 19 else None
         if found is None and isinstance(chosen, tuple):
@@ -130,7 +130,7 @@ def _find(index: Index, call: str, chosen: Chosen | None) -> Trace:
 
 
 def _missing_sources(found: Trace) -> Iterator[str]:
-    """For each binary with named frames without source: how many, and which source tree would have them, if known."""
+    """For each binary: the number of named frames without source, and the source trees that have them, if known."""
     modules: dict[str, list[FrameRow]] = {}
     for frame in (*found.frames, *found.python):
         is_named = frame.function.role is Role.CODE and frame.function.symbol and frame.module
@@ -154,14 +154,17 @@ def _missing_sources(found: Trace) -> Iterator[str]:
 
 
 def _public(code: Sequence[FrameRow]) -> Iterator[str]:
-    """How many frames have their source in public alone; what is fetched unasked has none of the interpreter."""
+    """The number of frames whose source is only public.
+
+    Interpreter frames are not counted: by default, `sources fetch` does not fetch CPython.
+    """
     if public := public_only(code):
         count = words.count(len(public), "frame")
         yield f"The source of {count} is not here, but public. `framedex sources fetch` brings what has a known commit."
 
 
 def _others(names: Iterable[str]) -> str:
-    """The outermost scopes of those of these functions that are of neither repository, each once."""
+    """The outermost scopes of functions from neither repository, each once."""
     strange = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
     scopes = dict.fromkeys(
         f"`{scope}::`" if colons else f"`{scope}`"
@@ -171,7 +174,7 @@ def _others(names: Iterable[str]) -> str:
 
 
 def _unnamed(found: Trace) -> Iterator[str]:
-    """For each binary with frames that have no name: how many, and who says why."""
+    """For each binary: the number of frames without a name, and the command that explains them."""
     modules = Counter(
         PurePath(frame.module).name
         for frame in found.frames
@@ -182,7 +185,7 @@ def _unnamed(found: Trace) -> Iterator[str]:
 
 
 def _stale_files(found: Trace) -> dict[str, bool]:
-    """The files of the trace that have changed since, each with whether git knows where all its lines are now."""
+    """The files of the trace that changed since the recording, each with whether git can map all its lines."""
     frames = (*found.frames, *found.python)
     places = [frame.location for frame in frames if frame.location is not None and frame.location.stale is not None]
     unknown = {place.path for place in places if place.stale is Stale.UNKNOWN}

@@ -1,4 +1,4 @@
-"""`framedex transfers`: which lines of the program move data between host and devices, and which of them unasked."""
+"""`framedex transfers`: the lines that move data between host and devices, and the implicit transfers among them."""
 
 from __future__ import annotations
 

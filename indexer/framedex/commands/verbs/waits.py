@@ -1,4 +1,4 @@
-"""`framedex waits`: where Python waited for the runtime, and what the steps of its loops took."""
+"""`framedex waits`: the lines that wait for the runtime, and the steps of loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`framedex where`: what passes a file or a line."""
+"""`framedex where`: the recorded calls through a file or a line."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _lines(
     places: Mapping[int, Location],
     passed: Iterable[TextLine],
 ) -> Iterator[TextLine]:
-    """What a line is inside, what passes it or its file, and what is run from it."""
+    """The programs that contain a line, the calls through it or its file, and the programs that it ran."""
     if at is not None and inside:
         yield from use_lines(at, inside)
     yield from passed
@@ -106,13 +106,13 @@ def _lines(
 
 
 def _is_changed(hits: Sequence[StackHit]) -> bool:
-    """Whether the file has changed since it was recorded, and git does not know where its lines have gone."""
+    """Whether the file has changed since the recording and git cannot map its lines."""
     places = [hit.frame.location for hit in hits]
     return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
 
 
 def _callers(line: Line) -> dict[Caller, int]:
-    """The next functions outward with source, each with the line from which it called, and how many calls did."""
+    """The nearest outer functions with source, with their call lines, and the number of calls."""
     found: dict[Caller, int] = {}
     for step in line.outward_readable():
         caller = step.target.function, step.target.location
@@ -121,9 +121,9 @@ def _callers(line: Line) -> dict[Caller, int]:
 
 
 def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
-    """The indexed path that the user means, also as it is printed, or else a file that exists.
+    """The recorded path for the user's path, which may be escaped as printed; otherwise an existing file.
 
-    Raises FramedexError where there is no such file, or several recorded ones fit.
+    Raises FramedexError if the file does not exist, or if several recorded files match.
     """
     names = dict.fromkeys((str(path), restore(str(path))))
     for name in names:
@@ -150,8 +150,8 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
 
 
 def _gone(name: str) -> str | None:
-    """The real path of a file that need not be here any more; None for one of another process."""
+    """The real path of a file that may not exist any more; None for a path in another process's /proc."""
     try:
         return None if is_of_a_process(name) else os.path.realpath(name)
-    except ValueError:  # a zero byte
+    except ValueError:  # a null byte
         return None

@@ -10,17 +10,17 @@ _NAME = re.compile(r"[A-Za-z0-9_.]+")
 
 
 def note(function: str) -> str | None:
-    """What is said of a function; None where nothing is."""
+    """Return the note on a function; None if there is none."""
     return _read(FOLDER, function)
 
 
 def object_note(type_name: str) -> str | None:
-    """What is said of a type of objects, such as `loaded_executable`; None where nothing is."""
+    """Return the note on an object type, such as `loaded_executable`; None if there is none."""
     return _read(FOLDER / "objects", type_name)
 
 
 def _read(folder: Path, name: str) -> str | None:
-    # Names are of captures too, which may have any.
+    # Names also come from captures, so they may contain anything.
     if not _NAME.fullmatch(name):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Where each page of the site lies, and how one page leads to another."""
+"""The path of each page of the site, and relative links between pages."""
 
 from __future__ import annotations
 
@@ -18,34 +18,37 @@ COMPARISON = "comparison.html"
 
 
 def function_page(name: str) -> str:
-    """The page of a function. Editors make this address from a name in a source, so it depends on nothing else."""
+    """Return the page of a function. Editors compute it from a name in a source, so it depends on nothing else."""
     return f"functions/{_file_name(name)}.html"
 
 
 def object_page(type_name: str) -> str:
-    """The page of a type of objects: `PJRT_LoadedExecutable` and `loaded_executable` have the same."""
+    """Return the page of an object type: `PJRT_LoadedExecutable` and `loaded_executable` share one."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type_name.removeprefix("PJRT_"))
     return f"objects/{_file_name(words.lower())}.html"
 
 
 def task_page(name: str) -> str:
-    """The page of a task, a program."""
+    """Return the page of a task (a program)."""
     return f"tasks/{_file_name(name)}.html"
 
 
 def between(page: str, target: str) -> str:
-    """The relative address of a target, which may have an anchor, on a page."""
+    """Return the relative link from a page to a target, which may have an anchor."""
     path, separator, anchor = target.partition("#")
     return posixpath.relpath(path, posixpath.dirname(page) or ".") + separator + anchor
 
 
 def anchor(text: str) -> str:
-    """An id of an element that stands for a text; it begins with a letter."""
+    """Return an element id for a text; it begins with a letter."""
     return "at-" + (re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "it")
 
 
 def told_apart(paths: Iterable[str]) -> list[str]:
-    """The paths, each but the first of its kind with a number: file systems may not tell case, and names be cut."""
+    """Return the paths, with a number appended to make them unique without regard to case.
+
+    File systems may ignore case, and names may be truncated.
+    """
     taken: set[str] = set()
     found = []
     for path in paths:

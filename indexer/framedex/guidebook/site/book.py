@@ -1,4 +1,4 @@
-"""What all pages are filled from: observations by function and by run, and the addresses of pages."""
+"""The data of all pages: observations by function and by run, and the addresses of pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.model.guidebook.observed import Counted, LifeCycle, Observations, 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What runs have in common: a framework over a plug-in."""
+    """A framework on a plug-in, as shared by runs."""
 
     framework: str
     version: str
@@ -27,7 +27,7 @@ class Setup:
 
 
 class Book:
-    """Observations and descriptions as pages ask for them; made once for a site."""
+    """Observations and descriptions, indexed for the pages of one site."""
 
     def __init__(self, title: str, observations: Observations, described: Sequence[Described]) -> None:
         self.title = title
@@ -51,19 +51,19 @@ class Book:
         self.task_pages = dict(zip(observations.tasks, tasks, strict=True))
 
     def observed(self, function: str) -> list[Observed]:
-        """What runs say of a function, that with the most calls first."""
+        """Return the observations of a function by run, most calls first."""
         return sorted(self._observed.get(function, []), key=lambda each: -each.calls)
 
     def calls(self, function: str) -> int:
-        """How often a function was called in all runs."""
+        """Return the number of calls of a function in all runs."""
         return sum(each.calls for each in self._observed.get(function, []))
 
     def calls_in(self, function: str, setup: Setup) -> int:
-        """How often a function was called in the runs of a set-up."""
+        """Return the number of calls of a function in the runs of a set-up."""
         return sum(each.calls for each in self._observed.get(function, []) if setup_of(self.runs[each.run]) == setup)
 
     def called_by_frameworks(self, kind: Kind) -> list[Counted]:
-        """How many functions of a kind each framework calls in any run, the one that calls most first."""
+        """Return the number of functions of a kind that each framework calls, largest first."""
         called: dict[str, set[str]] = defaultdict(set)
         for each in self.described:
             if each.kind == kind:
@@ -73,29 +73,29 @@ class Book:
         return sorted(counts, key=lambda each: (-each.count, each.name))
 
     def description(self, function: str) -> Described | None:
-        """How the ABI describes a function; None of one that it does not have."""
+        """Return the ABI description of a function; None if it has none."""
         return self._described.get(function)
 
     def undescribed(self) -> list[str]:
-        """The functions that were called and are in no description."""
+        """Return the called functions that have no description."""
         return [name for name in self._observed if name not in self._described]
 
     def cycles(self, type_name: str) -> list[LifeCycle]:
-        """What runs say of a type of objects, that with the most objects first."""
+        """Return the observations of an object type by run, most objects first."""
         return sorted(self._cycles.get(type_name, []), key=lambda each: -each.objects)
 
     def types(self) -> list[str]:
-        """The types of objects, by their names."""
+        """Return the object types, sorted by name."""
         return sorted(self._cycles)
 
 
 def setup_of(run: Run) -> Setup:
-    """The set-up of a run."""
+    """Return the set-up of a run."""
     return Setup(run.framework, run.framework_version, run.plugin, run.api)
 
 
 def total(counts: Iterable[Sequence[Counted]]) -> list[Counted]:
-    """The sums of several counts by name, the largest first."""
+    """Return the sums of several counts by name, largest first."""
     sums: dict[str, int] = defaultdict(int)
     for counted in counts:
         for each in counted:

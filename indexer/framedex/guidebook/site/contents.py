@@ -1,4 +1,4 @@
-"""All pages of a site but those of the documentation, in the order in which they are listed."""
+"""All pages of a site except the documentation, in listed order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from framedex.model.guidebook.described import ApiRelease
 
 
 def contents_of(book: Book, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
-    """The pages of a book; `releases` are those of jaxlib whose API is known, `comparison` what was asked for."""
+    """Return the pages of a book; `releases` are jaxlib releases with a known API, `comparison` the requested one."""
     templates = Templates(book)
     types = [objects.object_page(name, book, templates, object_note) for name in book.types()]
     programs = [
@@ -45,7 +45,7 @@ def _functions(book: Book, templates: Templates) -> tuple[Page | Section, ...]:
 
 
 def _group(title: str, names: Sequence[str], table: tables.Table, book: Book, templates: Templates) -> tuple[Page, ...]:
-    """The pages of a group, listed without what its title says already."""
+    """Return the pages of a group, listed by their titles without the group's prefix."""
     where = (table.path, table.title)
     pages = (functions.function_page(name, book, templates, note, where) for name in names)
     return tuple(replace(page, listed=page.title.removeprefix(f"{title}_")) for page in pages)

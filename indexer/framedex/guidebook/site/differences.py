@@ -1,4 +1,4 @@
-"""Pages of what differs: between two sides that were chosen, and between a framework's versions."""
+"""Pages of differences: between two chosen sides, and between a framework's versions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from framedex.guidebook.site.templates import Templates
 from framedex.model.guidebook.compared import ChangedRoad, ComparedFunction, Comparison
 
 _MOST_ROADS = 50
-_MOST_CALLS = 30  # of a road, from a little before its first difference
+_MOST_CALLS = 30  # of a stack path, from a little before its first difference
 _BEFORE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call of a road beside another: `sign` is - where only the left has it, + where only the right, else empty."""
+    """A call in a side-by-side list; `sign` is "-" if only the left side has it, "+" if only the right, else empty."""
 
     sign: str
     function: str
 
 
 def comparison_page(comparison: Comparison, templates: Templates) -> Page:
-    """The page of a comparison: functions that one side alone called, those of both, and roads that differ."""
+    """Return the page of a comparison: functions called by one side only, those called by both, and differing steps."""
     both = [each for each in comparison.functions if each.left and each.right]
     html, headings = templates.page(
         *("comparison.html", addresses.COMPARISON),
@@ -42,7 +42,7 @@ def comparison_page(comparison: Comparison, templates: Templates) -> Page:
 
 
 def changes_page(roads: Sequence[ChangedRoad], templates: Templates) -> Page:
-    """The page of roads that changed between a framework's versions."""
+    """Return the page of steps that changed between a framework's versions."""
     html, headings = templates.page(
         *("changes.html", addresses.CHANGES), roads=_shown(roads), more=len(roads) - _MOST_ROADS
     )
@@ -50,13 +50,13 @@ def changes_page(roads: Sequence[ChangedRoad], templates: Templates) -> Page:
 
 
 def _how_different(each: ComparedFunction) -> tuple[float, str]:
-    """A key that sorts functions whose calls differ most, by their ratio, to the front."""
+    """Return a sort key that puts the functions with the largest ratio of calls first."""
     left, right = (each.left.calls if each.left else 0), (each.right.calls if each.right else 0)
     return (min(left, right) / max(left, right, 1), each.function)
 
 
 def _shown(roads: Sequence[ChangedRoad]) -> list[tuple[ChangedRoad, list[ShownCall], int]]:
-    """Roads with their calls beside each other, and how many of these are not shown."""
+    """Return the changed steps with their calls side by side, and the number of calls not shown."""
     shown = []
     for road in roads[:_MOST_ROADS]:
         calls = _beside(road)

@@ -1,4 +1,4 @@
-"""The project's own documentation as pages of the site: Markdown that GitHub shows as well."""
+"""The project's own documentation as pages of the site: Markdown that GitHub also renders."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHA
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _LINK = re.compile(r'<a (?P<before>[^>]*?)href="(?P<to>[^"]*)"(?P<after>[^>]*)>(?P<text>.*?)</a>', re.DOTALL)
 _PICTURE = re.compile(r"\]\(([^)\s]+\.(?:png|svg))\)|(?:src|srcset)=\"([^\"]+\.(?:png|svg))\"")
-_WIDE = '<div class="wide" tabindex="0">'  # scrolls by itself in narrow windows
+_WIDE = '<div class="wide" tabindex="0">'  # scrolls on its own in narrow windows
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|#")
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture: its path in the repository, which is that in the site, and its file."""
+    """A picture: its path, the same in the repository and in the site, and its file."""
 
     source: str
     file: Path
@@ -26,9 +26,9 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page of Markdown: its path in the repository and, as `source`, in the site, its title, text and pictures.
+    """A Markdown page: its path in the repository and in the site (`source`), its title, text and pictures.
 
-    `public` is where the repository's files are on the web, None where that is not known.
+    `public` is the web address of the repository's files, None if unknown.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Document:
 
 
 def documents_of(repository: Path, public: str | None) -> list[Document]:
-    """The documentation of a checkout, the README first. `public` is the address of its folder on the web."""
+    """Return the documentation of a checkout, the README first. `public` is the web address of its folder."""
     paths = [repository / name for name in _PAGES if (repository / name).is_file()]
     paths[1:1] = sorted(path for path in (repository / "docs").rglob("*.md") if path.is_file())
     return [_document(path, repository, public) for path in paths]
@@ -59,7 +59,7 @@ def _document(file: Path, repository: Path, public: str | None) -> Document:
         key=lambda picture: picture.source,
     )
     name = "About framedex" if path == "README.md" else _plain(title[1]) if title else file.stem
-    # mkdocs would make the page of its folder of it.
+    # mkdocs would turn a README into the index page of its folder.
     source = "about.md" if path == "README.md" else path
     return Document(path, source, name, text, tuple(pictures), public)
 
@@ -69,14 +69,14 @@ def _plain(heading: str) -> str:
 
 
 def heading_anchor(text: str, separator: str) -> str:
-    """The anchor of a heading, as GitHub makes it."""
+    """Return the anchor of a heading, as on GitHub."""
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", separator)
 
 
 def within_site(html: str, document: Document, documents: Sequence[Document]) -> str:
-    """A document's HTML whose links lead to pages of the site, to the web, or nowhere: those remain as their text.
+    """Return a document's HTML with links to pages of the site or to the web; other links are replaced by their text.
 
-    mkdocs has turned those to files of the same name already.
+    mkdocs has already resolved links between pages of the same name.
     """
     pages = {each.path: each.source.removesuffix(".md") + ".html" for each in documents}
     own = pages[document.path]

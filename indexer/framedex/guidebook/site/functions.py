@@ -1,4 +1,4 @@
-"""The page of a function: what the ABI says of it, what we say, and what was recorded."""
+"""The page of a function: its ABI, our note, and its observations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from framedex.model.guidebook.described import Described
 
 _ROADS = 170_000  # characters of a page of at most 300 kB
-_FEWEST_ROADS = 60  # frames of a version
+_FEWEST_ROADS = 60  # frames per version
 _MOST_LINES = 40
 _MOST_EXAMPLES = 6
 _MOST_ERRORS = 20
@@ -31,7 +31,7 @@ _MOST_ERRORS = 20
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A set-up whose runs called a function; `medians` are the least and the greatest of theirs, in nanoseconds."""
+    """A set-up whose runs called a function; `medians` are the smallest and largest of their medians, in ns."""
 
     setup: Setup
     programs: int
@@ -43,7 +43,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class ShownRoads:
-    """The roads of a framework's version, of all its runs."""
+    """The stack paths of a framework's version, from all its runs."""
 
     framework: str
     programs: int
@@ -55,7 +55,7 @@ class ShownRoads:
 def function_page(
     name: str, book: Book, templates: Templates, note: Callable[[str], str | None], table: tuple[str, str]
 ) -> Page:
-    """The page of a function; `table` is the address and the title of that which has it."""
+    """Return the page of a function; `table` is the address and the title of its table."""
     path = book.function_pages[name]
     observed = book.observed(name)
     described = book.description(name)
@@ -105,7 +105,7 @@ def _signature(name: str, described: Described | None) -> str:
 
 
 def _callers(observed: Sequence[Observed], book: Book) -> list[Caller]:
-    """The set-ups that called a function, in their order."""
+    """Return the set-ups that called a function, in book order."""
     found = []
     for setup in book.setups:
         runs = [each for each in observed if setup_of(book.runs[each.run]) == setup]
@@ -127,7 +127,7 @@ def _callers(observed: Sequence[Observed], book: Book) -> list[Caller]:
 
 
 def _roads(observed: Sequence[Observed], book: Book) -> list[ShownRoads]:
-    """The roads by the framework's version: lines and frames are the same in what runs on it."""
+    """Return the stack paths by framework version: runs on one version share their lines and frames."""
     versions: dict[str, list[Observed]] = defaultdict(list)
     for each in observed:
         if each.roads:
@@ -144,7 +144,7 @@ def _roads(observed: Sequence[Observed], book: Book) -> list[ShownRoads]:
 
 
 def _lines(observed: Sequence[Observed]) -> list[tuple[Place, int]]:
-    """The lines of programs that led to calls, those with the most first."""
+    """Return the program lines that led to calls, most calls first."""
     counts: dict[Place, int] = defaultdict(int)
     for each in observed:
         for place, calls in each.lines:
@@ -153,7 +153,7 @@ def _lines(observed: Sequence[Observed]) -> list[tuple[Place, int]]:
 
 
 def _examples(observed: Sequence[Observed], book: Book) -> list[tuple[Run, Example]]:
-    """Calls with different arguments, of as many runs as can be: the first of each, then the second."""
+    """Return calls with different arguments, from as many runs as possible: the first of each run, then the second."""
     found: dict[tuple[tuple[str, str], ...], tuple[Run, Example]] = {}
     longest = max((len(each.examples) for each in observed), default=0)
     for index in range(longest):

@@ -1,7 +1,7 @@
-"""The site's pages through mkdocs-material: navigation, search and looks around contents that are HTML already.
+"""Build the site with mkdocs-material: navigation, search and theme around pages that are already HTML.
 
-The generator gets a configuration of ours, in a folder of ours: whatever mkdocs.yml lies in the folder that framedex
-works in is none of it. Nothing of the theme is asked of the network, and the same pages give the same bytes.
+The configuration is generated in a folder of its own, so an mkdocs.yml in the working folder has no effect. The theme
+loads nothing from the network. The same pages give the same bytes.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page as Built
 
 _ASSETS = Path(__file__).with_name("assets")
-# The theme gives a title of its own to contents without a heading.
+# The theme adds its own title to content without a heading.
 _HOLDER = "<!-- framedex: the content, with its <h1> -->"
-_NEED_ADDRESS = ("404.html", "sitemap.xml")  # pages of the theme that say where the site is
-# Between words that are searched for: a name with underscores is one.
+_NEED_ADDRESS = ("404.html", "sitemap.xml")  # pages of the theme that need the site's address
+# Separates search words: a name with underscores is one word.
 _SEPARATOR = r"[\s\-.,:;!?=()\[\]{}<>\"'`/]+"
 
 
 def build(title: str, sections: Sequence[Page | Section], documents: Sequence[Document], folder: Path) -> Path:
-    """Build the site in a new folder inside `folder`, which is empty, and return it.
+    """Build the site in a new folder inside the empty `folder`, and return the new folder.
 
-    Raises FramedexError where mkdocs-material is not installed.
+    Raises FramedexError if mkdocs-material is not installed.
     """
     check_generator()
     from mkdocs.commands.build import build as build_site
@@ -57,7 +57,7 @@ def build(title: str, sections: Sequence[Page | Section], documents: Sequence[Do
     config.plugins["framedex"] = _plugin(sections, documents)
     logger = logging.getLogger("mkdocs")
     level = logger.level
-    logger.setLevel(logging.ERROR)  # it tells of links that `within_site` settles
+    logger.setLevel(logging.ERROR)  # mkdocs warns of links that `within_site` resolves
     try:
         build_site(config)
     finally:
@@ -66,7 +66,7 @@ def build(title: str, sections: Sequence[Page | Section], documents: Sequence[Do
 
 
 def check_generator() -> None:
-    """Raise FramedexError where mkdocs-material is not installed."""
+    """Raise FramedexError if mkdocs-material is not installed."""
     try:
         import material  # noqa: F401 - the theme, which mkdocs finds by name
         import mkdocs  # noqa: F401
@@ -91,7 +91,7 @@ def _configuration(
         "nav": [*map(_listed, sections), *_documentation(documents)],
         "theme": {
             "name": "material",
-            "font": False,  # of the system: a font of the web would be asked for
+            "font": False,  # system fonts: web fonts would need the network
             "features": [f"navigation.{name}" for name in ("prune", "tabs", "tabs.sticky", "top")],
             "icon": {"logo": "material/book-open-page-variant-outline"},
             "favicon": "assets/guidebook/icon.svg",
@@ -107,7 +107,7 @@ def _configuration(
         "markdown_extensions": [
             *("tables", "sane_lists", "md_in_html"),
             *("pymdownx.superfences", "pymdownx.highlight", "pymdownx.inlinehilite"),
-            {"toc": {"toc_depth": 2}},  # deeper ones would be landmarks of the same name twice
+            {"toc": {"toc_depth": 2}},  # deeper levels would duplicate landmark names
         ],
         "extra": {"homepage": "index.html", "polyfills": ["assets/guidebook/iframe-worker.js"], "generator": False},
         "extra_css": ["assets/guidebook/guidebook.css"],
@@ -130,14 +130,14 @@ def _source(page: Page) -> str:
 
 
 def _boost(page: Page) -> float:
-    """How far in front search puts a page: of names that begin alike the shortest, and what lists all of it last."""
+    """Return the search boost of a page: shorter names first among similar names, complete lists last."""
     if page.path in (addresses.RUNS, addresses.LINES):
         return 0.5
     return round(1 + 100 / max(len(page.title), 1), 3)
 
 
 def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -> Any:
-    """A plug-in of mkdocs that brings the pages; a class inside, as its base is there only with mkdocs."""
+    """Return an mkdocs plug-in that provides the pages. The class is local because its base class needs mkdocs."""
     from mkdocs.plugins import BasePlugin, event_priority
     from mkdocs.structure.files import File
     from mkdocs.structure.toc import AnchorLink, TableOfContents
@@ -147,7 +147,7 @@ def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -
     contents: dict[str, str] = {}
 
     class Guidebook(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
-        """Contents that are HTML pass by what would read them as Markdown, and by all that tidies the theme's HTML."""
+        """Keeps HTML contents away from the Markdown parser and from the clean-up of the theme's HTML."""
 
         def on_config(self, config: MkDocsConfig) -> None:
             config.theme.static_templates.difference_update(_NEED_ADDRESS)
@@ -178,7 +178,7 @@ def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -
             contents[path] = own.html
             return own.searched
 
-        @event_priority(-100)  # after the search, which takes what it finds
+        @event_priority(-100)  # after the search plug-in, which reads the content
         def on_page_context(self, context: Any, *, page: Built, config: MkDocsConfig, nav: Any) -> Any:
             page.content = _HOLDER
             return context

@@ -1,4 +1,4 @@
-"""The first page: what the guidebook is, its doors, and what it is made of."""
+"""The first page: an introduction to the guidebook, its sections, and its data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAYERS = (
 
 
 def home_page(book: Book, templates: Templates) -> Page:
-    """The page that a reader meets first."""
+    """Return the first page."""
     runs: dict[Setup, list[Run]] = defaultdict(list)
     for run in book.observations.runs:
         runs[setup_of(run)].append(run)
@@ -45,14 +45,14 @@ def home_page(book: Book, templates: Templates) -> Page:
 
 
 def runs_page(book: Book, templates: Templates) -> Page:
-    """The page of the runs."""
+    """Return the page of runs."""
     html, headings = templates.page("runs.html", addresses.RUNS)
     searched = templates.fill("runs_searched.html", addresses.RUNS)
     return Page(addresses.RUNS, "Runs", html, headings, searched)
 
 
 def _picture() -> Markup:
-    """The layers that a call goes through, and where it is recorded."""
+    """Draw the layers that a call passes through, with the one where it is recorded."""
     width, gap, height = 148, 20, 84
     parts = []
     for index, (name, example) in enumerate(_LAYERS):

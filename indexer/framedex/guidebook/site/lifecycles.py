@@ -1,4 +1,4 @@
-"""The life cycle of a type of objects as a picture: made, used, deleted, destroyed, and by which functions."""
+"""Draw the life cycle of an object type: the functions that make, use, delete and destroy its objects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from framedex.guidebook.site.drawing import arrow_tip
 from framedex.guidebook.site.text import brief, times
 from framedex.model.guidebook.observed import Counted, LifeCycle
 
-_MOST = 10  # functions of a stage
+_MOST = 10  # functions per stage
 _WIDTH, _ROW, _HEAD, _GAP, _COLUMNS = 830, 24, 40, 34, 2
 _LETTERS = 42
 
 
 def life_cycle_svg(name: str, cycles: Sequence[LifeCycle], addresses: Mapping[str, str]) -> Markup:
-    """The picture of what all runs together say; `addresses` lead to functions' pages."""
+    """Return the picture for all runs together; `addresses` are links to the pages of functions."""
     stages = [
         ("made by", total(cycle.made for cycle in cycles)),
         ("used by", total(cycle.used for cycle in cycles)),

@@ -1,4 +1,4 @@
-"""The page of all lines of programs that led to calls."""
+"""The page of all program lines that led to calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from framedex.guidebook.site.templates import Templates
 from framedex.model.guidebook.observed import Place
 
 _MOST_FILES = 60
-_MOST_LINES = 60  # of a file
-_MOST_FUNCTIONS = 12  # of a line
+_MOST_LINES = 60  # per file
+_MOST_FUNCTIONS = 12  # per line
 
 
 def lines_page(book: Book, templates: Templates) -> Page:
-    """The page: files by name, their lines in order, with what each led to."""
+    """Return the page: files by name, with their lines in order, and the functions called from each."""
     files: dict[str, dict[Place, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
     for observed in book.observations.functions:
         for place, calls in observed.lines:

@@ -1,4 +1,4 @@
-"""The pages of types of objects."""
+"""The pages of object types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.guidebook.site.templates import Templates
 
 
 def object_page(name: str, book: Book, templates: Templates, note: Callable[[str], str | None]) -> Page:
-    """The page of a type of objects: its life in all runs, and in each."""
+    """Return the page of an object type: its life cycle in all runs, and in each."""
     path = book.object_pages[name]
     cycles = book.cycles(name)
     links = {each: addresses.between(path, page) for each, page in book.function_pages.items()}
@@ -37,7 +37,7 @@ def object_page(name: str, book: Book, templates: Templates, note: Callable[[str
 
 
 def overview_page(book: Book, templates: Templates) -> Page:
-    """The page of all types."""
+    """Return the page that lists all types."""
     rows = [(name, book.cycles(name), total(cycle.made for cycle in book.cycles(name))) for name in book.types()]
     html, headings = templates.page("objects.html", addresses.OBJECTS, rows=rows)
     return Page(addresses.OBJECTS, "Objects", html, headings, '<h1 id="top">Objects</h1>')

@@ -1,4 +1,4 @@
-"""What comes before and after a function, as a small picture."""
+"""Draw the functions called before and after a function."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from framedex.guidebook.site.drawing import arrow_tip
 from framedex.guidebook.site.text import brief, times
 from framedex.model.guidebook.observed import Counted
 
-_MOST = 6  # boxes on a side
+_MOST = 6  # boxes per side
 _WIDTH, _ROW, _BOX, _SIDE, _GAP = 830, 36, 27, 250, 40
-_LETTERS = 35  # of a name that fits its box
+_LETTERS = 35  # longest name that fits its box
 
 
 def orders_svg(
     function: str, before: Sequence[Counted], after: Sequence[Counted], addresses: Mapping[str, str]
 ) -> Markup:
-    """The picture: on the left what was called before, on the right after; `addresses` lead to functions' pages."""
+    """Return the picture: earlier calls on the left, later ones on the right; `addresses` are links to functions."""
     left, right = before[:_MOST], after[:_MOST]
     height = max(len(left), len(right), 1) * _ROW + 20
     middle = height / 2
@@ -53,7 +53,7 @@ def _column(
     height: float,
     addresses: Mapping[str, str],
 ) -> list[Markup]:
-    """The boxes of a side with their arrows: from `edge` to the box in the middle, or from there."""
+    """Return the boxes of a side with their arrows, between `edge` and the middle box."""
     is_left = x == 0
     whole = sum(each.count for each in counted) or 1
     top = (height - len(counted) * _ROW) / 2 + _ROW / 2

@@ -1,4 +1,4 @@
-"""What the generator is given: pages, and the order in which they are listed."""
+"""The generator's input: pages, in listed order."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its path in the site, its title as text, the HTML of its content, and its headings as anchor and text.
+    """A page: its path in the site, its title as text, its content as HTML, and its headings as anchor and text.
 
-    `searched` is HTML of what search finds the page by; the rest of the content is not searched. `listed` is a shorter
-    title, for lists in which the rest of it is plain; empty where there is none.
+    `searched` is HTML that search indexes instead of the content. `listed` is a shorter title for lists that make the
+    rest obvious; empty if there is none.
     """
 
     path: str
@@ -24,13 +24,13 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Pages and sections below a title, as they are listed."""
+    """A titled group of pages and sections, in listed order."""
 
     title: str
     entries: tuple[Page | Section, ...]
 
     def pages(self) -> Iterator[Page]:
-        """All pages of the section and of those in it."""
+        """Yield all pages of the section and of nested sections."""
         for entry in self.entries:
             if isinstance(entry, Page):
                 yield entry

@@ -1,4 +1,4 @@
-"""What a page may load: files beside it, and nothing else, by a policy of its own."""
+"""The content security policy of a page: it may load only files of the site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CHARSET = '<meta charset="utf-8">'
 
 
 def with_policy(html: str) -> str:
-    """The page with its policy, which knows the scripts that stand in it by their digests."""
+    """Return the page with its policy, which allows the page's inline scripts by digest."""
     scripts = sorted({f"'sha256-{_digest(found[1])}'" for found in _SCRIPT.finditer(html)})
     policy = "; ".join(
         [

@@ -1,7 +1,7 @@
-"""Short texts, notes and comments of programs, as HTML.
+"""Render short texts as HTML: notes, and comments of programs.
 
-A small part of Markdown that takes nothing for HTML: paragraphs, lists, `code` and links to the web. What programs say
-of themselves comes from captures, which anybody may have made.
+Supports a small part of Markdown, without HTML: paragraphs, lists, `code` and web links. Texts of programs come from
+captures, so they are untrusted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ITEM = re.compile(r"(?:[-*]|\d+\.) +")
 
 
 def prose(text: str, functions: Mapping[str, str]) -> Markup:
-    """The text as HTML. `functions` are the addresses of functions by name: code that is one of them becomes a link."""
+    """Return the text as HTML. `functions` maps function names to addresses: code with such a name becomes a link."""
 
     def inline(part: str) -> Markup:
         return _inline(part, functions)

@@ -1,4 +1,4 @@
-"""A folder that takes the place of another: the old one stays until the new one is whole."""
+"""Replace a folder by another: the old one stays in place until the new one is complete."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from framedex.plaintext import printable
 from framedex.regularfile import read_regular_text
 
 MARK = "framedex-guidebook.json"
-"""The file by which a folder is known to be a guidebook, which may be replaced."""
+"""The file that marks a folder as a guidebook, which may be replaced."""
 
 
 def refuse_foreign(out: Path) -> None:
-    """Raise FramedexError where something is there that is neither a guidebook and nothing else, nor an empty folder.
+    """Raise FramedexError if `out` exists and is neither an unmodified guidebook nor an empty folder.
 
-    So it is where one is there from which we were started: it would be gone under the user's feet.
+    Also if `out` contains the working folder, which would be deleted.
     """
     if Path.cwd().is_relative_to(out.resolve()):
         raise FramedexError(
@@ -45,23 +45,23 @@ def refuse_foreign(out: Path) -> None:
 
 
 def _added(guidebook: Path) -> list[str]:
-    """What lies in a guidebook's folder and was not written there."""
+    """Return the entries of a guidebook's folder that framedex did not write."""
     try:
         written = {MARK, *json.loads(read_regular_text(guidebook / MARK))["holds"]}
         return sorted(path.name for path in guidebook.iterdir() if path.name not in written)
-    except (OSError, ValueError, LookupError, TypeError):  # one that does not say
+    except (OSError, ValueError, LookupError, TypeError):  # a malformed mark
         return []
 
 
 def marked(site: Path) -> Path:
-    """The folder of a site, with its mark, which says what lies in it."""
+    """Write the mark, which lists the entries of a site, and return the site's folder."""
     holds = sorted(path.name for path in site.iterdir())
     (site / MARK).write_text(f"{json.dumps({'version': 1, 'holds': holds})}\n")
     return site
 
 
 def put_in_place(site: Path, out: Path) -> None:
-    """Make the site the folder `out`. Raises FramedexError where it cannot be written."""
+    """Move the site to the folder `out`. Raises FramedexError if it cannot be written."""
     target = out.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Roads to a function as HTML: merged stacks, of which each part without a branch is one list."""
+"""Render the stack paths to a function as HTML: merged stacks, with one list per part without branches."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from framedex.guidebook.site.text import brief, linked
 from framedex.model.guidebook.observed import Road
 from framedex.words import count
 
-_DEEPEST = 40  # branches in branches; what is deeper is counted
+_DEEPEST = 40  # nested branches; deeper ones are only counted
 
 
 class Budget:
-    """How many characters of roads a page may still have."""
+    """The remaining characters for stack paths on a page."""
 
     def __init__(self, characters: int) -> None:
         self.left = characters
 
     def take(self, html: str) -> bool:
-        """Whether the text still fits; then it is taken."""
+        """Whether the text fits; if so, it is deducted."""
         if len(html) > self.left:
             return False
         self.left -= len(html)
@@ -28,12 +28,12 @@ class Budget:
 
 
 def roads_html(roads: Sequence[Road], budget: Budget) -> Markup:
-    """The trees as nested lists. Branches can be folded, by keyboard and without scripts; the likeliest are open."""
+    """Return the trees as nested lists. Branches fold by keyboard and without scripts; the most frequent are open."""
     return Markup("").join(_branches(roads, budget, 0))
 
 
 def road_html(road: Sequence[Road]) -> Markup:
-    """One road, a frame each, as a list."""
+    """Return one stack path as a list of frames."""
     return Markup('<ol class="road">{}</ol>').format(Markup("").join(map(_frame, road)))
 
 
@@ -66,7 +66,7 @@ def _branches(roads: Sequence[Road], budget: Budget, depth: int) -> Iterator[Mar
 
 
 def _chain(road: Road) -> list[Road]:
-    """The frames from this to the next branch or end."""
+    """Return the frames from this one to the next branch or end."""
     chain = [road]
     while len(chain[-1].roads) == 1:
         chain.append(chain[-1].roads[0])

@@ -1,4 +1,4 @@
-"""Functions by the table that has them: what is called by which framework, and how they are listed."""
+"""Functions by API table: the frameworks that call them, and how they are listed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from framedex.guidebook.site.page import Page
 from framedex.guidebook.site.templates import Templates
 from framedex.model.guidebook.described import Kind
 
-_FEWEST = 3  # functions that make a group of their own
+_FEWEST = 3  # minimum number of functions in a group
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of functions: the name of its page, its title, and its functions in groups, by their titles."""
+    """A table of functions: the path of its page, its title and description, and its functions in titled groups."""
 
     path: str
     title: str
@@ -31,7 +31,7 @@ class Table:
 
 
 def tables_of(book: Book) -> list[Table]:
-    """The tables of a book, those without a function left out."""
+    """Return the tables of a book, without empty ones."""
     names: dict[Kind, dict[str, list[str]]] = {kind: {} for kind in Kind}
     for each in book.described:
         names[each.kind].setdefault(each.table, []).append(each.name)
@@ -67,7 +67,7 @@ def _by_table(names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, tuple[str,
 
 
 def _by_prefix(names: Sequence[str], words: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The names in groups by their first words; small groups are one, the last."""
+    """Group the names by their first words; small groups are merged into the last group."""
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault("_".join(re.split(r"_|::", name)[:words]), []).append(name)
@@ -77,13 +77,13 @@ def _by_prefix(names: Sequence[str], words: int) -> tuple[tuple[str, tuple[str, 
 
 
 def table_page(table: Table, book: Book, templates: Templates) -> Page:
-    """The page of a table: a row for each function, a column for each set-up that called any."""
+    """Return the page of a table: a row per function, a column per set-up that called any."""
     setups = [setup for setup in book.setups if any(book.calls_in(name, setup) for name in table.functions)]
     html, headings = templates.page("table.html", table.path, table=table, setups=setups)
     return Page(table.path, table.title, html, headings, f'<h1 id="top">{table.title}</h1><p>{table.about}</p>')
 
 
 def overview_page(tables: Iterable[Table], templates: Templates) -> Page:
-    """The page of all tables."""
+    """Return the page that lists all tables."""
     html, headings = templates.page("tables.html", addresses.FUNCTIONS, tables=tuple(tables))
     return Page(addresses.FUNCTIONS, "Functions", html, headings, '<h1 id="top">Functions</h1>')

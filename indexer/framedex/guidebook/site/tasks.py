@@ -1,4 +1,4 @@
-"""The pages of tasks: programs whose steps are told, with the calls of each and the road to every call."""
+"""The pages of tasks: programs with marked steps, the calls of each step, and the stack path of every call."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from framedex.model.guidebook.observed import Step, StepCall, Task
 from framedex.plaintext import visible
 
 _ROADS = 140_000  # characters of a page of at most 300 kB
-_MOST_CALLS = 60  # of a step
+_MOST_CALLS = 60  # per step
 
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A step as its page has it; `all` counts the calls that are not shown as well."""
+    """A step as displayed; `all` also counts the calls that are not shown."""
 
     title: str
     text: Markup
@@ -35,7 +35,7 @@ class ShownStep:
 
 
 def task_page(task: Task, book: Book, templates: Templates) -> Page:
-    """The page of a task."""
+    """Return the page of a task."""
     path = book.task_pages[task]
     links = {each: addresses.between(path, page) for each, page in book.function_pages.items()}
     html, headings = templates.page(
@@ -57,7 +57,7 @@ def task_page(task: Task, book: Book, templates: Templates) -> Page:
 
 
 def by_program(book: Book) -> list[tuple[str, list[Task]]]:
-    """The tasks of each program, below its title as text."""
+    """Return the tasks of each program, with its title as text."""
     programs: dict[str, list[Task]] = {}
     for task in book.observations.tasks:
         programs.setdefault(task.name, []).append(task)
@@ -65,7 +65,7 @@ def by_program(book: Book) -> list[tuple[str, list[Task]]]:
 
 
 def overview_page(book: Book, templates: Templates) -> Page:
-    """The page of all tasks: those of the same program are together."""
+    """Return the page of all tasks, grouped by program."""
     links = {each: addresses.between(addresses.TASKS, page) for each, page in book.function_pages.items()}
     rows = [
         (
@@ -85,13 +85,13 @@ def _setup_text(book: Book, task: Task) -> str:
 
 
 def prose_line(text: str, links: dict[str, str]) -> Markup:
-    """A text of one line as HTML, without a paragraph around it."""
+    """Return a text of one line as HTML, without a paragraph around it."""
     shown = prose(" ".join(text.split()), links)
     return Markup(shown.removeprefix("<p>").removesuffix("</p>"))
 
 
 def _steps(steps: Sequence[Step], links: dict[str, str]) -> list[ShownStep]:
-    """The steps, of which none takes the room for roads from those after it."""
+    """Return the steps. Each gets an equal share of the remaining room for stack paths."""
     shown, left = [], _ROADS
     for place, step in enumerate(steps):
         share = left // (len(steps) - place)
@@ -118,9 +118,9 @@ def _step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
 
 
 def by_weight(calls: Sequence[StepCall]) -> list[int]:
-    """The places of calls, those first that most want a road: of each function the longest, by their times.
+    """Return the positions of calls by priority for a stack path: the longest of each function first, then the rest.
 
-    So a step that compiles shows how it came to that, whatever it asked of buffers before.
+    So a step that compiles shows the path to the compilation, even after many queries of buffers.
     """
     longest = sorted(range(len(calls)), key=lambda place: -(calls[place].duration or 0))
     firsts: dict[str, int] = {}
@@ -130,7 +130,7 @@ def by_weight(calls: Sequence[StepCall]) -> list[int]:
 
 
 def python_html(code: str) -> Markup:
-    """Python in the colours of the theme."""
+    """Return highlighted Python code."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer

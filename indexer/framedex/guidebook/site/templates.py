@@ -1,4 +1,4 @@
-"""The templates of pages: what they may ask, and the headings of what they make."""
+"""The page templates: their filters and globals, and the headings of their output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 
 
 class Templates:
-    """The templates of a site. Nothing of a recording is taken for more than text by them."""
+    """The templates of a site. Texts of recordings are always escaped."""
 
     def __init__(self, book: Book) -> None:
         self._environment = Environment(
@@ -45,7 +45,7 @@ class Templates:
         self._environment.globals.update(book=book, at=addresses)
 
     def fill(self, template: str, path: str, **contents: Any) -> str:
-        """A template as HTML, for the page at a path of the site."""
+        """Return a template as HTML, for the page at a path of the site."""
 
         def to(target: str) -> str:
             return addresses.between(path, target)
@@ -53,11 +53,11 @@ class Templates:
         return self._environment.get_template(template).render(path=path, to=to, **contents)
 
     def page(self, template: str, path: str, **contents: Any) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """A template as HTML, and the headings that the page has, as anchors and texts."""
+        """Return a template as HTML, and the page's headings, as anchors and texts."""
         html = self.fill(template, path, **contents)
         return html, tuple((anchor, Markup(text).striptags()) for anchor, text in _HEADING.findall(html))
 
 
 def _shown(value: Any) -> Any:
-    """A text as it can be shown; it is still escaped for HTML."""
+    """Return a text with invisible characters escaped; escaping for HTML follows later."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

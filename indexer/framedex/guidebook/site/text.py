@@ -1,4 +1,4 @@
-"""Texts of captures as they stand on pages: cut, visible and, where they have an address, linked."""
+"""Texts of captures for display: truncated, with invisible characters escaped, and linked if they have an address."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from framedex.model.guidebook.observed import Place
 from framedex.plaintext import visible
 
 LONGEST = 240
-_NEAREST = " (nearest release)"  # what follows a place in the sources of a commit that is not the recorded one
+_NEAREST = " (nearest release)"  # marks a location in the sources of another commit than the recorded one
 _WEB = re.compile(r"https?://[^\s\"<>]+")
 
 
 def brief(text: str, most: int = LONGEST) -> str:
-    """A text of bounded length on one line, with everything that is no visible character escaped."""
+    """Return a text of bounded length on one line, with invisible characters escaped."""
     shown = visible(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 def times(count: int) -> str:
-    """How often something was, as it stands behind its name."""
+    """Return a count with a multiplication sign, for display after a name."""
     return f"{count:,}\N{MULTIPLICATION SIGN}"
 
 
 def lines_of(text: str, most: int = 4000) -> Markup:
-    """A text of several lines, cut at as many characters, its line breaks kept."""
+    """Return a text of several lines, truncated at `most` characters, with its line breaks."""
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
     return Markup("\n").join(escape(visible(line.expandtabs(4))) for line in cut.splitlines())
 
 
 def public(place: Place) -> str | None:
-    """The address of a place's page on the web; None where it has none, or one of another kind."""
+    """Return the web address of a location; None if it has none, or one that is not http(s)."""
     return place.url if place.url and _WEB.fullmatch(place.url) else None
 
 
 def linked(place: Place | None) -> Markup:
-    """A place as a link to its public page, where it has one."""
+    """Return a location as a link to its public page, if it has one."""
     if place is None or not place.text:
         return Markup("")
     text, nearest = place.text.removesuffix(_NEAREST), place.text.endswith(_NEAREST)

@@ -1,4 +1,4 @@
-"""What of the theme's own HTML is put right: what validators and readers of screens complain of."""
+"""Corrections of the theme's HTML for validators and screen readers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 _CHANGES = (
     (re.compile(r"<!doctype html>"), "<!DOCTYPE html>"),
-    # A checkbox has nothing to complete.
+    # `autocomplete` is not valid for checkboxes.
     (re.compile(r'(<input class="md-toggle"[^>]*?) autocomplete="off"'), r"\1"),
     (re.compile(r' tabindex=""'), ""),
-    # A `nav` cannot say of itself that it is open.
+    # `aria-expanded` is not valid for `nav`.
     (re.compile(r'(<nav class="md-nav"[^>]*?) aria-expanded="(?:true|false)"'), r"\1"),
     (re.compile(r'(<div class="md-search" data-md-component="search" role="dialog")>'), r'\1 aria-label="Search">'),
-    # Both forms act while they are filled; the rules want a button all the same.
+    # Both forms act on input, but accessibility rules require a submit button.
     (re.compile(r'(<form class="md-header__option"[^>]*>)'), r'\1<button type="submit" hidden>Choose</button>'),
     (re.compile(r'(<form class="md-search__form"[^>]*>)'), r'\1<button type="submit" hidden>Search</button>'),
 )
@@ -20,9 +20,9 @@ _CONTENTS = 'aria-label="Table of contents"'
 
 
 def settled(html: str) -> str:
-    """A page of the theme without its own content, put right."""
+    """Return a page of the theme, without its own content, corrected."""
     for pattern, replacement in _CHANGES:
         html = pattern.sub(replacement, html)
-    if html.count(_CONTENTS) > 1:  # narrow windows have the list beside the page's own entry
+    if html.count(_CONTENTS) > 1:  # narrow windows show the list twice
         html = html.replace(_CONTENTS, 'aria-label="On this page"', 1)
     return html

@@ -1,4 +1,4 @@
-"""The page of the API's versions: what came with each."""
+"""The page of API versions, with the additions in each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.model.guidebook.described import ApiRelease
 
 
 def versions_page(book: Book, releases: Sequence[ApiRelease], templates: Templates) -> Page:
-    """The page: minor versions, the newest first, with the functions and fields that came."""
+    """Return the page: minor versions, newest first, with the functions and fields added in each."""
     functions: dict[int, list[str]] = defaultdict(list)
     shipped: dict[int, list[ApiRelease]] = defaultdict(list)
     for release in releases:

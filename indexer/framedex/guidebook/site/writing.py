@@ -1,4 +1,4 @@
-"""The site of a guidebook, written whole or not at all."""
+"""Write the site of a guidebook, atomically."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ def write_site(
     documentation: Path | None = None,
     repository: str | None = None,
 ) -> None:
-    """Write the site into the folder `out`, which is made, or replaced where it is a guidebook.
+    """Write the site into the folder `out`, which is created, or replaced if it is a guidebook.
 
-    `releases` are those of jaxlib whose API is known. A `comparison` has a page of its own. `documentation` is a
-    checkout whose pages of Markdown become part of the site, `repository` the public address of its files. The same
-    arguments give the same bytes. Raises FramedexError where `out` is something else or cannot be written, and where
-    mkdocs-material is not installed; what was there stays then.
+    `releases` are jaxlib releases with a known API. A `comparison` gets its own page. `documentation` is a checkout
+    whose Markdown pages become part of the site, `repository` the public address of its files. The same arguments give
+    the same bytes.
+
+    Raises FramedexError if `out` is something else or cannot be written, or if mkdocs-material is not installed. The
+    previous content is kept then.
     """
     refuse_foreign(out)
     listed = contents_of(Book(title, observations, described), releases, comparison)
@@ -42,6 +44,6 @@ def write_site(
 
 
 def check_that_it_can_be_written(out: Path) -> None:
-    """Raise FramedexError where `write_site` would at once, before anybody waits for what it is to write."""
+    """Raise FramedexError if `write_site` would fail at once, before its input is computed."""
     refuse_foreign(out)
     check_generator()

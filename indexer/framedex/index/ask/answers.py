@@ -1,4 +1,4 @@
-"""Of which captures the answers about a line, a file, functions, or everything are."""
+"""The captures covered by answers about a line, a file, functions, or everything."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from framedex.model import AnswerOf, Counted
 
 
 def answer_of_everything(reader: Reader) -> AnswerOf:
-    """The captures that are there."""
+    """Return the captures in scope."""
     counted = Counted.CHOSEN if reader.scope.is_within else Counted.ALL
     return _answer(reader, counted)
 
 
 def answer_of_file(file: AskedFile) -> AnswerOf:
-    """The captures that questions about the file are answered of."""
+    """Return the captures that answers about the file cover."""
     return _of_passing(file.reader, "line_calls WHERE file = ?1", file.id, programs=runs_of_programs("fr.file = ?1"))
 
 
 def answer_of_line(line: AskedLine) -> AnswerOf:
-    """The captures that questions about the line are answered of."""
+    """Return the captures that answers about the line cover."""
     if line.capture is not None:
         return _answer(line.reader, Counted.CHOSEN, f"p.id = {line.capture}")
     totals = f"line_calls WHERE {line.on('line_calls')}"
@@ -30,12 +30,12 @@ def answer_of_line(line: AskedLine) -> AnswerOf:
 
 
 def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerOf:
-    """The captures that questions about the functions are answered of, by a reader for them."""
+    """Return the captures that answers about the functions cover; the reader must be restricted to them."""
     return _of_passing(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
 
 
 def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
-    """The capture, of those with calls of a boundary function."""
+    """Return the capture, and whether others have calls of a boundary function."""
     others = reader.row(
         "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
         " WHERE b.name = ? AND k.capture <> ? AND k.calls > 0 LIMIT 1",
@@ -47,7 +47,7 @@ def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
 
 
 def _of_passing(reader: Reader, totals: str, *parameters: object, programs: str = "") -> AnswerOf:
-    """`totals` are those of calls through what is asked about; `programs` is a query for the runs that compiled it."""
+    """Return the answer's captures; `totals` has the subject's calls, `programs` queries the runs that compiled it."""
     run = reader.scope.run
     if not run:
         return answer_of_everything(reader)

@@ -1,4 +1,4 @@
-"""What lies below each line of the program: the calls that it led to, and the ways from it to them."""
+"""The calls below each program line, and the paths from the line to them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from framedex.model.below_lines import BelowLine
 from framedex.model.guidebook.observed import Passed
 
 _SPANS = 16
-"""Spans of calls of a kind in which quick ones are looked for: some thousand calls tell them."""
+"""Spans of calls per kind that are searched for quick ones: some thousand calls suffice."""
 
 
 def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
-    """The calls of a capture by the line of the program that led to them, their function, and the way between."""
+    """Yield the calls of a capture by program line, boundary function and path between them; times in ns."""
     ways = Ways(reader, capture)
     nested = nested_durations(reader, capture)
     quick = _quick(reader, capture)
@@ -38,12 +38,12 @@ def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
             way=(*_way(ways, end, lowest.get(node, 0), name), Passed(name, "boundary", NOWHERE, 0)),
             calls=end.calls,
             duration=own,
-            least=min(own, least * own // max(end.duration, 1)),  # of calls that have others inside, as large a part
+            least=min(own, least * own // max(end.duration, 1)),  # scaled to own time if a call has nested calls
         )
 
 
 def _quick(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
-    """Of each stack and function what a tenth of the calls do not exceed, among those of its first spans: ns."""
+    """Return the first decile of durations (ns) by stack and function, among the calls of the first spans."""
     rows = reader.rows(
         "WITH spans AS (SELECT k.id, k.stack, k.boundary, s.first_call, s.last_call,"
         " row_number() OVER (PARTITION BY k.id ORDER BY s.first_call) AS number"
@@ -60,7 +60,7 @@ def _quick(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
 
 
 def _way(ways: Ways, end: End, line: int, boundary: str) -> Way:
-    """The frames between the node of a line (0: none) and a call; of Python that could not be merged, that first."""
+    """Return the frames from the line's node (0: none) to a call, with an unmerged Python stack first."""
     if not end.python_leaf:
         return ways.way(ways.chain(end.leaf, line), boundary)
     python = ways.way(ways.chain(end.python_leaf, line), boundary)

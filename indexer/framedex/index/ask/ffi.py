@@ -1,4 +1,4 @@
-"""Questions about FFI: the targets of a capture with their handlers, sites and runs, and those at a line of source."""
+"""Queries for FFI: targets with handlers, sites and runs, for all captures or one source line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_SHAPES = 4
 _RECENT = 2_000
 
 _RUN_COLUMNS = "x.target, x.stage, c.id, k.stack, c.duration, k.error, c.arguments, r.join_id"
-# From the functions that are runs: of most captures all other calls are more.
+# Starts from the FFI functions, since most captures have far more other calls.
 _RUN_TABLES = f"ffi_functions x CROSS JOIN {KIND_TABLES} LEFT JOIN ffi_runs r ON r.call = c.id"
 
 
@@ -50,12 +50,12 @@ _HERE = "IN (SELECT id FROM captures)"
 
 @dataclass(frozen=True, slots=True)
 class Ffi:
-    """FFI in all captures that are there."""
+    """FFI in all captures of the scope."""
 
     reader: Reader
 
     def captures(self) -> list[int]:
-        """The captures in which FFI targets were run or missing, oldest first."""
+        """Return the captures with runs or problems of FFI targets, oldest first."""
         rows = self.reader.rows(
             "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems)"
             " OR EXISTS (SELECT 1 FROM call_kinds k"
@@ -65,14 +65,14 @@ class Ffi:
         return [capture for (capture,) in rows]
 
     def targets(self) -> list[FfiTarget]:
-        """The FFI targets with their handlers, sites and runs, and what went wrong with them.
+        """Return the FFI targets with their handlers, sites, runs and problems.
 
-        Those that took longest come first, then those that failed; those that were only registered come last.
+        Targets with the longest total duration come first, then those with problems, then merely registered ones.
         """
         return _targets(self.reader)
 
     def unfinished_runs(self, target: str, stage: str) -> list[UnfinishedRun]:
-        """The runs of a stage of a target that had not returned when their recordings ended, oldest first."""
+        """Return the runs of a target's stage that had not returned at the end of their recording, oldest first."""
         rows = self.reader.rows(
             f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_HERE} AND k.boundary = x.boundary"
             " AND x.target = ? AND x.stage = ? AND k.error < 0 ORDER BY c.id",
@@ -84,7 +84,7 @@ class Ffi:
         return [known.unfinished(run) for run in runs]
 
     def use(self, target: str) -> FfiUse | None:
-        """A target as hovers show it, by its latest runs; None for one that was never run."""
+        """Return a target as shown in hovers, from its latest runs, or None if it never ran."""
         return _use(self.reader, target) if self.is_called(target) else None
 
     def is_called(self, target: str) -> bool:
@@ -97,7 +97,7 @@ class Ffi:
         return bool(found)
 
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
-        """The registered functions of the FFI handlers that were made from any of these functions."""
+        """Return the registered functions of FFI handlers that were built from any of these functions."""
         rows = self.reader.rows(
             "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
             f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
@@ -108,9 +108,9 @@ class Ffi:
 
 
 def _targets(reader: Reader) -> list[FfiTarget]:
-    """The FFI targets of all captures that are there, with handlers, sites and runs, and what went wrong with them.
+    """Return the FFI targets of all captures in scope, with handlers, sites, runs and problems.
 
-    Those that took longest come first, then those that failed; those that were only registered come last.
+    Targets with the longest total duration come first, then those with problems, then merely registered ones.
     """
     rows = reader.rows(
         f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_HERE} AND k.boundary = x.boundary ORDER BY c.id"
@@ -127,7 +127,7 @@ def _targets(reader: Reader) -> list[FfiTarget]:
 
 
 def uses_at(line: AskedLine) -> list[FfiUse]:
-    """The FFI targets that are called at the line, or whose handlers' source it is in."""
+    """Return the FFI targets called at the line, and those whose handler's source contains it."""
     return list(line.reader.memory.recall(("FFI uses", line.path, line.line), lambda: _uses_at(line)))
 
 
@@ -139,7 +139,7 @@ def _uses_at(line: AskedLine) -> list[FfiUse]:
     )
     here = json_list([function.id for function in functions_at(line)])
     handled = reader.rows(
-        # CROSS JOIN: from the few handlers to their stacks; the planner would begin with every stack there is.
+        # CROSS JOIN leads from the few handlers to their stacks; the planner would start with all stacks.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
         " LEFT JOIN frames m ON m.id = h.implementation CROSS JOIN nodes n ON n.frame = fr.id"
         f" CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN {reader.totals('stack_calls')} k ON k.stack = s.id"
@@ -165,7 +165,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Runs by target, and everything that they refer to."""
+    """Runs by target, with all rows that they refer to."""
 
     runs: Mapping[str, list[_Run]]
     joins: Mapping[int, tuple[Join, tuple[int, ...]]]
@@ -231,7 +231,7 @@ class _Known:
         return tuple(sorted(found, key=lambda shapes: (shapes.stage != _EXECUTE, -shapes.runs)))
 
     def unfinished(self, run: _Run) -> UnfinishedRun:
-        """A run that did not return."""
+        """Return a run that did not return, with its sites and shapes."""
         (shapes,) = self.shapes([run])
         given = f"({shapes.arguments}) -> ({shapes.results})" if shapes.arguments or shapes.results else ""
         sites = self.joins[run.join][1] if run.join is not None else ()
@@ -240,7 +240,7 @@ class _Known:
         )
 
     def _errors(self, runs: Sequence[_Run]) -> list[FfiTrouble]:
-        """The errors that runs came back with, each message once."""
+        """Return the errors of runs, one entry per message."""
         by_message: dict[str, list[_Run]] = {}
         for run in runs:
             if run.error > 0:
@@ -248,7 +248,7 @@ class _Known:
         return [self._error(message, failed) for message, failed in by_message.items()]
 
     def message(self, run: _Run) -> str:
-        """The error message of a run, empty without one."""
+        """Return the error message of a run, or "" without an error."""
         return str(arguments(self.texts[run.arguments]).get("error_message") or "")
 
     def _error(self, message: str, failed: Sequence[_Run]) -> FfiTrouble:
@@ -272,7 +272,7 @@ def _text(given: Mapping[str, object], name: str) -> str:
 
 
 def _use(reader: Reader, name: str) -> FfiUse:
-    """A target as hovers show it, by its latest runs: quick however many there were."""
+    """Return a target as shown in hovers, from its latest runs; fast regardless of their number."""
     reader = reader.of_latest(
         "SELECT max(p.run) FROM ffi_functions x JOIN call_kinds k ON k.boundary = x.boundary AND k.calls > 0"
         " JOIN captures p ON p.id = k.capture WHERE x.target = ?",
@@ -310,7 +310,7 @@ def _use(reader: Reader, name: str) -> FfiUse:
 
 
 def _recent_runs(reader: Reader, name: str) -> list[_Run]:
-    """The latest runs of a target, latest first."""
+    """Return the latest runs of a target, latest first."""
     of_run = f" AND p.run = {reader.scope.run}" if reader.scope.run else ""
     kinds: dict[Ids, list[int]] = {}
     for kind, first, last in reader.rows(
@@ -335,7 +335,7 @@ def _recent_runs(reader: Reader, name: str) -> list[_Run]:
 def _distinct_handlers(
     ends: Iterable[tuple[str, int]], handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]
 ) -> tuple[FfiHandler, ...]:
-    """The handlers of stages that were entered at the ends of these stacks, that of the stage `execute` first."""
+    """Return the handlers at the ends of these stacks, that of the stage `execute` first."""
     found: dict[tuple[str, int], FfiHandler] = {}
     for stage, stack in ends:
         if stack in handlers:
@@ -351,7 +351,7 @@ def _distinct_handlers(
 
 
 def _handlers(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[FrameRow, FrameRow | None, Signature | None]]:
-    """The handler at the end of each stack: its frame, that of the function it was made from, and its signature."""
+    """Return (frame, frame of the source function, signature) of the handler at the end of each stack."""
     rows = reader.rows(
         "SELECT s.id, p.id, h.implementation, h.signature FROM stacks s JOIN nodes n ON n.id = s.leaf"
         " JOIN frames f ON f.id = n.frame JOIN frames p ON p.module = f.module AND p.offset = f.offset AND p.depth = 0"
@@ -400,11 +400,11 @@ def _registrations(reader: Reader) -> dict[str, list[FfiRegistration]]:
 
 
 def _registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | None:
-    """The innermost line of the program; None where an installed package, such as JAX, registered a target itself."""
+    """Return the innermost program line; None if an installed package, such as JAX, registered the target itself."""
     for path, line, function in frames:
         if not is_installed(path):
             return PythonLine(function, Location(path, line, How.EXACT))
-        if function == "<module>":  # what imports a package did not mean its targets
+        if function == "<module>":  # an imported package registers its own targets
             return None
     return None
 

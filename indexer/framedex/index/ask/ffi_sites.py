@@ -1,4 +1,4 @@
-"""The places in Python that FFI targets are called from, and which of them a run is of."""
+"""Python call sites of FFI targets, and the sites of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framedex.model import FfiSite, FrameRow, Join, Origin, PythonLine
 
 
 def origin(reader: Reader, call_id: int) -> Origin | None:
-    """The site, or the candidates, that a call is a run of; None for a call that is no run or has no known site."""
+    """Return the call site of a run, or its candidates; None for other calls and without a known site."""
     rows = reader.rows(
         "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
         " JOIN ffi_candidates k ON k.join_id = j.id WHERE r.call = ?",
@@ -22,7 +22,7 @@ def origin(reader: Reader, call_id: int) -> Origin | None:
 
 
 def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
-    """The sites with these ids, by id."""
+    """Return the sites with these ids, by id."""
     rows = reader.rows(
         "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
         f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",

@@ -1,7 +1,7 @@
-"""Where the lines of all recorded frames come from, by component and version: one pass over the frames.
+"""The origin of the lines of all recorded frames, by component and version, in one pass over the frames.
 
-A frame's version is that of the installation that it was in. Where one folder has had several (a package was brought up
-to date between two recordings), a capture that has the frame tells which.
+A frame has the version of its installation. If one folder has had several (a package was upgraded between two
+recordings), a capture with the frame determines the version.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from framedex.releases.builds import release_of_python
 from framedex.releases.components import Component, Owner, owner_of_native, owner_of_python
 from framedex.whereabouts.files import is_here
 
-# Frames that have all of this in common are told together. Python code has its file where native code has its binary.
+# Frames with all of this in common form one group. Python code has its file in place of a binary.
 _GROUPS = """
     SELECT {first}, count(*), fn.language, coalesce(m.path, fn.module), coalesce(f.path, ''), fn.symbol <> '',
            fr.recorded_line IS NOT NULL AS has_line,
@@ -41,7 +41,7 @@ _TOGETHER = (
     " GROUP BY fr.module, fn.language, coalesce(m.path, fn.module), fr.file, fn.symbol <> '', has_line, namespace"
 )
 
-# From a node that has the frame down to the end of a stack, and to a capture with calls of that stack.
+# Descends from a node with the frame to the end of a stack, then to a capture with calls of that stack.
 _CAPTURE_OF = """
     WITH RECURSIVE down(node, level) AS (
         SELECT min(id), 0 FROM nodes WHERE frame = ?
@@ -68,7 +68,7 @@ _UNKNOWN = _Version("", "")
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Frames that have everything in common that is asked here; `frame` is the id of one of them."""
+    """Frames with equal attributes; `frame` is the id of one of them."""
 
     frame: int
     frames: int
@@ -81,16 +81,16 @@ class _Group:
 
 
 def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[ComponentFrames]:
-    """All recorded frames by component and version; those of the latest version of a component come first.
+    """Return all recorded frames by component and version, the latest version of a component first.
 
-    `folders` are the source folders, each with the component whose sources it has; empty where those are nobody's.
+    `folders` maps source folders to the component whose sources they have, or to "".
     """
     versions = _Versions(reader)
     places = _Places(reader, folders)
     counts: dict[tuple[Owner, _Version], dict[tuple[LinesFrom, str], list[int]]] = defaultdict(dict)
     for group in _groups(reader, _TOGETHER):
         owner = _owner(group, folders.get(places.folder(group.path), ""))
-        # Frames of one binary are of one version; a Python file may have been replaced by another's.
+        # Frames of one binary have one version; a Python file may have been replaced by another version's.
         is_one = group.language is Language.NATIVE or not versions.are_several(owner)
         for each in [group] if is_one else _frames_of(reader, group):
             lines_from = places.lines_from(each)
@@ -115,7 +115,7 @@ def _groups(reader: Reader, condition: str, *parameters: object, first: str = "m
 
 
 def _frames_of(reader: Reader, group: _Group) -> Iterator[_Group]:
-    """The frames of a group of Python frames, one by one."""
+    """Yield the frames of a group of Python frames, one by one."""
     condition = (
         " WHERE fn.module = ? AND fr.module IS NULL AND coalesce(f.path, '') = ? AND has_line = ? GROUP BY fr.id"
     )
@@ -137,7 +137,7 @@ def _owner(group: _Group, component_of_folder: str) -> Owner:
 
 
 class _Places:
-    """Where lines lead: into a file here, into a map, or to a public address. Each file is looked at once."""
+    """Classifies locations: in a local file, in a source map, or at a public address. Each file is read once."""
 
     def __init__(self, reader: Reader, folders: Iterable[str]) -> None:
         self._urls = Urls(reader)
@@ -148,7 +148,7 @@ class _Places:
         self._public: dict[str, bool] = {}
 
     def folder(self, path: str) -> str:
-        """The source folder that a file is in, the innermost of several; empty where it is in none."""
+        """Return the innermost source folder of a file, or ""."""
         if path not in self._folder_of:
             around = (folder for folder in self._folders if path.startswith(f"{folder.rstrip('/')}/"))
             self._folder_of[path] = next(around, "")
@@ -180,7 +180,7 @@ class _Places:
 
 
 class _Versions:
-    """The versions of what was installed, those of the capture that began last first."""
+    """The versions of installed components, from the latest capture to the oldest."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -195,7 +195,7 @@ class _Versions:
             self._add(capture, Component(component), folder, _Version(version, revision))
             if component == "jaxlib":
                 self._add(capture, Component.IN_JAXLIB, folder, _Version(version, ""))
-            if component == "xla":  # which plug-ins consist of
+            if component == "xla":  # plug-ins are built from XLA
                 self._add(capture, Component.PLUGIN, folder, _Version(version, revision))
         for capture, metadata in reader.rows("SELECT id, metadata FROM captures ORDER BY started DESC, id DESC"):
             if python := release_of_python(json.loads(metadata or "{}").get("python") or ""):
@@ -206,11 +206,11 @@ class _Versions:
         self._ages.setdefault((component, version), len(self._ages))
 
     def are_several(self, owner: Owner) -> bool:
-        """Whether there were several of what an owner is an installation of, in the same folder."""
+        """Whether an owner's folder had several versions of the component."""
         return len(set(self._of(owner).values())) > 1
 
     def of(self, owner: Owner, frame: int) -> _Version:
-        """The version of an owner, which has this frame; empty where it is not known."""
+        """Return the version of an owner with this frame; empty if unknown."""
         captures = self._of(owner)
         if not self.are_several(owner):
             return next(iter(captures.values()), _UNKNOWN)
@@ -218,7 +218,7 @@ class _Versions:
         return captures.get(row[0] if row else 0, _UNKNOWN)
 
     def age(self, owner: Owner, version: _Version) -> int:
-        """How many versions were recorded later."""
+        """Return the number of versions recorded later."""
         return self._ages.get((owner.component, version), len(self._ages))
 
     def _of(self, owner: Owner) -> Mapping[int, _Version]:

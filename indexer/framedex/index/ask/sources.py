@@ -1,4 +1,4 @@
-"""Questions about sources: which are read and how well, and which releases the recorded code was of."""
+"""Queries for sources: parsed trees and their quality, and the releases of recorded code."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NUMBER = re.compile(r"(?<![-\w])\d+")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The source trees and source maps that the index knows."""
+    """The source trees and source maps of the index."""
 
     reader: Reader
 
     def health(self) -> SourceHealth:
-        """How well the source trees are known."""
+        """Return the parse quality and problems of the source trees."""
         roots = self.reader.rows("SELECT path FROM source_roots ORDER BY id")
         macros = self.reader.rows("SELECT count(*) FROM macros")[0][0]
         return SourceHealth(
@@ -38,7 +38,7 @@ class Sources:
         )
 
     def roots(self) -> list[SourceRoot]:
-        """The source folders in the order in which they were added, each with how many of its files were read."""
+        """Return the source folders in the order of their addition, with their numbers of parsed files."""
         rows = self.reader.rows(
             "SELECT r.path, count(s.file) FROM source_roots r LEFT JOIN source_files s ON s.root = r.id"
             " GROUP BY r.id ORDER BY r.id"
@@ -46,33 +46,33 @@ class Sources:
         return [SourceRoot(path, files) for path, files in rows]
 
     def former_places(self) -> Moves:
-        """What lies where the project was before it was moved is where it is now."""
+        """Return the former folders of a moved project, mapped to their current ones."""
         return former_places([path for (path,) in self.reader.rows(PLACES)])
 
     def files(self) -> frozenset[str]:
-        """The paths of the source files of this machine that were read."""
+        """Return the paths of the parsed source files on this machine."""
         query = "SELECT f.path FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
         return frozenset(path for (path,) in self.reader.rows(query))
 
     def maps(self) -> list[SourceMapInfo]:
-        """The source maps whose definitions are known."""
+        """Return the source maps with known definitions."""
         return known_maps(self.reader.connection)
 
     def builds(self) -> list[Build]:
-        """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
+        """Return the components (jax, xla, ...) of recorded code, those of the latest capture first."""
         return builds(self.reader)
 
     def frames(self, folders: Mapping[str, str]) -> list[ComponentFrames]:
-        """Where the lines of all recorded frames come from, by component and version.
+        """Return the origin of the lines of all recorded frames, by component and version.
 
-        `folders` are the source folders, each with the component whose sources it has; empty where those are nobody's.
+        `folders` maps source folders to the component whose sources they have, or to "".
         """
-        from framedex.index.ask.frame_sources import frames_by_component  # the other questions do without
+        from framedex.index.ask.frame_sources import frames_by_component  # the other queries do not need it
 
         return frames_by_component(self.reader, folders)
 
     def knows(self, path: str) -> bool:
-        """Whether a source file is in the index or below a source root: worth reading again when it changes."""
+        """Whether a source file is in the index or below a source root, so that a change needs a new parse."""
         row = self.reader.row(
             "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
             " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
@@ -112,7 +112,7 @@ def _problems(reader: Reader) -> tuple[SourceProblem, ...]:
 
 
 def _changes(reader: Reader) -> dict[str, list[str]]:
-    """The files that are not as they were when they were read, or when programs that went through them ran."""
+    """Return the paths of files that changed since their last parse or since their recording, by message."""
     read = reader.rows(
         "SELECT f.path, s.modified, s.size, s.blob FROM source_files s JOIN files f ON f.id = s.file"
         " WHERE s.map IS NULL ORDER BY f.path"

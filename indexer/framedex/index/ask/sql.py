@@ -1,7 +1,7 @@
-"""SQL that others write, on an index: it reads, and is bounded in memory and in what comes back.
+"""Arbitrary SQL on an index: read-only, with bounded memory and result size.
 
-Its time is bounded by ending the process: SQLite's functions, as `printf`, may compute for minutes without a look at
-its progress handler.
+The caller bounds the time by ending the process: SQLite functions such as `printf` may compute for minutes without
+calling the progress handler.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from framedex.errors import FramedexError
 from framedex.index.file.database import PATIENCE, connect_reading, translated
 
 MOST_MEMORY = 256 << 20
-"""Bytes that SQLite may hold, for all queries of this process."""
+"""Limit in bytes of SQLite's memory, for all queries of this process."""
 
 _LONGEST_VALUE = 1 << 20  # bytes
-_MOST_HELD = 8 << 20  # characters and bytes of all rows that come back
+_MOST_HELD = 8 << 20  # limit in characters and bytes of all returned rows
 _LONGEST_QUERY = 100_000  # bytes
 
 _READS = frozenset(
@@ -32,14 +32,14 @@ _VIEWS = (
     "SELECT m.name AS view, group_concat(c.name, ', ') AS columns FROM sqlite_master m, pragma_table_info(m.name) c"
     " WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name"
 )
-# Some views look into JSON, which SQLite takes for unsafe in a schema.
+# Some views parse JSON, which SQLite considers unsafe in a schema.
 _TRUSTING = "PRAGMA trusted_schema = 1"
-# Functions that do more than compute, SQLITE_DIRECTONLY of sqlite3.h: `load_extension`; `fts3_tokenizer`, which tells
-# and takes addresses of functions in this process.
+# Functions with side effects, SQLITE_DIRECTONLY in sqlite3.h: `load_extension`; `fts3_tokenizer`, which reads and sets
+# addresses of functions in this process.
 _UNSAFE_FUNCTIONS = "SELECT name FROM pragma_function_list WHERE flags & 0x80000"
-# These tables only compute, but SQLite declares them when they are first named, which the authorizer would refuse.
+# These tables only compute, but SQLite declares them at first use, which the authorizer would deny.
 _CONNECT_TABLES_OF_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
-# What a query can do wrong itself; all else is the index's.
+# Errors caused by a query; all others are errors of the index.
 _OF_QUERY = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_NOMEM", "SQLITE_TOOBIG", "SQLITE_MISMATCH")
 
 Value = str | int | float | bytes | None
@@ -47,7 +47,7 @@ Value = str | int | float | bytes | None
 
 @dataclass(frozen=True, slots=True)
 class QueryRows:
-    """The first rows of an answer; `has_more`: there are others."""
+    """The first rows of a result; `has_more` if it is truncated."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -55,18 +55,18 @@ class QueryRows:
 
 
 def readable_views(path: Path) -> QueryRows:
-    """The views of the index at `path` that are made to be read, with their columns."""
+    """Return the public views of the index at `path`, with their columns."""
     with closing(connect_reading(path, PATIENCE)) as connection, translated(path):
         connection.execute(_TRUSTING)
         return _rows(connection.execute(_VIEWS), sys.maxsize)
 
 
 def query(path: Path, text: str, most_rows: int, when_begun: Callable[[], None] = lambda: None) -> QueryRows:
-    """The first rows that one statement of SQL gives on the index at `path`.
+    """Return the first rows of one SQL statement on the index at `path`.
 
-    It may never return: `when_begun`, called before the statement runs, has the process end in time. Raises
-    FramedexError where there is no such index, and where the statement is none, does anything but read, or takes more
-    than `MOST_MEMORY` bytes.
+    It may never return: `when_begun`, called before the statement runs, has to end the process after a timeout. Raises
+    FramedexError if there is no such index, if the statement is malformed or not read-only, or if it needs more than
+    `MOST_MEMORY` bytes.
     """
     with closing(connect_reading(path, PATIENCE)) as connection, translated(path):
         _bound(connection)

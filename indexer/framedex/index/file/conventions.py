@@ -1,5 +1,4 @@
-"""What writers and readers of the tables have in common, beside the schema: fragments of queries, and what totals are
-kept of."""
+"""Conventions shared by writers and readers of the tables: query fragments and the contents of totals."""
 
 from __future__ import annotations
 
@@ -10,37 +9,37 @@ from typing import Any
 Row = tuple[Any, ...]
 
 IN_JSON = "IN (SELECT value FROM json_each(?))"
-"""For values bound as one JSON parameter (`json_list`): any number of them, and one prepared statement."""
+"""For any number of values bound as one JSON parameter (`json_list`), with one prepared statement."""
 
 PYTHON_LEAF = "coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
-"""The innermost node of `stacks s` on its way out to Python: of an FFI run's site, of Python kept apart, or of all."""
+"""The innermost node of `stacks s` towards Python: of an FFI run's site, an unmerged Python stack, or the stack."""
 
 STATE_OF_LINE = (
     "coalesce((SELECT v.id FROM file_versions v WHERE v.id = fr.version AND v.is_own AND fr.how = 'exact'), 0)"
 )
-"""The `version` under which totals of lines (`line_calls`) count what passed the line of `frames fr`."""
+"""The `version` under which line totals (`line_calls`) count calls through the line of `frames fr`."""
 
 LATEST_FIRST = "p.run DESC, p.started DESC, p.id DESC, c.id DESC"
-"""Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read."""
+"""Orders `calls c` of `captures p`; call ids alone only have the order in which captures were read."""
 
 SPAN = 256
-"""Calls, counted from the first of a capture, that share a row of `call_spans` where they are of one kind."""
+"""Ids per span, counted from a capture's first call: calls of one kind in a span share a row of `call_spans`."""
 
 SAMPLES = 4
-"""Argument objects that are shown for a line; no more of them are kept, for a line or a stack."""
+"""Limit of arguments stored per line or stack, and shown per line."""
 
 MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
-"""What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
+"""Functions called once per process and plug-in before any others (pjrt_c_api.h)."""
 
 SEARCHED = ("function", "method", "class", "declaration", "macro", "message", "enum", "service", "record")
-"""The kinds of definitions that are found. Lambdas, and what runs when a file is loaded, have no names of their own."""
+"""Kinds of definitions found by search; lambdas and module code have no names of their own."""
 
 
 def json_list(values: Iterable[object]) -> str:
-    """The values as the one JSON parameter that `IN_JSON` and `json_each` take."""
+    """Return the values as the one JSON parameter that `IN_JSON` and `json_each` take."""
     return json.dumps(list(values))
 
 
 def json_item(index: int) -> str:
-    """What stands at an index in the array that `json_each(?) s` has come to (`->>` needs SQLite 3.38)."""
+    """Return SQL for an item of the array in the current row of `json_each(?) s` (`->>` needs SQLite 3.38)."""
     return f"json_extract(s.value, '$[{index}]')"

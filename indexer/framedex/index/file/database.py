@@ -1,4 +1,4 @@
-"""Opening an index file, and what can be wrong with one, said so that a user knows what to do."""
+"""Opening an index file, and errors with a remedy for unusable ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from framedex.upwards import folders_upwards
 _MAKE = "Record a program with `framedex run SCRIPT`, unless that is done; `framedex index` makes the index of it."
 _REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
 PATIENCE = 5.0
-"""Seconds to wait for a lock that another process holds."""
+"""Timeout in seconds for a lock held by another process."""
 
 _MAGIC = b"SQLite format 3\0"
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_FSYNC")
@@ -31,20 +31,20 @@ _SYSTEM_FAILURES = (
     *("SQLITE_IOERR", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_PROTOCOL"),
 )
 _LITTLE = 1 << 20
-"""Bytes on a disk that count as full, as the last of them may have been given back."""
+"""Bytes of free space that count as a full disk, since a failed write may have released its last bytes."""
 _PAUSE = 0.05
 _CACHE = 16 << 10
-"""KiB of pages that a reader keeps: SQLite's 2 MiB are less than what one question in a large index goes through."""
+"""KiB of a reader's page cache: SQLite's default of 2 MiB is less than one query in a large index reads."""
 
-_LEAST_SQLITE = (3, 36)  # takes a database out of memory, as rows are copied
+_LEAST_SQLITE = (3, 36)  # copying rows between databases needs it
 
 Result = TypeVar("Result")
 
 
 class Patience:
-    """How long a writer waits for its turn, in seconds, and whom it tells (once) that it has to.
+    """The lock timeout of a writer in seconds, and a callback invoked once if it has to wait.
 
-    SQLite's own waiting cannot be interrupted by Ctrl-C, and does not cover a file's change to WAL mode.
+    SQLite's own timeout cannot be interrupted by Ctrl-C, and does not cover a file's change to WAL mode.
     """
 
     def __init__(self, seconds: float = PATIENCE, when_waiting: Callable[[], None] | None = None) -> None:
@@ -52,7 +52,7 @@ class Patience:
         self._when_waiting = when_waiting
 
     def wait_for(self, action: Callable[[], Result]) -> Result:
-        """What `action` returns once no lock of another process is in its way; after that time, SQLite's error."""
+        """Return the result of `action`, retrying while the file is locked; after the timeout, raise SQLite's error."""
         deadline = time.monotonic() + self._seconds
         while True:
             try:
@@ -67,45 +67,45 @@ class Patience:
 
 
 class RebuildableIndexError(FramedexError):
-    """The index cannot be used as it is; made anew from its captures, it can."""
+    """The index is unusable, but can be rebuilt from its captures."""
 
     def __init__(self, message: str, remedy: str = _REBUILD) -> None:
         super().__init__(message, remedy)
 
 
 class OutdatedIndexError(RebuildableIndexError):
-    """An earlier framedex made the index: this one makes it anew from its captures."""
+    """The index has an older version and must be rebuilt from its captures."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "Run `framedex index`: it makes the index anew from its captures.")
 
 
 class NewerIndexError(FramedexError):
-    """A later framedex made the index: it is left to that one."""
+    """The index has a newer version and is left unchanged."""
 
 
 class DamagedIndexError(RebuildableIndexError):
-    """The file is no database, or a broken one."""
+    """The file is not a database, or is corrupt."""
 
 
 class EmptyIndexError(FramedexError):
-    """There is nothing in the file as yet: an indexer has only just made it, or one was stopped there."""
+    """The index is empty: an indexer has just created it, or was stopped at that point."""
 
 
 class LockedIndexError(FramedexError):
-    """Another process has the file for itself, for longer than the patience."""
+    """Another process holds the file's lock for longer than the timeout."""
 
 
 def find_index(start: Path) -> Path | None:
-    """The nearest `.framedex/index.db` in `start` or a folder above it; see `folders_upwards`."""
-    # As text: an editor's every question asks this about a path of ten folders.
+    """Return the nearest `.framedex/index.db` in `start` or a folder above it; see `folders_upwards`."""
+    # Strings instead of Path for speed: every editor query checks a path of ten folders.
     candidates = (os.path.join(each, ".framedex", "index.db") for each in folders_upwards(str(start.absolute())))  # noqa: PTH118
-    found = next(filter(os.path.isfile, candidates), None)  # Path.is_file raises where it may not look
+    found = next(filter(os.path.isfile, candidates), None)  # Path.is_file raises if permission is denied
     return None if found is None else Path(found)
 
 
 def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
-    """A read-only connection to the index at `path`, of this version; a lock is waited for `patience` seconds.
+    """Open a read-only connection to the index at `path`, of this version, with a lock timeout of `patience` seconds.
 
     Raises FramedexError with a remedy.
     """
@@ -129,7 +129,7 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def check_sqlite() -> str:
-    """The version of this Python's SQLite. Raises FramedexError where it is too old for an index."""
+    """Return the version of this Python's SQLite. Raises FramedexError if it is too old for an index."""
     if sqlite3.sqlite_version_info < _LEAST_SQLITE:
         least = ".".join(map(str, _LEAST_SQLITE))
         raise FramedexError(
@@ -140,7 +140,7 @@ def check_sqlite() -> str:
 
 
 def prepare_folder(path: Path) -> None:
-    """Make the folder of an index that is to be written. Raises FramedexError where the file can be no index."""
+    """Create the folder of an index before writing. Raises FramedexError if the file cannot be an index."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -151,10 +151,10 @@ def prepare_folder(path: Path) -> None:
 
 
 def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
-    """A connection that can write to the file at `path`, made if missing, whatever its version.
+    """Open a connection for writing to the file at `path`, creating it if missing; any version is accepted.
 
-    Transactions are explicit. Its statements hardly wait: that is `patience`'s. Raises FramedexError where the file
-    is another program's or cannot be written.
+    Transactions are explicit. Lock timeouts are left to `patience`. Raises FramedexError if the file belongs to another
+    program or cannot be written.
     """
     check_sqlite()
     is_made = not _is_file(path)
@@ -184,13 +184,14 @@ def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
-    # Of a page that many transactions write, the database needs the last state only; the log is short again afterwards.
+    # A large limit, since the database needs only the last state of a page that many transactions write; the log is
+    # truncated afterwards.
     connection.execute("PRAGMA wal_autocheckpoint = 16384")
     connection.execute("PRAGMA journal_size_limit = 4194304")
 
 
 def _refuse_other_files(path: Path) -> None:
-    """Raise FramedexError for a file that was surely never an index: a rebuild must not put someone's notes aside."""
+    """Raise FramedexError for a file that was never an index: a rebuild must not move a user's file aside."""
     if path.suffix == ".db" or not _is_file(path):
         return
     try:
@@ -203,9 +204,9 @@ def _refuse_other_files(path: Path) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is a file at `path`. Raises FramedexError where that cannot be told, or is something else.
+    """Whether there is a file at `path`. Raises FramedexError if that is unknown or `path` is not a regular file.
 
-    Of a device or a pipe nobody may ask what an index is asked: it would answer, or wait.
+    Opening a device or a pipe as an index could block or have side effects.
     """
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)
@@ -219,7 +220,7 @@ def _is_file(path: Path) -> bool:
 
 
 def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:
-    """What tells a file from another one that takes its place, or from another content; None where there is none."""
+    """Return the device and inode (and mtime, size) that identify a file; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -229,12 +230,12 @@ def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] 
 
 
 def is_blank(connection: sqlite3.Connection) -> bool:
-    """Whether the database has no tables: just made, or its making was interrupted."""
+    """Whether the database has no tables: just created, or its creation was interrupted."""
     return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise FramedexError unless the database is an index of this version, with the parts of one."""
+    """Raise FramedexError unless the database is an index of this version with its own tables and views."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
     refuse_newer(connection, path)
@@ -246,7 +247,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise NewerIndexError where a later framedex made the index, which knows what this one would lose."""
+    """Raise NewerIndexError if the index has a newer version, whose data this one would lose."""
     version = _pragma(connection, "user_version")
     if version > VERSION and _pragma(connection, "application_id") == APPLICATION_ID:
         raise NewerIndexError(
@@ -258,7 +259,7 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors about the index at `path` into errors that say what to do."""
+    """Translate SQLite's errors about the index at `path` into errors with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -270,8 +271,8 @@ def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
     try:
         return _open(f"{uri}?mode=ro", patience)
     except sqlite3.OperationalError as error:
-        # In a folder that cannot be written, or on a full disk, WAL's shared memory cannot be made. Without a WAL to
-        # read none is needed.
+        # WAL's shared memory cannot be created in a read-only folder or on a full disk. Without a WAL to read it is not
+        # needed.
         is_writable = os.access(path.parent, os.W_OK) and not _is_full(error)
         if is_writable or _log_size(path):
             raise
@@ -286,7 +287,7 @@ def _log_size(path: Path) -> int:
 
 
 class StillConnection(sqlite3.Connection):
-    """A connection that takes a file as never changing: it sees nothing of what others write, and must be left then."""
+    """A connection to a file treated as immutable: it does not see changes by others, and must then be reopened."""
 
 
 def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
@@ -296,8 +297,8 @@ def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Co
     try:
         connection.execute("PRAGMA query_only = 1")
         connection.execute(f"PRAGMA cache_size = -{_CACHE}")
-        # Whoever made the file: nothing in it makes SQLite do more than read, and a broken page is found where it is
-        # read.
+        # The file may come from anyone: nothing in it makes SQLite do more than read, and corrupt pages are detected
+        # when read.
         connection.execute("PRAGMA trusted_schema = 0")
         connection.execute("PRAGMA cell_size_check = 1")
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
@@ -335,17 +336,17 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
 
 
 def is_system_failure(error: sqlite3.Error) -> bool:
-    """Whether SQLite failed to read a file for a reason that says nothing about its content."""
+    """Whether SQLite failed to read a file for a reason that does not concern its content."""
     return (getattr(error, "sqlite_errorname", "") or "").startswith(_SYSTEM_FAILURES)
 
 
 def damaged(path: Path, what: str) -> DamagedIndexError:
-    """The error that an index is damaged, given how it was noticed."""
+    """Return the error for a damaged index; `what` is the evidence."""
     return DamagedIndexError(f"The index {path} is damaged ({what}).")
 
 
 def changed_by_others(path: Path) -> DamagedIndexError:
-    """What is to be told of an index that was not written by framedex alone, although it may still answer."""
+    """Return the error for an index that other programs changed, although it may still answer."""
     return DamagedIndexError(
         f"{path} has changed since framedex wrote it, by another program or by damage: answers may be wrong.",
         "`framedex index --rebuild` rebuilds it. If you changed it yourself, remove the file"
@@ -354,7 +355,7 @@ def changed_by_others(path: Path) -> DamagedIndexError:
 
 
 def full(path: Path) -> FramedexError:
-    """The error that the index, or a temporary file, found no room on the disk."""
+    """Return the error for a full disk while writing the index or a temporary file."""
     return FramedexError(
         f"{_why_full(path)}: {path} could not be written. It keeps all finished work.",
         "Free some space, or put the index elsewhere with --index, then run the command again.",
@@ -362,7 +363,7 @@ def full(path: Path) -> FramedexError:
 
 
 def _why_full(path: Path) -> str:
-    import resource  # Windows has none, and does not write
+    import resource  # Windows lacks it, and never writes
 
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return "The disk is full, or the limit for the size of files (`ulimit -f`) is reached"
@@ -373,13 +374,13 @@ def _why_full(path: Path) -> str:
 
 
 def _temporary_folder() -> Path:
-    """Where SQLite puts temporary files; Python's own look-up of such a folder raises where no disk has room."""
+    """Return SQLite's folder for temporary files; `tempfile.gettempdir` raises if every disk is full."""
     named = (os.environ.get(name, "") for name in ("SQLITE_TMPDIR", "TMPDIR"))
     return next(Path(folder) for folder in (*named, "/var/tmp", "/tmp", ".") if folder and os.access(folder, os.W_OK))
 
 
 def free_space(path: Path) -> int:
-    """The bytes that may still be written in the folder of a file; as if there were many where that cannot be told."""
+    """Return the free bytes in the folder of a file; `sys.maxsize` if unknown."""
     try:
         status = os.statvfs(path.parent)
     except OSError:

@@ -1,6 +1,6 @@
-"""Giving back the disk space of a transaction that failed: SQLite keeps its write-ahead log as long as it became.
+"""Freeing the disk space of a failed transaction: SQLite keeps its write-ahead log at full length.
 
-The format of the log is that of https://sqlite.org/fileformat2.html#walformat.
+The log's format is described in https://sqlite.org/fileformat2.html#walformat.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _MAGIC = 0x377F0682
 
 
 def check_room(connection: sqlite3.Connection, index: Path) -> None:
-    """Raise FramedexError unless the disk has room for the index as it is within this transaction.
+    """Raise FramedexError unless the disk has room for the index with this transaction.
 
-    What is committed goes into the log, as far as it is not there yet, and from there into the file: where that cannot
-    be, the log would be kept.
+    Committed pages go into the log, unless they are there already, and then into the file. Without room for both, the
+    log would stay.
     """
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -40,14 +40,14 @@ def check_room(connection: sqlite3.Connection, index: Path) -> None:
 
 
 def shorten_log(connection: sqlite3.Connection, index: Path) -> None:
-    """Bring a log that cannot be emptied back to what was committed, and empty it if the space suffices for that then.
+    """Truncate a log that cannot be emptied to its last commit, then empty it if the space suffices.
 
-    For a connection outside of transactions, whose last one found the disk full. What does not work is left.
+    The connection must be outside a transaction, after one that found the disk full. Failures are ignored.
     """
     with suppress(sqlite3.Error, OSError):
         if is_emptied(connection):
             return
-        connection.execute("BEGIN IMMEDIATE")  # nobody else appends meanwhile
+        connection.execute("BEGIN IMMEDIATE")  # no other writer appends meanwhile
         try:
             log = _log(index)
             os.truncate(log, _committed(log))
@@ -57,7 +57,7 @@ def shorten_log(connection: sqlite3.Connection, index: Path) -> None:
 
 
 def is_written_back(connection: sqlite3.Connection) -> bool:
-    """Whether all that was committed is in the file itself now, although a log of it may lie beside it."""
+    """Whether all commits are in the file itself, even if its log still exists."""
     try:
         busy, pages, written = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     except sqlite3.Error:
@@ -66,7 +66,7 @@ def is_written_back(connection: sqlite3.Connection) -> bool:
 
 
 def is_emptied(connection: sqlite3.Connection) -> bool:
-    """Whether the log has nothing more that is not in the file itself, and was cut to nothing."""
+    """Empty the log into the file and truncate it; return whether that succeeded."""
     try:
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.OperationalError:
@@ -75,12 +75,12 @@ def is_emptied(connection: sqlite3.Connection) -> bool:
 
 
 def remove_index(connection: sqlite3.Connection, index: Path) -> None:
-    """Remove an index and what lies beside it, unless another process has it open.
+    """Remove an index, its log and its seal, unless another process has it open.
 
-    Who opens it meanwhile finds it gone when its turn to write comes.
+    A process that opens it meanwhile finds it missing at its first write.
     """
     with suppress(sqlite3.Error, OSError):
-        # SQLite changes the mode of a file that nobody else has open only; afterwards there is no log.
+        # SQLite leaves WAL mode only if no other process has the file open; afterwards there is no log.
         if connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",):
             connection.execute("BEGIN EXCLUSIVE")
             if not stat.S_ISREG(index.lstat().st_mode):  # a link is the user's own
@@ -94,7 +94,7 @@ def _log(index: Path) -> Path:
 
 
 def _committed(log: Path) -> int:
-    """How many bytes of a log are up to its last commit; all of it where its header is none that is known."""
+    """Return the length in bytes of a log up to its last commit, or all of it if its header is unknown."""
     size = log.stat().st_size
     with log.open("rb") as file:
         head = file.read(_HEADER.size)
@@ -106,7 +106,7 @@ def _committed(log: Path) -> int:
         end = position = _HEADER.size
         while len(frame := file.read(_FRAME.size)) == _FRAME.size:
             _, commit, *frame_salts, _, _ = _FRAME.unpack(frame)
-            if frame_salts != salts:  # of the time before the log was begun anew
+            if frame_salts != salts:  # from before the log was restarted
                 break
             position += _FRAME.size + page
             if commit and position <= size:

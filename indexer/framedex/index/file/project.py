@@ -1,4 +1,4 @@
-"""The project that an index is of: the folder in whose `.framedex` it lies."""
+"""The project of an index: the folder whose `.framedex` contains it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from framedex.index.file.values import storable
 from framedex.whereabouts.moves import Move, Moves, project_of
 
 PROJECT = "SELECT path FROM project_folders ORDER BY id DESC LIMIT 1"
-"""Where the project was when the index was last written."""
+"""The project's folder when the index was last written."""
 
 
 def project_here(path: Path) -> str | None:
-    """The project of the index file at `path`, as symbolic links lead; None for an index that is kept elsewhere."""
+    """Return the project of the index file at `path`, with links resolved; None for an index stored elsewhere."""
     return project_of(os.path.realpath(path))
 
 
 def has_moved(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether the project of an index was elsewhere when it was last written."""
+    """Whether the project of an index has moved since the index was last written."""
     here, known = project_here(path), connection.execute(PROJECT).fetchone()
     return here is not None and known is not None and known[0] != storable(here)
 
 
 PLACES = "SELECT path FROM project_folders ORDER BY id"
-"""Where the project was, one place after the other."""
+"""All folders of the project, in order."""
 
 
 def former_places(places: Sequence[str]) -> Moves:
-    """What has moved with the project, which was in these places one after the other."""
+    """Return the moves of a project from its former folders to the latest one."""
     *before, here = places or [""]
     return Moves(Move(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here)

@@ -1,4 +1,4 @@
-"""The schema, which is described in `schema.sql`: making it, and taking away that of any version."""
+"""The schema, documented in `schema.sql`: creating it, and dropping that of any version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from framedex.index.file.version import APPLICATION_ID, VERSION
 
 
 def statements() -> list[str]:
-    """The statements of `schema.sql` in their order, without their comments."""
+    """Return the statements of `schema.sql` in order, without comments."""
     lines = Path(__file__).with_name("schema.sql").read_text("utf-8").splitlines()
     code = filter(None, (line.partition("--")[0].rstrip() for line in lines))
     _, *found = f";\n{chr(10).join(code)}".split(";\nCREATE ")
@@ -28,9 +28,9 @@ def drop_everything(connection: sqlite3.Connection) -> None:
     """Drop every table and view of an index of any version. Runs inside the caller's transaction."""
     objects = connection.execute(
         "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
-        # Virtual tables need their own ones to be dropped, which stand before them after VACUUM.
+        # Dropping a virtual table needs its shadow tables, which precede it after VACUUM.
         " ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC"
     ).fetchall()
     for kind, name in objects:
         quoted = name.replace('"', '""')
-        connection.execute(f'DROP {kind} IF EXISTS "{quoted}"')  # a virtual table takes its own tables with it
+        connection.execute(f'DROP {kind} IF EXISTS "{quoted}"')  # a virtual table drops its shadow tables

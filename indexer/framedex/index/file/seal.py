@@ -1,10 +1,9 @@
-"""Whether an index file is as framedex left it: a small file beside it says how long it was, when written, and its sum.
+"""The seal of an index: a small file beside it with its length, times and checksum, to detect foreign changes.
 
-SQLite sees damage to its structure, and nothing of a changed byte in a row. A writer empties the seal before it writes,
-and fills it again when it has closed the file; a kill in between leaves it empty, which says nothing. A reader whose
-file has the size and the times of the seal asks no further; else (a copy, an edit, damage) it sums the file once. What
-was found to be changed stays so marked until the index is made anew. Whoever holds the lock of the seal's file shared
-is a writer.
+SQLite detects damage to its structure, but not a changed byte in a row. A writer empties the seal before it writes, and
+fills it when it has closed the file. A kill in between leaves it empty, which proves nothing. If the file has the size
+and times of the seal, a reader trusts it. Otherwise (a copy, an edit, damage) it computes the checksum once. A changed
+index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from pathlib import Path
 from framedex.portable import NEVER_WAITING, READ_ONLY
 
 CHEAP = 8 << 20
-"""Bytes of an index that are summed whenever a writer is done: a few milliseconds. Larger ones where a run says so."""
+"""Bytes of an index whose checksum every writer computes, which takes a few ms; larger ones need `at_most`."""
 
 _MOST_UNSEALED = 64 << 20
-"""Bytes that are summed with every question where the seal cannot be written."""
+"""Bytes whose checksum is computed with every query if the seal cannot be written."""
 
 _BLOCK = 1 << 20
 _MARK = "framedex-seal 1"
@@ -34,7 +33,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class _Seal:
-    """What is known of a file: bytes, nanoseconds, CRC-32."""
+    """The sealed state of a file: size in bytes, mtime and ctime in ns, CRC-32."""
 
     size: int
     modified: int
@@ -46,7 +45,7 @@ class _Seal:
 
     @classmethod
     def read(cls, text: str) -> _Seal | None:
-        """The seal that a text is; None where it is none, or one that was being written."""
+        """Parse a seal; None if malformed or half-written."""
         fields = text.removeprefix(_MARK).split()
         try:
             size, modified, changed = map(int, fields[:3])
@@ -56,17 +55,17 @@ class _Seal:
         return seal if str(seal) == text else None
 
     def is_of(self, status: os.stat_result) -> bool:
-        """Whether a file has this size and these times: then it has not been touched."""
+        """Whether a file has this size and these times, and so is untouched."""
         return (self.size, self.modified, self.changed) == (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def seal_path(index: Path) -> Path:
-    """Where the seal of an index is: beside the file itself, whatever links lead to it."""
+    """Return the path of an index's seal: beside the file itself, with links resolved."""
     return Path(f"{os.path.realpath(index)}.seal")
 
 
 def was_changed(index: Path, *, may_seal: bool = True) -> bool:
-    """Whether an index is surely not as framedex left it; what summing it has told is kept where that is allowed."""
+    """Whether an index surely differs from the one that framedex wrote; `may_seal` stores the result in the seal."""
     for _ in range(_ATTEMPTS):
         text = _text(index)
         seal = _Seal.read(text)
@@ -82,7 +81,7 @@ def was_changed(index: Path, *, may_seal: bool = True) -> bool:
             after = index.stat()
         except (OSError, ValueError):
             return False
-        # A writer that began meanwhile has emptied the seal first.
+        # A writer that started meanwhile has emptied the seal first.
         if _text(index) == text and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
             found = _Seal(after.st_size, after.st_mtime_ns, after.st_ctime_ns, seal.checksum)
             if may_seal:
@@ -92,15 +91,15 @@ def was_changed(index: Path, *, may_seal: bool = True) -> bool:
 
 
 def is_unsealed(index: Path) -> bool:
-    """Whether no seal vouches for an index, as after a kill, while nobody writes to it."""
+    """Whether an index has no valid seal, as after a kill, while no process writes to it."""
     text = _text(index)
     return _Seal.read(text) is None and text != _CHANGED and not _is_being_written(index)
 
 
 def seal_as_found(index: Path, before: os.stat_result, *, is_sound: bool) -> None:
-    """Seal an index that had no seal, or mark it as changed, by what was found since `before` was its state.
+    """Seal an unsealed index, or mark it as changed; `before` is its state when the check began.
 
-    Nothing is done where it was written meanwhile, where a log beside it has more, or where the seal cannot be written.
+    Does nothing if the index was written meanwhile, if its log has more, or if the seal cannot be written.
     """
     text = _text(index)
     try:
@@ -138,7 +137,7 @@ def _is_being_written(index: Path) -> bool:
 
 
 def checksum(file: Path) -> int:
-    """The CRC-32 of a file: several times as fast as the hashes of `hashlib`, and nobody is to be outwitted."""
+    """Return the CRC-32 of a file: several times as fast as `hashlib`, and no attacker is assumed."""
     descriptor = _kept_open(os.path.realpath(file))
     value = position = 0
     while block := os.pread(descriptor, _BLOCK, position):
@@ -154,11 +153,11 @@ _SUM = (
 
 
 def _checksum_elsewhere(file: Path) -> int:
-    """The same, in a process of its own: a server that kept open whatever it once summed would run out of files.
+    """Return the CRC-32 from a process of its own: in a server, descriptors kept open would run out.
 
-    Raises OSError or ValueError where that process fails.
+    Raises OSError or ValueError if that process fails.
     """
-    import subprocess  # hardly any question comes this far, and each one would pay for it
+    import subprocess  # imported here because few queries need it
 
     from framedex.interpreters import bare_code
 
@@ -173,10 +172,10 @@ _OPEN: dict[str, tuple[tuple[int, int], int]] = {}
 
 
 def _kept_open(path: str) -> int:
-    """A descriptor of a file that stays open: closing any would drop the locks that SQLite has in this process.
+    """Return a descriptor of a file that stays open: closing it would drop SQLite's locks in this process.
 
-    See "POSIX advisory locks canceled by a separate thread doing close()" on https://sqlite.org/howtocorrupt.html. A
-    file that another one has replaced has no lock that still matters.
+    See "POSIX advisory locks canceled by a separate thread doing close()" on https://sqlite.org/howtocorrupt.html. The
+    locks of a replaced file no longer matter.
     """
     status = os.stat(path)  # noqa: PTH116
     identity = status.st_dev, status.st_ino
@@ -190,12 +189,12 @@ def _kept_open(path: str) -> int:
 
 
 class Sealing:
-    """The seal of an index that is open for writing. Where a seal cannot be kept, there is none."""
+    """The seal of an index that is open for writing. If a seal cannot be written, there is none."""
 
     def __init__(self, index: Path) -> None:
         self._index = index
         self.is_doubtful = was_changed(index)
-        """Whether what framedex finds there is not what it left: what it writes is not sealed, then."""
+        """Whether the index differs from the one that framedex wrote; it then stays unsealed."""
         self._before = _text(index)
         self._file: int | None = None
         try:
@@ -206,10 +205,10 @@ class Sealing:
             self._give_up()
 
     def close(self, *, is_same: bool, is_complete: bool, at_most: int) -> None:
-        """Seal the index, after its connection was closed, unless it is larger than so many bytes or others write too.
+        """Seal the index after its connection was closed, unless it exceeds `at_most` bytes or has other writers.
 
-        `is_same`: nothing was written, so what was sealed before still is. `is_complete`: all that was written is in
-        the file itself, and nothing in a log beside it.
+        `is_same`: nothing was written, so the previous seal is still valid. `is_complete`: all commits are in the file
+        itself, none only in its log.
         """
         if self._file is None:
             return
@@ -217,7 +216,7 @@ class Sealing:
             _lock(self._file, alone=True)
             _write(self._file, _CHANGED if self.is_doubtful else self._sealed(is_same, is_complete, at_most))
         except OSError:
-            pass  # another writer goes on, and will seal it
+            pass  # another writer continues, and will seal it
         finally:
             os.close(self._file)
             self._file = None
@@ -233,7 +232,7 @@ class Sealing:
         return str(_Seal(status.st_size, status.st_mtime_ns, status.st_ctime_ns, value))
 
     def _give_up(self) -> None:
-        """Without a seal of its own, a writer leaves none that would be wrong."""
+        """Remove the seal: a writer without one must not leave a stale seal."""
         with suppress(OSError):
             if stat.S_ISREG(seal_path(self._index).lstat().st_mode):
                 seal_path(self._index).unlink()
@@ -256,7 +255,7 @@ def _text(index: Path) -> str:
 
 
 def _opened(index: Path, how: int) -> int:
-    """A descriptor of the seal. Raises OSError where there is none, or no file: a pipe would be waited for."""
+    """Return a descriptor of the seal. Raises OSError if it is missing or not a regular file: a pipe would block."""
     file = os.open(seal_path(index), how | READ_ONLY | NEVER_WAITING, 0o666)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
@@ -265,7 +264,7 @@ def _opened(index: Path, how: int) -> int:
 
 
 def _replace(index: Path, old: str, new: str) -> None:
-    """Write another seal in the place of the old one, unless it is no longer there, or a writer is at work."""
+    """Replace the old seal, unless it has changed or a writer is active."""
     with suppress(OSError):
         file = _opened(index, os.O_RDWR)
         try:
@@ -277,15 +276,15 @@ def _replace(index: Path, old: str, new: str) -> None:
 
 
 def _lock(file: int, *, alone: bool) -> None:
-    """Lock a seal with others, or alone at once. Raises OSError where it cannot be had, or there are no such locks."""
+    """Lock a seal, shared or exclusive without waiting. Raises OSError if it is locked or locks are unsupported."""
     try:
         import fcntl
-    except ImportError as error:  # on Windows, where nobody writes
+    except ImportError as error:  # Windows, which never writes
         raise OSError(errno.ENOSYS, "no locks") from error
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
 
 
 def _write(file: int, text: str) -> None:
-    """Of what is written here a kill leaves nothing, a part or all: a part is no seal."""
+    """Write a seal; a kill leaves nothing, a part or all, and a part is not a valid seal."""
     os.ftruncate(file, 0)
     os.pwrite(file, text.encode(), 0)

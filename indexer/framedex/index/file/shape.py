@@ -1,7 +1,7 @@
-"""What the parts of an index are: tables that hold rows, two views of them, and one trigger.
+"""The parts of an index: tables with rows, two views of them, and one trigger.
 
-A database that only claims to be an index may have a view in the place of a table, or a column that is computed: asked
-for its rows it would go on for ever. Or it may have triggers, for whoever writes into it.
+A database that only claims to be an index may have a view in place of a table, or a computed column. Reading its rows
+may then never end. It may also have triggers that run when it is written.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _COMPUTED = re.compile(r"\b(?:AS|VIRTUAL)\b", re.IGNORECASE)
 _OURS = {match[2]: (match[1].lower(), text) for text in statements() if (match := _NAMED.match(text))}
 
 _ASKED_VIEWS = frozenset(name for name, (kind, _) in _OURS.items() if kind == "view" and not name.endswith("_readable"))
-"""Those that framedex itself asks; the others are for people."""
+"""The views that framedex queries itself; the others are for people."""
 
 TABLES = frozenset(name for name, (kind, _) in _OURS.items() if kind == "table")
-"""Those that are read and written by their names."""
+"""The tables that are read and written by name."""
 
 
 def foreign_part(connection: sqlite3.Connection) -> str | None:
-    """What of a database is none of an index's, as a noun; None where all is well. Tables and views beside ours are."""
+    """Return a part that cannot belong to an index, as a noun, or None. Extra tables and views are accepted."""
     parts = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'trigger')")
     for kind, spelt, statement in parts:
         name = spelt.lower()  # as SQLite compares names

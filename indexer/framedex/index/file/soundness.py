@@ -1,6 +1,6 @@
-"""Damage that SQLite does not see: exceptions and questions without end, told as what they are.
+"""Damage that SQLite does not detect: unexpected exceptions and endless queries, reported as a damaged index.
 
-An index whose rows contradict each other gives answers that cannot be made into anything, or leads around in a circle.
+An index with contradictory rows gives answers that cannot be decoded, or loops forever.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from framedex.index.file.database import damaged, is_system_failure
 from framedex.index.file.seal import CHEAP, is_unsealed, seal_as_found, was_changed
 
 LONGEST_DOUBTFUL = 10.0
-"""Seconds for which a question is asked of an index that was changed: its tree may have become a circle."""
+"""Timeout in seconds of a query on a changed index: its tree may have become a cycle."""
 
 _STEPS = 10_000
 
 
 @contextmanager
 def blaming_damage(path: Path) -> Iterator[None]:
-    """Inside, an unexpected exception is a DamagedIndexError if the index at `path` is damaged; else it stays.
+    """Turn an unexpected exception in the block into DamagedIndexError if the index at `path` is damaged.
 
-    Rows refer to others, and texts to enumerations, by whatever bytes there are. Every place that decodes one would
-    have to doubt it; here the question is asked once, when there is a reason.
+    Corrupt bytes may yield wrong row references and unknown enumeration values. Checking them at every decoding place
+    is costly; here they are checked once, after an exception.
     """
     try:
         yield
@@ -41,11 +41,10 @@ def blaming_damage(path: Path) -> Iterator[None]:
 
 
 def is_unsound(connection: sqlite3.Connection, index: Path, *, may_seal: bool) -> bool:
-    """Whether an index that no seal vouches for is damaged: SQLite compares its tables with their indexes.
+    """Whether an unsealed index is damaged: SQLite compares its tables with their indexes.
 
-    A page that was lost from either gives fewer rows without an error. That takes 16 ms for a MiB, so it is done up to
-    `CHEAP` bytes, and once: what was found becomes the seal, where `may_seal` allows it, and
-    this process remembers it.
+    A page lost from either yields fewer rows without an error. The check takes 16 ms per MiB, so it is limited to
+    `CHEAP` bytes, and runs once. Its result becomes the seal if `may_seal` allows it, and this process remembers it.
     """
     try:
         before = index.stat()
@@ -65,10 +64,10 @@ def is_unsound(connection: sqlite3.Connection, index: Path, *, may_seal: bool) -
 
 
 def _is_sound(connection: sqlite3.Connection) -> bool | None:
-    """Whether the tables of an index fit their indexes; None where the system failed."""
+    """Whether the tables of an index match their indexes; None if the system failed."""
     try:
         return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
-    except UnicodeDecodeError:  # of SQLite's own message, with what it found
+    except UnicodeDecodeError:  # SQLite's own message may contain corrupt bytes
         return False
     except sqlite3.DatabaseError as error:
         return None if is_system_failure(error) else False
@@ -76,7 +75,7 @@ def _is_sound(connection: sqlite3.Connection) -> bool | None:
 
 _State = tuple[int, ...]
 _FOUND: dict[Path, tuple[tuple[_State, _State], bool]] = {}
-"""Whether an index was sound in the last state in which it was looked at: of its file, and of the log beside it."""
+"""{index: (state of the file and of its log, whether it was sound)}."""
 
 
 def _state_of(file: Path) -> _State:
@@ -88,14 +87,14 @@ def _state_of(file: Path) -> _State:
 
 
 class Attention:
-    """Ends the questions on a connection that take too long, counted from when `begin` was called last."""
+    """Interrupts queries on a connection after a timeout, counted from the latest `begin`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.begin()
         connection.set_progress_handler(self._is_over, _STEPS)
 
     def begin(self) -> None:
-        """Begin with another question."""
+        """Restart the timeout for another query."""
         self._until = time.monotonic() + LONGEST_DOUBTFUL
 
     def _is_over(self) -> bool:
@@ -109,7 +108,7 @@ def _is_broken(path: Path) -> bool:
             if not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
                 return True
             return any(_has_unknown_word(connection, *where, words) for where, words in _enumerated().items())
-    except UnicodeDecodeError:  # of SQLite's own message, with what it found
+    except UnicodeDecodeError:  # SQLite's own message may contain corrupt bytes
         return True
     except sqlite3.DatabaseError as error:
         return not is_system_failure(error)
@@ -121,8 +120,8 @@ def _has_unknown_word(connection: sqlite3.Connection, table: str, column: str, w
 
 
 def _enumerated() -> dict[tuple[str, str], list[str]]:
-    """The columns whose texts are of an enumeration that answers have, with those that there are."""
-    from framedex.model import (  # which only an unexpected exception needs
+    """Return the known enumeration values by (table, column)."""
+    from framedex.model import (  # imported here because only an unexpected exception needs them
         Direction,
         How,
         Language,

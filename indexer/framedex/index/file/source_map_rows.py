@@ -1,4 +1,4 @@
-"""Rows of source maps, which writers and readers of the tables both read."""
+"""Rows of source maps, shared by writers and readers of the tables."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from framedex.model import SourceMapInfo
 SOURCE_MAP_COLUMNS = "component, repository, revision, is_dirty, tool, is_nearest"
 
 RELEASED_FILES = "SELECT id FROM files WHERE path NOT LIKE '/%' AND id NOT IN (SELECT file FROM source_files)"
-"""The files of release maps: no paths of this machine, and none of an imported map."""
+"""The files of release maps: neither local paths nor files of an imported map."""
 
 
 def known_maps(connection: sqlite3.Connection) -> list[SourceMapInfo]:
-    """The source maps that were imported."""
+    """Return the imported source maps."""
     query = f"SELECT {SOURCE_MAP_COLUMNS} FROM source_maps WHERE release IS NULL ORDER BY component"
     rows = connection.execute(query)
     return [source_map_info(row) for row in rows]
 
 
 def source_map_info(row: Row) -> SourceMapInfo:
-    """A source map from SOURCE_MAP_COLUMNS and whatever follows them."""
+    """Build a source map from SOURCE_MAP_COLUMNS; further columns are ignored."""
     component, repository, commit, is_dirty, tool, is_nearest, *_ = row
     return SourceMapInfo(component, repository, commit, bool(is_dirty), tool, bool(is_nearest))

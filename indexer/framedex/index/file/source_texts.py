@@ -1,4 +1,4 @@
-"""The texts of source files that an index stores: how the column `text` of `file_versions` is packed."""
+"""The source texts stored in an index: the packing of the column `text` of `file_versions`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import zlib
 
 
 def packed_text(content: bytes) -> bytes:
-    """The content as the column stores it."""
+    """Return the content as packed in the column."""
     return zlib.compress(content)
 
 
 def stored_text(connection: sqlite3.Connection, blob: str) -> bytes | None:
-    """The content that git names `blob`; None if the index does not store it, or damaged."""
+    """Return the content of a git blob; None if the index does not store it, or stores it damaged."""
     query = "SELECT text FROM file_versions WHERE blob = ? AND text IS NOT NULL"
     row = connection.execute(query, (blob,)).fetchone()
     try:

@@ -1,4 +1,4 @@
-"""Values that Python has and SQLite has not: undecodable text, addresses beyond 63 bits, and places."""
+"""Python values that SQLite lacks: undecodable text, addresses beyond 63 bits, and locations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WORD = 1 << 64
 
 
 def storable(text: str) -> str:
-    """The text with bytes that were no UTF-8 (lone surrogates) as `\\udcNN`, which `plaintext.restore` undoes."""
+    """Return the text with undecodable bytes (lone surrogates) as `\\udcNN`, which `plaintext.restore` reverses."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -17,16 +17,16 @@ def storable(text: str) -> str:
 
 
 def signed(address: int) -> int:
-    """A 64-bit address as the signed integer that SQLite stores."""
+    """Return a 64-bit address as the signed integer that SQLite stores."""
     address %= _WORD
     return address - _WORD if address >= _WORD >> 1 else address
 
 
 def unsigned(stored: int) -> int:
-    """The address that was stored with `signed`."""
+    """Return the address that was stored with `signed`."""
     return stored % _WORD
 
 
 def location(path: str | None, line: int | None, how: str | None) -> Location | None:
-    """A place as it was recorded or indexed, from its columns; None where they are NULL."""
+    """Return a location as recorded or indexed, from its columns, or None if they are NULL."""
     return None if path is None or not line or how is None else Location(path, line, How(how))

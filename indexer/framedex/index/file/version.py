@@ -1,6 +1,6 @@
-"""What marks a file as an index of this version: SQLite's `application_id` and `user_version`.
+"""The marks of an index of this version: SQLite's `application_id` and `user_version`.
 
-Apart from the schema so that readers, which must start quickly, need nothing of what makes tables.
+Apart from the schema so that readers start quickly without the table definitions.
 """
 
 APPLICATION_ID = int.from_bytes(b"fdex", "big")

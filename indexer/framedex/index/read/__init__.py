@@ -1,5 +1,6 @@
 """Reading rows: the connection, the model types, and caches.
 
-Start at `places.py` (where a recorded line is now), `asked.py` (the lines of one statement), `spans.py` (few of many
-calls), `scope.py` (the captures that count) and `memory.py` (the cache of one read transaction).
+Start at `places.py` (the current line of a recorded one) and `asked.py` (the lines of one statement). Then read
+`spans.py` (sparse kinds of calls), `scope.py` (the counted captures) and `memory.py` (the cache of one read
+transaction).
 """

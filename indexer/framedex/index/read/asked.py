@@ -1,8 +1,8 @@
-"""What a question is about: a file, a line of it, or a capture, with the connection that answers.
+"""The subject of a query: a file, a line or a capture, with its reader.
 
-Lines are those of the file as it is now, in questions and in answers. The frames that answer for a line are those of
-the same line in each state of the file that was recorded. They are looked up anew each time: an answer that is
-remembered has to rest on the state of the file.
+Line numbers are those of the current file, in queries and in results. A line's frames are those of the same line in
+each recorded state of the file. They are looked up at each query, because a cached result must depend on the state of
+the file.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from framedex.index.read.places import state_of
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, file_id
 from framedex.model import CaptureRow, FileState
 
-if TYPE_CHECKING:  # with the extractor, which most questions do without
+if TYPE_CHECKING:  # imports the extractor, which most queries do not need
     from framedex.sources.changes import Change
     from framedex.sources.moving import LineMap
 
 _MOST_STATES = 128
-"""States of a file whose lines are followed to those now: the latest. Each takes some milliseconds after an edit."""
+"""Limit of file states whose lines are mapped to the current ones: the latest. Each costs some ms after an edit."""
 
 _ANY = 0
-"""Stands for a state where all frames of a file are about one, or for all frames that are about none of its states."""
+"""Id for the only state of a file, or for all frames whose state is not among the file's own."""
 
 
 def runs_of_programs(condition: str) -> str:
-    """A query for the runs that compiled programs with some `program_frames fr`, by a condition."""
+    """Return a query for the runs that compiled programs whose `program_frames fr` match a condition."""
     return " UNION ALL ".join(
         f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
         f" ON c.program = l.program JOIN captures p ON p.id = c.capture WHERE {condition}"
@@ -39,30 +39,30 @@ def runs_of_programs(condition: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordedState:
-    """A state of a file that frames are about, by its id (`_ANY`: see there), and where its lines are now.
+    """A recorded state of a file, by its id (or `_ANY`), with the map of its lines to the current ones.
 
-    `lines` is None where they are the same, or may be.
+    `lines` is None if lines are unchanged or assumed so.
     """
 
     id: int
     lines: LineMap | None
 
     def now(self, line: int) -> int | None:
-        """Where a recorded line is now; None if it is not there."""
+        """Return the current number of a recorded line, or None if it was deleted."""
         return line if self.lines is None else self.lines.new_line(line)
 
     def then(self, line: int) -> int | None:
-        """What a line was when it was recorded; None if it was not there."""
+        """Return the recorded number of a current line, or None if it did not exist."""
         return line if self.lines is None else self.lines.old_line(line)
 
     def nearest_then(self, line: int) -> int:
-        """The same, or where the line would have been."""
+        """Return the recorded number of a current line, or of the nearest position if it did not exist."""
         return line if self.lines is None else self.lines.backward(line).line
 
 
 @dataclass(frozen=True, slots=True)
 class _LineThen:
-    """What a line was in a state of its file."""
+    """The number of a current line in one state of its file."""
 
     now: int
     state: int
@@ -77,35 +77,35 @@ class AskedFile:
     path: str
 
     def of_latest_run(self) -> Self:
-        """The same as the latest run has it that passed the file, or compiled what is in it, where that counts."""
+        """Return this file restricted to the latest run that executed or compiled code in it, if latest runs count."""
         programs = runs_of_programs("fr.file = ?1")
         query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {programs})"
         return replace(self, reader=self.reader.of_latest(query, self.id))
 
     @property
     def id(self) -> int | None:
-        """The id of the file; None where no frame and no definition is in it."""
+        """The id of the file; None if no frame and no definition is in it."""
         return file_id(self.reader, self.path)
 
     def change(self) -> Change | None:
-        """What has changed in the file since it was last recorded, or else indexed; None for nothing that is known."""
+        """Return the change of the file since its last recording, or else since its last parse; None if unknown."""
         return self.change_from(self._state_then())
 
     def change_from(self, state: FileState | None) -> Change | None:
-        """What has changed in the file since a state of it; None for nothing that is known."""
+        """Return the change of the file since one of its states; None if none is known."""
         if state is None or self.reader.is_unchanged(self.path, state):
             return None
         return self.reader.places.change_since(self.path, state)
 
     def moved_lines(self) -> LineMap | None:
-        """From the lines when the file was last recorded to those now; None if they are the same, or may be.
+        """Return the map from lines at the last recording to current ones; None if unchanged or assumed so.
 
-        No line of a file answers that surely has changed since, if its recorded text is nowhere.
+        If the file has changed and its recorded text is lost, the map matches no lines.
         """
         return self._lines_since(self._state_then())
 
     def states(self) -> tuple[RecordedState, ...]:
-        """The states of the file that frames are about, the latest first, each with where its lines are now."""
+        """Return the recorded states of the file, the latest first, with their line maps."""
         own = self._own_states()
         if len(own) < 2:
             state = own[0][1] if own else self._state_then()
@@ -114,7 +114,7 @@ class AskedFile:
         return *(RecordedState(state, self._lines_of_one(then)) for state, then in own[:_MOST_STATES]), others
 
     def in_state(self, table: str, state: RecordedState) -> str:
-        """A condition for the rows of a table with files and their versions: those that are about a state."""
+        """Return a condition for the rows about one state, in a table with files and versions."""
         own = self._own_states()
         of_file = f"{table}.file = {-1 if self.id is None else self.id}"
         if len(own) < 2:
@@ -125,7 +125,7 @@ class AskedFile:
         return f"{of_file} AND coalesce({table}.version, 0) NOT IN ({all_own})"
 
     def _lines_of_one(self, state: FileState) -> LineMap | None:
-        """From the lines of one state of several to those now: those of an unknown one are none of them."""
+        """Return the line map of one of several states; a state without a known text matches no lines."""
         if state.blob:
             return self._lines_since(state)
         from framedex.sources.moving import NOTHING_IN_COMMON
@@ -141,7 +141,7 @@ class AskedFile:
         return NOTHING_IN_COMMON
 
     def _own_states(self) -> Sequence[tuple[int, FileState]]:
-        """The states of a file of the program itself that frames are about, the latest first."""
+        """Return the recorded states of a file of the user's program, the latest first; none for other files."""
         query = (
             "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"
             " (SELECT version FROM frames WHERE file = ?1 AND how = 'exact'"
@@ -166,15 +166,15 @@ class AskedFile:
 
 @dataclass(frozen=True)
 class AskedLine(AskedFile):
-    """A 1-based line; with a `capture` (its id) as far as that one passed it."""
+    """A 1-based line; a `capture` (its id) restricts results to calls of that capture."""
 
     line: int
     capture: int | None = None
 
     def of_latest_run(self) -> Self:
-        """The same as the latest run has it that passed the line or compiled it, else had calls made from it.
+        """Return this line restricted to the latest run that passed, compiled or dispatched from it.
 
-        Where the latest run counts, and there are several.
+        Unchanged unless the scope is latest and there are several runs.
         """
         if not self.reader.is_of_several():
             return self
@@ -187,32 +187,32 @@ class AskedLine(AskedFile):
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The lines, as they are now, whose frames answer for this one.
+        """The current lines whose frames count for this one.
 
-        That is the line itself where frames stand on it. Else those of its statement on which some do: a call over
-        several lines is one, and its frames stand where the callee's name is.
+        This is the line itself if it has frames, otherwise the lines of its statement that have some. A call over
+        several lines is one statement, and its frames are on the line of the callee's name.
         """
         return tuple(dict.fromkeys(each.now for each in self._answering())) or (self.line,)
 
     @property
     def is_several(self) -> bool:
-        """Whether several lines of one state of the file answer: those of a statement."""
+        """Whether several lines of one file state count, as in a statement over several lines."""
         states = [each.state for each in self._answering()]
         return len(states) > len(set(states))
 
     def on(self, table: str) -> str:
-        """A condition for the rows of a table with files, lines and versions: those that answer for this line.
+        """Return a condition for this line's rows, in a table with files, lines and versions.
 
-        Where nobody knows what has changed, lines keep their numbers.
+        If the change of the file is unknown, lines keep their numbers.
         """
         return self._where(table, self._answering())
 
     def on_lines(self, table: str, lines: Iterable[int]) -> str:
-        """The same for some lines, each for itself."""
+        """Return such a condition for several lines, each for itself."""
         return self._where(table, self._then(lines))
 
     def around(self, table: str) -> str:
-        """A condition for functions with `end_line`: those that the line is in, or would have been in."""
+        """Return a condition for functions with `end_line` that contain the line, or would have contained it."""
         parts = []
         for state in self.states():
             then = state.nearest_then(self.line)
@@ -241,13 +241,13 @@ class AskedLine(AskedFile):
         return self._with_frames(self._then(around)) or own
 
     def _then(self, lines: Iterable[int]) -> tuple[_LineThen, ...]:
-        """What these lines were in each state in which they were there."""
+        """Return these lines in each state that has them."""
         wanted = list(lines)
         before = [(now, state.id, state.then(now)) for state in self.states() for now in wanted]
         return tuple(_LineThen(now, state, then) for now, state, then in before if then is not None)
 
     def _with_frames(self, lines: Collection[_LineThen]) -> tuple[_LineThen, ...]:
-        """Those of the lines on which a frame of a recorded stack stands."""
+        """Return the lines with a frame of a recorded stack."""
         stood_on = {
             (state.id, line)
             for state in self.states()
@@ -274,7 +274,7 @@ class AskedCapture:
     capture: int
 
     def row(self) -> CaptureRow:
-        """The capture itself. Raises FramedexError where there is none of this id."""
+        """Return the capture. Raises FramedexError if there is no capture with this id."""
         found = self.reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", self.capture)
         if found is None:
             raise FramedexError(

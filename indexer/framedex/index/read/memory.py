@@ -1,8 +1,7 @@
-"""What was read of an index, kept for as long as it holds.
+"""The cache of data read from an index.
 
-Neighbouring lines are passed by the same frames, and a person goes back and forth between them; so what frames are, and
-what is known of files, is read once. It holds until somebody writes into the index, which SQLite tells
-(`PRAGMA data_version`), or until a file changes that was looked at while it was made.
+Neighbouring lines share frames, and users go back and forth between them, so frames and file data are read once. An
+entry is valid until the index is written (`PRAGMA data_version`), or until a file changes that its computation read.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from framedex.whereabouts.files import FoundFile, found_file, one_answer
 Kept = TypeVar("Kept")
 
 _MOST = 8192
-"""Things that are kept: of frames, some 10 MB."""
+"""Limit of cached entries: about 10 MB of frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class _Entry:
 
 
 class Memory:
-    """Remembers while a state of the index is held, and from one such time to the next; outside, nothing is kept."""
+    """A cache that is active while `held`, and that survives until the next `held`; outside, nothing is cached."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -40,12 +39,12 @@ class Memory:
 
     @contextmanager
     def held(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Hold one state of the index, and of every file that is looked at; other threads wait for their turn."""
+        """Hold one state of the index and of every file that is read; other threads wait for their turn."""
         with self._lock:
             if self._is_held:
                 yield
                 return
-            # One transaction for all queries of an answer: each of their own would lock the file anew.
+            # One transaction for all queries of an answer: separate transactions would each lock the file.
             connection.execute("BEGIN")
             try:
                 version = connection.execute("PRAGMA data_version").fetchone()
@@ -58,24 +57,24 @@ class Memory:
             finally:
                 self._is_held = False
                 self._looked_at = {}
-                with suppress(sqlite3.Error):  # of a broken file, which the answer has told of
+                with suppress(sqlite3.Error):  # a corrupt file, already reported by the query
                     connection.execute("ROLLBACK")
 
     def file(self, path: str) -> FoundFile | None:
-        """The file at a path, as `found_file` has it. What is being made meanwhile holds while it stays so."""
+        """Return the file at a path, as `found_file`; entries under computation depend on its state."""
         found = found_file(path)
         if self._is_held:
             self._looked_at[path] = found
         return found
 
     def recall(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What is kept under a key, made first if it is not there or holds no longer. Nobody may change it."""
+        """Return the entry of a key, computing it if missing or stale. Callers must not modify it."""
         return self.recall_all(key, [0], lambda _: {0: make})[0]
 
     def recall_all(
         self, kind: Hashable, ids: Iterable[int], read: Callable[[list[int]], Mapping[int, Callable[[], Kept]]]
     ) -> dict[int, Kept]:
-        """The same for several of a kind, by their ids: `read` is asked how to make those that are missing."""
+        """Return the entries of several ids of a kind; `read` returns a function for each missing one."""
         found: dict[int, Kept] = {}
         missing = []
         for each in ids:
@@ -90,7 +89,7 @@ class Memory:
         return found
 
     def rests_on(self, kind: Hashable, identifier: int) -> None:
-        """Note that what is being made holds only while something that is kept does."""
+        """Make the entry under computation depend on the files of another entry."""
         entry = self._kept.get((kind, identifier)) if self._is_held else None
         if entry is not None:
             self._looked_at.update(entry.files)

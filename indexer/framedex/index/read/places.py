@@ -1,4 +1,4 @@
-"""Places as their files are now: what an index says of a line holds for its file as it was."""
+"""Locations mapped to the current state of their files; the index stores lines of recorded states."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 
 from framedex.model import FileState, Stale
 
-if TYPE_CHECKING:  # with the extractor, which most questions do without
+if TYPE_CHECKING:  # imports the extractor, which most queries do not need
     from framedex.model import Location
     from framedex.sources.changes import Change, Changes
 
 
 def state_of(modified: int | None, size: int | None, blob: str | None) -> FileState | None:
-    """The state of a file from its columns; None where they are NULL."""
+    """Return the state of a file from its columns, or None if they are NULL."""
     return None if modified is None or size is None or blob is None else FileState(modified, size, blob)
 
 
 class Places:
-    """Moves places to where they are now."""
+    """Maps recorded locations to current ones."""
 
     def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
-        """`stored_text` gives the content of a blob that the index stores, None if it stores none."""
+        """`stored_text` returns the content of a blob stored in the index, or None."""
         self._stored_text = stored_text
         self._changes: Changes | None = None
 
     def now(self, place: Location, then: FileState) -> Location:
-        """The place as its file is now; `then` is the state of the file that it is about."""
+        """Return the current location; `then` is the recorded state of its file."""
         change = self.change_since(place.path, then)
         if change is None:
             return place
@@ -42,7 +42,7 @@ class Places:
         return replace(place, line=moved.line, stale=Stale.GONE, moved_from=place.line, recorded_text=text)
 
     def change_since(self, path: str, then: FileState) -> Change | None:
-        """What has changed in a file since; None for nothing."""
+        """Return the change of a file since a state, or None if unchanged."""
         if self._changes is None:
             from framedex.sources.changes import Changes
 

@@ -1,8 +1,8 @@
-"""Reading rows: a connection whose errors are translated, and the model types made of what it returns.
+"""Reading rows: a connection with translated errors, and model types built from its rows.
 
-The SELECT fragments name their tables `fn` (functions), `fr` (frames), `c` (calls) and `k` (their kinds); the functions
-here are the only places where the order of the columns matters. A place is read with the state of its file that it is
-about, so that what has changed since is told with it.
+The SELECT fragments name their tables `fn` (functions), `fr` (frames), `c` (calls) and `k` (their kinds). Only the
+functions here depend on the order of the columns. A location is read together with the recorded state of its file, so
+that changes since then are reported.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from framedex.progress import Looking
 
 
 def place_columns(table: str) -> str:
-    """The columns of a place, as `Reader.location` takes them, in functions or frames; with `place_tables`."""
+    """Return the columns of a location in functions or frames, for `Reader.location`; needs `place_tables`."""
     state = ", ".join(f"coalesce({table}v.{name}, {table}s.{name})" for name in ("modified", "size", "blob"))
     return f"{table}f.path, {table}.line, {table}.how, {state}"
 
 
 def place_tables(table: str) -> str:
-    """The tables to join for the place in a table of functions or frames."""
+    """Return the joins for the location columns of a table of functions or frames."""
     return (
         f" LEFT JOIN files {table}f ON {table}f.id = {table}.file"
         f" LEFT JOIN file_versions {table}v ON {table}v.id = {table}.version"
@@ -75,7 +75,7 @@ CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.meta
 class Reader:
     """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`).
 
-    `scope` says of which captures the totals are that are read.
+    `scope` selects the captures whose totals are read.
     """
 
     connection: sqlite3.Connection
@@ -89,17 +89,17 @@ class Reader:
 
     @classmethod
     def on(cls, connection: sqlite3.Connection, path: Path, links: Mapping[str, str], scope: Scope) -> Self:
-        """A reader of a connection, which follows lines by the texts that the index stores."""
+        """Return a reader of a connection that maps lines by the texts stored in the index."""
         return cls(connection, path, Places(partial(_stored_text, connection, path)), links, scope=scope)
 
     def totals(self, table: str) -> str:
-        """What to ask in place of a table of totals."""
+        """Return the table or subquery for a table of totals in this scope."""
         return self.scope.totals(table)
 
     def of_latest(self, query: str, *parameters: object) -> Reader:
-        """The same for what passed something: by the latest run that did, where that counts and there are several.
+        """Return a reader restricted to the run that the query returns; unchanged if it returns NULL or no row.
 
-        The query gives that run: NULL or none where nothing did.
+        Also unchanged unless the scope is latest and there are several runs.
         """
         if not self.is_of_several():
             return self
@@ -107,7 +107,7 @@ class Reader:
         return replace(self, scope=replace(self.scope, run=row[0])) if row and row[0] else self
 
     def is_of_several(self) -> bool:
-        """Whether the latest run counts, and there are several."""
+        """Whether the scope is latest and there are several runs."""
         return self.scope.is_latest and self.memory.recall("several runs", self._has_several_runs)
 
     def _has_several_runs(self) -> bool:
@@ -123,7 +123,7 @@ class Reader:
         size: int | None,
         blob: str | None,
     ) -> Location | None:
-        """A place from its columns, as its file is now; None where they are NULL."""
+        """Return the current location from its columns, or None if they are NULL."""
         found = location(path, line, how)
         then = state_of(modified, size, blob)
         if found is None or then is None or self.is_unchanged(found.path, then):
@@ -131,31 +131,32 @@ class Reader:
         return self.places.now(found, then)
 
     def is_unchanged(self, path: str, then: FileState) -> bool:
-        """Whether a file surely is as it was; also where there is none now."""
+        """Whether a file has the same mtime and size as in a state; also true if it is missing now."""
         now = self.memory.file(path)
         return now is None or (now.modified, now.size) == (then.modified, then.size)
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
-        """All rows of a query. Raises FramedexError where the file cannot be read."""
+        """Return all rows of a query. Raises FramedexError if the file cannot be read."""
         with translated(self.path):
             return self.connection.execute(query, _bindable(parameters)).fetchall()
 
     def each(self, query: str, *parameters: object) -> Iterator[Row]:
-        """The rows of a query that may not be read to its end. Raises FramedexError where the file cannot be read."""
+        """Yield the rows of a query; callers may stop early. Raises FramedexError if the file cannot be read."""
         with translated(self.path):
             rows = self.connection.execute(query, _bindable(parameters))
-            # `yield from` closes the cursor of those who stop early, and fails where the index is closed already.
+            # `yield from rows` would close the cursor for callers that stop early, which fails if the index is already
+            # closed.
             yield from iter(rows.fetchone, None)
 
     def row(self, query: str, *parameters: object) -> Row | None:
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
         with translated(self.path):
             found: Row | None = self.connection.execute(query, _bindable(parameters)).fetchone()
             return found
 
 
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
-    """The functions with these ids, by id."""
+    """Return the functions with these ids, by id."""
     return reader.memory.recall_all("function", ids, partial(_read_functions, reader))
 
 
@@ -165,7 +166,7 @@ def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Fu
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
-    """The frames with these ids, by id, with their functions and candidates."""
+    """Return the frames with these ids, by id, with their functions and candidates."""
     return reader.memory.recall_all("frame", ids, partial(_read_frames, reader))
 
 
@@ -211,7 +212,7 @@ def _published(urls: Urls, location: Location | None) -> Location | None:
 
 
 def chain(reader: Reader, leaf: int) -> list[int]:
-    """The frame ids on the path from the root of the tree to `leaf`, outermost first."""
+    """Return the frame ids on the path from the root of the tree to `leaf`, outermost first."""
     rows = reader.rows(
         "WITH RECURSIVE up(parent, frame, depth) AS ("
         " SELECT parent, frame, depth FROM nodes WHERE id = ?"
@@ -223,7 +224,7 @@ def chain(reader: Reader, leaf: int) -> list[int]:
 
 
 def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
-    """Functions from FUNCTION_COLUMNS."""
+    """Build functions from FUNCTION_COLUMNS."""
     read = {row[0]: partial(_function_row, reader, row) for row in rows}
     functions = reader.memory.recall_all("function", read, lambda ids: {each: read[each] for each in ids})
     return [functions[each] for each in read]
@@ -246,7 +247,7 @@ def _function_row(reader: Reader, row: Row) -> FunctionRow:
 
 
 def call_row(row: Row) -> CallRow:
-    """A call from CALL_COLUMNS."""
+    """Build a call from CALL_COLUMNS."""
     return CallRow(
         id=row[0],
         capture=row[1],
@@ -264,7 +265,7 @@ def call_row(row: Row) -> CallRow:
 
 
 def capture_row(row: Row) -> CaptureRow:
-    """A capture from CAPTURE_COLUMNS."""
+    """Build a capture from CAPTURE_COLUMNS."""
     return CaptureRow(
         id=row[0],
         path=row[1],
@@ -288,9 +289,9 @@ def _stops(text: str | None) -> Stops:
 
 @lru_cache(maxsize=4096)
 def arguments(text: str) -> dict[str, Any]:
-    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key.
+    """Return the decoded arguments of a call; malformed JSON (a damaged capture) is stored under one key.
 
-    Calls of the same arguments share them: they are not to be changed.
+    Calls with the same arguments share the dict, so callers must not modify it.
     """
     try:
         decoded = json.loads(text)
@@ -309,6 +310,6 @@ def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:
 
 
 def file_id(reader: Reader, path: str) -> int | None:
-    """The id of a path, or None where no frame and no definition is in it."""
+    """Return the id of a path, or None if no frame and no definition is in it."""
     row = reader.memory.recall(("file", path), lambda: reader.row("SELECT id FROM files WHERE path = ?", path))
     return None if row is None else int(row[0])

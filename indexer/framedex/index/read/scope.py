@@ -1,7 +1,7 @@
-"""Of which captures the totals are that a question reads: of all, or of the latest run that passed what it is about.
+"""The captures whose totals a query reads: all, or the latest run that passed its subject.
 
-Every table of totals has both (see `schema.sql`). What passes a line, a frame or a function passes no later run than
-that itself, so a question about it reads the rows of its very run, in place of the table.
+Every table of totals has both (see `schema.sql`). Rows below a line, frame or function never have a later run than
+their subject. A query thus reads the rows of exactly that run in place of the table.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What counts: with `is_latest` the latest run that a question finds, which is `run` once it is found, else all.
+    """The counted captures: with `is_latest` the latest run of a query's subject, otherwise all.
 
-    `is_within` is of an index that has only the captures that were chosen (`within.py`).
+    `run` is that run once it is known. `is_within` marks an index restricted to chosen captures (`within.py`).
     """
 
     is_latest: bool = False
@@ -39,17 +39,17 @@ class Scope:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether some captures are left out."""
+        """Whether some captures are excluded."""
         return self.run != ALL or self.is_within
 
     def counted(self, table: str, capture: int | None = None) -> str:
-        """A condition, after others, for the rows of a table with captures: of this one, else of those that count."""
+        """Return a condition (" AND ...") for rows with captures: of this capture, otherwise of the counted ones."""
         if capture is not None:
             return f" AND {table}.capture = {capture}"
         return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {self.run})" if self.run else ""
 
     def totals(self, table: str) -> str:
-        """What to ask in place of a table of totals: its rows and columns of the run, under the same names."""
+        """Return the table of totals, or a subquery with the run's rows under the same column names."""
         if self.run == ALL:
             return table
         return f"(SELECT {_COLUMNS[table]} FROM {table} WHERE run = {self.run})"

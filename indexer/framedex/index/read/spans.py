@@ -1,4 +1,4 @@
-"""The calls of some kinds, found by the spans in which they are: a few of millions, in the order of their ids."""
+"""The calls of some kinds, found by spans: a few calls among millions, in id order."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ KIND_TABLES = (
     "call_kinds k CROSS JOIN call_spans s ON s.kind = k.id"
     " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
 )
-"""All calls `c` of the kinds `k` that a WHERE clause chooses, in no order."""
+"""All calls `c` of the kinds `k` that a WHERE clause selects, unordered."""
 
-_SEPARATELY = 64  # kinds whose spans are read as they are wanted; those of more are sorted first
-_LONGEST = 1 << 11  # ids of a range
-_FIRST, _MOST = 1 << 9, 1 << 16  # ids that are looked at in one query: few at first, as a page needs few
-_RANGES = 1 << 12  # in one query
-_TOLD = 1 << 10  # rows
+_SEPARATELY = 64  # number of kinds whose spans are read lazily; spans of more kinds are sorted first
+_LONGEST = 1 << 11  # ids per range
+_FIRST, _MOST = 1 << 9, 1 << 16  # ids read per query: few at first, as a page needs few
+_RANGES = 1 << 12  # ranges per query
+_TOLD = 1 << 10  # rows per progress report
 
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """The ids from `first` to `last` of a capture whose calls begin at `base`."""
+    """The ids from `first` to `last` of a capture whose first call has the id `base`."""
 
     base: int
     first: int
@@ -37,7 +37,7 @@ class Ids:
 
 
 def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
-    """The ranges that have all calls of these kinds of one capture; disjoint, in the order of ids."""
+    """Yield disjoint ranges, in id order, that contain all calls of these kinds in one capture."""
     current: tuple[int, int] | None = None
     for low, high in _joined_spans(reader, kinds, ids, backwards=backwards):
         if current is None:
@@ -54,7 +54,7 @@ def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool
 
 
 def _joined_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
-    """The spans of all kinds as one range for each run of ids that may share a span."""
+    """Yield the spans of all kinds, merged into one range per `SPAN` ids."""
     shared = groupby(_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // SPAN)
     for _, spans in shared:
         found = list(spans)
@@ -86,9 +86,9 @@ def calls_in(
     backwards: bool,
     tables: str = CALL_TABLES,
 ) -> Iterator[Row]:
-    """Rows of columns, the first of which is `c.id`, of the calls of these kinds of a capture, in the order of ids.
+    """Yield columns of the calls of these kinds in a capture, ordered by id; the first column must be `c.id`.
 
-    The condition continues a WHERE clause over `call_rows c` and `call_kinds k`, which are among the tables.
+    The condition continues a WHERE clause over `call_rows c` and `call_kinds k`, which `tables` must include.
     """
     query = (
         f"SELECT {columns} FROM json_each(?) s CROSS JOIN {tables}"
@@ -102,7 +102,7 @@ def calls_in(
 
 
 class Way:
-    """The way through ids from one end to the other, which is told to those who watch the reader."""
+    """A pass over ids from one end to the other, reported to the reader's progress listener."""
 
     def __init__(self, reader: Reader, ids: Ids, *, backwards: bool) -> None:
         self._looking = reader.looking
@@ -110,7 +110,7 @@ class Way:
         self._next, self._end = (ids.last, ids.first) if backwards else (ids.first, ids.last)
 
     def portions(self, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-        """The ranges, a few at a time and then more; each portion is done when the next one is asked for."""
+        """Yield the ranges in growing portions; a portion counts as done when the next one is requested."""
         portion: list[tuple[int, int]] = []
         ids, size = 0, _FIRST
         for first, last in ranges:
@@ -125,7 +125,7 @@ class Way:
         self._done_to(self._end)
 
     def told(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows, the first column of which is an id, each done when the next one is asked for."""
+        """Yield rows whose first column is an id; a row counts as done when the next one is requested."""
         for number, row in enumerate(rows, 1):
             yield row
             if not number % _TOLD:

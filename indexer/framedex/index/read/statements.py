@@ -1,23 +1,23 @@
-"""Which lines a statement has, of files as they are now: frames stand on one of them."""
+"""The lines of statements in the current files; a frame is on one line of its statement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # with the extractor, which most questions do without
+if TYPE_CHECKING:  # imports the extractor, which most queries do not need
     from framedex.sources.statements import Statements
     from framedex.whereabouts.files import FoundFile
 
 
 class StatementLines:
-    """The statements of source files; a file is parsed when the first line of it is asked for."""
+    """The statements of source files; a file is parsed at the first query for one of its lines."""
 
     def __init__(self) -> None:
         self._statements: Statements | None = None
 
     def lines_with(self, file: FoundFile, line: int, macros: Callable[[], str]) -> tuple[int, ...]:
-        """The lines of the statements that have a part on this one; none where they are on it alone."""
+        """Return the lines of the statements that include this line; empty if these have only this line."""
         if self._statements is None:
             from framedex.sources.statements import Statements
 

@@ -1,4 +1,4 @@
-"""Public URLs for places whose files are not here, by the components that were recorded."""
+"""Public URLs for locations without a local file, from the recorded components."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def builds(reader: Reader, capture: int | None = None) -> list[Build]:
-    """The components of the captures, those of the capture that began last first; or those of one capture."""
+    """Return the components of all captures, those of the latest capture first, or of one capture."""
     from framedex.releases import Build
 
     rows = reader.rows(
@@ -28,16 +28,16 @@ def builds(reader: Reader, capture: int | None = None) -> list[Build]:
 
 
 class PublicPlace(NamedTuple):
-    """A path within its component's repository, and the address of a line of it, where there is one."""
+    """A path within its component's repository, and the URL of a line of it, if there is one."""
 
     path: str
     url: str | None
 
 
 class Urls:
-    """Gives locations their URLs. For one answer: what is recorded may change until the next.
+    """Adds public URLs to locations. Valid for one answer only, because recorded data may change until the next.
 
-    With a capture by the components of that one alone.
+    With a capture, only its components are used.
     """
 
     def __init__(self, reader: Reader, capture: int | None = None) -> None:
@@ -45,15 +45,15 @@ class Urls:
         self._capture = capture
 
     def added(self, location: Location) -> Location:
-        """The location with its public URL, if its file is not here and the URL is known."""
+        """Return the location with its public URL, if its file is not local and the URL is known."""
         if self._reader.memory.file(location.path) is not None:
             return location
         public = self.public(location.path, location.line)
         return location if public is None or public.url is None else replace(location, url=public.url)
 
     def public(self, path: str, line: int) -> PublicPlace | None:
-        """A line as the public knows it, be its file here or not; None for a file of no public component."""
-        from framedex.releases import public_url, published, url_template  # most places that are shown are here
+        """Return the public place of a line, whether its file is local or not; None without a public component."""
+        from framedex.releases import public_url, published, url_template  # imported here: most locations are local
 
         links = self._reader.links
         root = next((root for root in links if path.startswith(f"{root}/")), None)
@@ -72,12 +72,12 @@ class Urls:
         return PublicPlace(found.path, public_url(found.component, found.path, line, found.revision, links))
 
     def _map(self, path: str) -> tuple[str, str | None, str, int, str] | None:
-        """The source map that a path is of: component, repository, commit, whether it was changed, prefix."""
+        """Return the source map of a path: component, repository, commit, whether it was modified, prefix."""
         if is_local(path):
             return None
         query = (
             "SELECT component, repository, revision, is_dirty, prefix FROM source_maps WHERE prefix = ?"
-            " ORDER BY release IS NOT NULL LIMIT 1"  # an imported one may have another address
+            " ORDER BY release IS NOT NULL LIMIT 1"  # an imported map may have another URL
         )
         return self._reader.row(query, prefix_in(path))
 

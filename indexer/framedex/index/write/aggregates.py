@@ -156,8 +156,8 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     duration, run, run_duration = np.array(found, np.int64).reshape(-1, 3).T
     nodes, *totals = _distinct_totals(walk.item, walk.node, items)
     position = np.searchsorted(nodes, walk.node)
-    # Restrict to the node's latest run among these items. This is enough, because a stack of a later run has its own
-    # nodes.
+    # Restrict to the node's latest run among these items. A stack with calls of a later run is excluded, because its
+    # nodes have that run, too.
     of_run = (run == items.run)[walk.item] & (items.run[walk.item] == totals[1][position])
     longest = np.zeros((2, len(nodes)), np.int64)
     np.maximum.at(longest[0], position, duration[walk.item])
@@ -273,8 +273,7 @@ def _add_to(key: str, later: str = "false") -> str:
 
 
 def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
-    """Return the condition that `latest_call` is of a capture that began after this one, or is a later call of this
-    one."""
+    """Return the condition that `latest_call` is of a later capture than this one, or a later call of this one."""
     if capture is None:
         return "false"
     query = "SELECT first_call, last_call FROM captures WHERE id = ?"
@@ -347,7 +346,7 @@ def rank_in_group(group: Integers) -> Integers:
 
 
 def distinct(values: Integers) -> Integers:
-    """Return the distinct values, sorted. (numpy's `unique` hashes integers first, which takes several times as long.)"""
+    """Return the distinct values, sorted. numpy's `unique` hashes integers first, which takes several times as long."""
     values = np.sort(values)
     kept: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
     return kept

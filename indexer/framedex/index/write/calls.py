@@ -66,9 +66,7 @@ class CallWriter:
         self._of_stream: list[CallKind] = []
         self._known: dict[tuple[int, int, int, int], _Kind] = {}  # (stack, boundary, thread, error)
         self._by_id: dict[int, _Kind] = {}
-        self._ids = np.zeros(
-            0, np.int64
-        )  # of the stream's kinds; 0: kinds of handler runs, which may map to several rows
+        self._ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: runs
         self._arguments = self._known_arguments()
         self._items: dict[tuple[int, int], list[int]] = {}
         self._samples: dict[tuple[int, int, int], None] = {}  # (stack, boundary, argument)

@@ -53,7 +53,7 @@ class LinkWriter:
         )
 
     def taken(self) -> int | None:
-        """Return the last row of the table before the links written since the previous call; None if none were written."""
+        """Return the last row of the table before the links written since the previous call; None without links."""
         before, self._before = self._before, None
         return before
 

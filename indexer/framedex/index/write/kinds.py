@@ -20,8 +20,7 @@ ADD_TO_KIND = (
     " longest = max(longest, ?5), first_call = min(coalesce(first_call, ?7), ?7),"
     " latest_call = max(coalesce(latest_call, ?8), ?8) WHERE id = ?1"
 )
-"""Adds to the totals of the kind ?1: calls, duration and own duration, the longest call, and the first and latest call.
-"""
+"""Adds to the totals of the kind ?1: calls, duration, own duration, longest call, first and latest call."""
 
 
 def kind_id(connection: sqlite3.Connection, capture: int, stack: int, boundary: int, thread: int, error: int) -> int:

@@ -38,8 +38,7 @@ _FILES = (
 
 
 def follow_project(connection: sqlite3.Connection, path: Path) -> str | None:
-    """Update the paths in the index at `path` to the project's folder; return its old folder, or None if it has not
-    moved.
+    """Update the paths in the index at `path` to the project's folder; return its old folder, None if it has not moved.
 
     Runs inside the caller's transaction. A file that is in neither folder is reported as missing in the new one.
     """
@@ -65,7 +64,7 @@ def _lead(connection: sqlite3.Connection, move: Move) -> None:
 
 
 def _join_files(connection: sqlite3.Connection, moved: Sequence[tuple[str, str]]) -> None:
-    """Merge the old and the new row of a moved file if both are stored: debug information may still name the old path."""
+    """Merge the old and new row of a moved file if both are stored: debug information may still name the old path."""
     query = "SELECT new.id, old.id FROM files new, files old WHERE new.path = ? AND old.path = ?"
     pairs = [row for names in moved for row in connection.execute(query, names)]
     if not pairs:

@@ -62,7 +62,7 @@ class ObjectWriter:
         )
 
     def _make_room(self, more: int) -> None:
-        """Reserve ids for this many objects, after all reserved ids: another writer may have reserved some meanwhile."""
+        """Reserve ids for this many objects, after all reserved ids, because another writer may have reserved some."""
         if more <= 0:
             return
         query = "SELECT coalesce(max(last_object), 0) + 1 FROM object_ranges"

@@ -11,8 +11,8 @@ from framedex.index.write.interning import file_ids, place
 from framedex.index.write.records import FramePlacement, Placement
 from framedex.index.write.versions import remember_indexed
 
-# Frames with a recorded location that are stored elsewhere: the given location, else the recorded one. A location of a
-# C++ frame that source trees gave and that is not exact stays.
+# Frames with a recorded file whose stored location differs from the new one: the given location, else the recorded one.
+# If a C++ frame has no exact location, its location from source trees stays.
 _MOVED = f"""
     WITH given AS MATERIALIZED (
         SELECT {json_item(0)} AS frame, {json_item(1)} AS file, {json_item(2)} AS line, {json_item(3)} AS how
@@ -30,7 +30,7 @@ _MOVED = f"""
 
 
 def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePlacement]) -> None:
-    """Store the locations of frames whose recorded files have another path here; other frames keep the recorded one.
+    """Store the locations of frames whose recorded files have another path here; others get the recorded one.
 
     A Python function gets the file of its frames.
     """
@@ -54,7 +54,7 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
 
 
 def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> None:
-    """Store the local files of program lines, by recorded file; other lines keep the recorded file.
+    """Store the local files of program lines, by recorded file; other lines get the recorded file.
 
     The state of a newly assigned file is not known yet.
     """

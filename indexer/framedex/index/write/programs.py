@@ -65,7 +65,10 @@ class ProgramWriter:
         self._record = record
 
     def add(self, batch: CallBatch, kinds: Integers, calls: CallWriter) -> None:
-        """Write the programs of a batch, whose calls and objects must be written; `kinds` are the kinds of its calls."""
+        """Write the programs of a batch, whose calls and objects must be written.
+
+        `kinds` are the kinds of its calls.
+        """
         self.meet(batch)
         functions = np.array([_MEANING.get(name, 0) for name in self._functions], np.int64)
         of_call = functions[batch.kind]
@@ -176,7 +179,10 @@ class ProgramWriter:
     def _frame_id(
         self, file: int, line: int, function: str, place: int | None = None, version: int | None = None
     ) -> int:
-        """Return the line in one state of its file, whose local file is `place`; without both, the line as recorded."""
+        """Return the row of a line in one state of its file, adding it if missing; `place` is the local file.
+
+        Without `place`, a row in any state counts, and a new row gets the recorded file.
+        """
         query = "SELECT id FROM program_frames WHERE recorded_file = ? AND line = ? AND function = ?"
         of_state = "" if place is None else f" AND version IS {'NULL' if version is None else version}"
         known = self._connection.execute(query + of_state, (file, line, function)).fetchone()

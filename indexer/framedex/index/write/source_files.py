@@ -104,7 +104,7 @@ def _forget(connection: sqlite3.Connection, files: Sequence[int]) -> set[str]:
 
 
 def owe(connection: sqlite3.Connection, files: Sequence[int]) -> None:
-    """Mark the recorded functions with the short names defined in these files for a new look-up."""
+    """Mark the recorded functions with the short names defined in these files for a new lookup."""
     connection.execute(
         f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}"
         " AND short_name IN (SELECT short_name FROM functions)",

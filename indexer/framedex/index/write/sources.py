@@ -94,8 +94,7 @@ class SourceTables:
         ]
 
     def binaries_of_lone_files(self) -> dict[str, set[str]]:
-        """Return the native source files in no source folder and no map, with the binaries that have exact frames in
-        them."""
+        """Return the native source files in no source folder and no map, with the binaries of their exact frames."""
         rows = self._rows(
             "SELECT DISTINCT f.path, m.path FROM source_files s JOIN files f ON f.id = s.file"
             " LEFT JOIN frames fr ON fr.file = s.file AND fr.how = 'exact' LEFT JOIN modules m ON m.id = fr.module"
@@ -194,13 +193,12 @@ class SourceTables:
             source_maps.use_release_map(self.connection, info, release)
 
     def state_of_release_maps(self) -> str | None:
-        """Return the state of the release maps when functions were last marked for a look-up in them; None for never.
-        """
+        """Return the state of the release maps when functions were last marked for a lookup in them; None if never."""
         rows = self._rows("SELECT state FROM release_maps")
         return rows[0][0] if rows else None
 
     def owe_to_release_maps(self, state: str) -> None:
-        """Mark the functions without another location for a look-up in the release maps, which now have this state."""
+        """Mark the functions without another location for a lookup in the release maps, which now have this state."""
         self.connection.execute("DELETE FROM release_maps")
         self.connection.execute("INSERT INTO release_maps(state) VALUES (?)", (state,))
         self.connection.execute(
@@ -310,13 +308,12 @@ class SourceTables:
         return [(short_name, definition(*columns)) for short_name, *columns in rows]
 
     def place_programs(self, files: Mapping[str, str]) -> None:
-        """Store the local files of program lines, by recorded file; other lines keep the recorded file."""
+        """Store the local files of program lines, by recorded file; other lines get the recorded file."""
         with translated(self.path):
             placing.place_programs(self.connection, files)
 
     def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
-        """Store the locations of frames whose recorded files have another path here; other frames keep the recorded
-        one.
+        """Store the locations of frames whose recorded files have another path here; others get the recorded one.
 
         A Python function gets the file of its frames.
         """

@@ -120,8 +120,7 @@ class Store:
             raise damaged(self.path, found)
 
     def _check_tree(self) -> None:
-        """Raise DamagedIndexError if the tree of nodes was changed so that it may have cycles, which would never end.
-        """
+        """Raise DamagedIndexError if the tree of nodes was changed and may have cycles, which would never end."""
         query = (
             "SELECT 1 FROM nodes n LEFT JOIN nodes p ON p.id = n.parent"
             " WHERE n.parent <> 0 AND p.depth + 1 IS NOT n.depth LIMIT 1"
@@ -172,8 +171,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all changes made inside when the outermost transaction ends without an error; otherwise roll them
-        back.
+        """Commit all changes made inside when the outermost transaction succeeds; otherwise roll them back.
 
         If a nested transaction fails and the outer one continues, only the nested changes are rolled back.
         """
@@ -216,7 +214,7 @@ class Store:
         return False
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
-        """Empty the index; return what captures do not contain: its source roots and the paths of its captures.
+        """Empty the index; return the data that captures do not contain: source roots and the paths of its captures.
 
         Raises NewerIndexError if a later framedex made the index.
         """

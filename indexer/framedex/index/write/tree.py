@@ -59,8 +59,7 @@ class Tree:
         return self._stored
 
     def leaf(self, frames: Iterable[int], below: int = 0) -> int:
-        """Return the node of the last of these frames, outermost first, under the node `below`; `below` without frames.
-        """
+        """Return the node of the last of these frames (outermost first) below the node `below`, or `below` itself."""
         known = self._nodes
         node = below
         for frame in frames:

@@ -1,4 +1,4 @@
-"""The binaries that the frames of a text name: what they say of a frame's address, if they are of the text's build."""
+"""Look-ups of frame addresses in local binaries, if these are the text's builds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 _MOST_BINARIES = 16
 _LONGEST_CALL = 15  # bytes: no instruction of x86 is longer
-_MOST_NAMESAKES = 64  # functions of one name in a binary that are looked at
-_SAMPLED = 256  # functions of a binary
+_MOST_NAMESAKES = 64  # maximum number of functions of one name examined per binary
+_SAMPLED = 256  # number of functions sampled per binary
 _STANDARD = compiled_on_use(r"^(?:\w[\w:<>, *&]* )?(?:std|__gnu_cxx)::")
 _PLAIN = compiled_on_use(r"\w+(?:::\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class InBinary:
-    """An address in a binary, an ELF virtual one, and the functions there, innermost inlined one first.
+    """An ELF virtual address in a binary, and the functions there, innermost inlined one first.
 
-    `is_compiled`: the text names the function that was compiled there, or none, and not one that was inlined into it.
-    `is_doubtful`: the binary may be another build than the one that the text is of.
+    `is_compiled`: the text names the compiled function or none, not a function inlined into it. `is_doubtful`: the
+    binary may be another build than the text's.
     """
 
     binary: Binary
@@ -39,14 +39,14 @@ class InBinary:
 
     @property
     def function(self) -> NativeSymbol:
-        """The function that was compiled there."""
+        """The compiled (outermost) function at the address."""
         return self.symbols[-1]
 
     def returns_to(self, is_return_address: bool) -> int:
-        """The return address of the call there; 0 where there is no call.
+        """Return the return address of the call there; 0 if there is no call.
 
-        Some tools print return addresses, as perf does for all frames but the first, others an address within the call,
-        as the sanitizers do: only an address behind a call is one that a call returns to.
+        Some tools print return addresses (perf, for all frames but the first), others an address within the call (the
+        sanitizers). Only an address right after a call counts as its return address.
         """
         within = self.address - is_return_address
         code = self.binary.code_around(within)
@@ -55,7 +55,7 @@ class InBinary:
         return nearest if nearest - self.address < _LONGEST_CALL else 0
 
     def whole_name(self, returns_to: int, callee: str) -> str:
-        """The name of a function that is called from there, with the parameters that a text may have left out."""
+        """Return the name of a function called from there, with the parameters that the text may omit."""
         code = self.binary.code_around(returns_to - 1)
         target = next((call.target for call in code.calls if call.returns_to == returns_to), 0) if code else 0
         name = self.binary.function_at(target) if target else ""
@@ -63,21 +63,21 @@ class InBinary:
 
 
 class Binaries:
-    """The binaries that frames name, each opened once."""
+    """The binaries named by frames, each opened once."""
 
     def __init__(self) -> None:
         self._open: dict[str, Binary] = {}
 
     def symbols(self, frame: TextFrame, path: str) -> tuple[NativeSymbol, ...]:
-        """What the frame's binary, which is at a path, says of its address; nothing if that is another build of it."""
+        """Return the functions at a frame's address in the binary at `path`; empty if the binary is another build."""
         found = self.find(frame, path)
         return found.symbols if found is not None else ()
 
     def find(self, frame: TextFrame, path: str) -> InBinary | None:
-        """Where a frame is in its binary, which is at a path.
+        """Return a frame's position in its binary, which is at `path`.
 
-        None where the frame does not tell, and where that is another build of it: by the build-id, or as another
-        function is there than the text names.
+        None if the frame has no offset, or if the binary is another build: its build-id differs, or another function is
+        at the address.
         """
         if frame.offset is None and frame.function_offset is None:
             return None
@@ -97,14 +97,17 @@ class Binaries:
         return InBinary(binary, address, symbols, is_compiled)
 
     def with_offset(self, frame: TextFrame, path: str) -> TextFrame:
-        """The frame with its offset in its binary, which is at a path, where the text has that in `.text` alone."""
+        """Return the frame with its offset in the binary at `path`, computed from its offset in `.text`.
+
+        The frame is unchanged if it has no such offset, or the binary has no section `.text`.
+        """
         text_address = self.opened(path).text_address
         if frame.text_offset is None or text_address is None:
             return frame
         return replace(frame, offset=text_address + frame.text_offset)
 
     def opened(self, path: str) -> Binary:
-        """The binary at a path, which may be no ELF file."""
+        """Return the binary at a path, opened at most once. The file need not be ELF."""
         from framedex.binaries import Binary  # reads ELF and DWARF: few texts need it
 
         if path not in self._open:
@@ -115,10 +118,10 @@ class Binaries:
 
 
 def is_made_of(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
-    """Whether the functions of a binary, or of a sample, are defined somewhere: most of those that have names as in C,
-    and one at least of those of C++, where it has any of its own.
+    """Whether most of a binary's C-style functions, and at least one of its own C++ functions if any, are defined.
 
-    `is_defined` is asked for demangled names. A C++ program may have `main` alone for a name as in C.
+    `is_defined` tests demangled names. Only a sample of the functions is tested. A C++ program may have `main` as its
+    only C-style name.
     """
     from framedex.binaries.demangle import demangle
 
@@ -126,7 +129,7 @@ def is_made_of(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
     if table is None:
         return False
     sample = [table[i] for i in range(0, len(table), max(len(table) // _SAMPLED, 1))]
-    # Those of one translation unit are compilers' own as well; what begins with an underscore is a linker's.
+    # Skip names local to a translation unit (compilers add some), and names with an underscore (linkers add them).
     plain = [each.mangled for each in sample if each.unit is None and not each.mangled.startswith("_")]
     if sum(map(is_defined, plain)) * 2 <= len(plain):
         return False
@@ -136,7 +139,7 @@ def is_made_of(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
 
 
 def short_name_of(printed: str) -> str:
-    """The last word of the name that a text prints for a function; empty where it prints none."""
+    """Return the last component of a printed function name; empty if the text prints none."""
     from framedex.binaries.spellings import spelled
     from framedex.sources.names import short_name
 
@@ -145,18 +148,18 @@ def short_name_of(printed: str) -> str:
 
 
 def _behind_name(binary: Binary, frame: TextFrame) -> int | None:
-    """The address so far behind the beginning of the function that a text names; None unless just one can be meant."""
+    """Return the address at `function_offset` from the named function; None unless it is unique."""
     assert frame.function_offset is not None
     starts = {
         symbol.start
         for symbol in named_symbols(binary, frame.function)
-        if symbol.start <= symbol.start + frame.function_offset <= symbol.end  # a call may be the last of it
+        if symbol.start <= symbol.start + frame.function_offset <= symbol.end  # a call may be the last instruction
     }
     return starts.pop() + frame.function_offset if len(starts) == 1 else None
 
 
 def named_symbols(binary: Binary, printed: str) -> Iterator[ElfSymbol]:
-    """The symbols of a binary that have the name which a text prints, mangled or not."""
+    """Yield the symbols of a binary with a printed name, mangled or not."""
     from framedex.binaries.demangle import demangle
     from framedex.binaries.spellings import spelled
 

@@ -1,7 +1,7 @@
-"""The lines of calls in frames of texts, by the door that recorded frames go through (`sources/standing.py`).
+"""The source lines of calls in the frames of a text, found as for recorded frames (`sources/standing.py`).
 
-Where a frame's binary is here, its machine code tells which of the calls in the function it is, and the line is known
-as for a recorded frame. By names alone nothing is certain: the lines are candidates, and so is the definition.
+If a frame's binary is here, its machine code identifies the call in the function. Then the line is as certain as for a
+recorded frame. Names alone prove nothing: then the lines, and the definition, are only candidates.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from framedex.sources.calls import Span
     from framedex.sources.standing import FrameLines
 
-_MOST_ASKED = 2000  # frames, after which what was read of sources and binaries is forgotten
+_MOST_ASKED = 2000  # frames, after which cached sources and binaries are dropped
 
 
 class Call(NamedTuple):
-    """A call that a frame stands in: of `callee`, a demangled name, from the function that one of `definitions` is of.
+    """A call of `callee`, a demangled name, from the function with one of the `definitions` (path and lines).
 
-    Those have paths and lines; `is_certain`: the function is that of the only one. `returns_to` is its return address
-    in `binary`, which is None where that is not here.
+    `is_certain`: the function has only that definition. `returns_to` is the return address in `binary`; None if the
+    binary is not here.
     """
 
     definitions: tuple[tuple[str, Span], ...]
@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
 
 class CallLines:
-    """Finds the lines of calls in the sources of an index and in release maps; keeps for a while what it has read."""
+    """Finds the lines of calls in indexed sources and in release maps. Recent results are cached."""
 
     def __init__(self, index: Index | None, released: ReleasedSources) -> None:
         self._index, self._released = index, released
@@ -48,7 +48,7 @@ class CallLines:
         self._in_trees: Bodies | None = None
 
     def places(self, call: Call) -> tuple[Location, ...]:
-        """Where a call is written, the likeliest place first; empty where that is not known."""
+        """Return the locations of a call, most likely first; empty if unknown."""
         bodies = self._bodies([path for path, _ in call.definitions])
         if bodies is None:
             return ()
@@ -69,7 +69,7 @@ class CallLines:
         return self._lines
 
     def _bodies(self, paths: Sequence[str]) -> Bodies | None:
-        """The calls in the sources that files are of; None where a file is another than was read."""
+        """Return the calls in the sources of these files; None if a file changed since it was indexed."""
         if (released := self._released.bodies(paths[0])) is not None:
             return released
         if self._index is None or any(is_local(path) and not self._is_as_read(path) for path in paths):

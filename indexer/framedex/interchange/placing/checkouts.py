@@ -1,8 +1,7 @@
-"""Lines of public repositories in the checkouts that are here: at that commit, or found again at another one.
+"""Lines of public repositories, found in local checkouts at the same commit, or mapped to another commit.
 
-A folder is of a repository where git has the commit that is named, else by what it has or is called. Only there is the
-line of a file of that path the one that is meant, and it is marked as a text's line is: `FOLLOWED`, `DOUBTFUL`. A
-branch or a tag is what the checkout has by that name.
+A checkout matches a repository if git has the named commit, else by its files or its name. The line of a file with
+that path is then marked like a line of a text: `FOLLOWED`, `DOUBTFUL`. Branches and tags mean those of the checkout.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _BEST_FIRST = (How.EXACT, How.FOLLOWED, How.DOUBTFUL)
 
 
 class Checkouts:
-    """Looks into folders that may be checkouts, or in them. Keeps what git has said."""
+    """Searches folders that may be checkouts, or inside one. Answers of git are cached."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         self._folders = tuple(dict.fromkeys(folders))
@@ -37,12 +36,12 @@ class Checkouts:
         self._changes: Recall[tuple[FoundFile, str], _Change] = Recall()
 
     def find(self, wanted: PublicLine) -> Location | None:
-        """The line in a file here, of several the one that is known best; None where no checkout has that file."""
+        """Return the most certain line in a local file; None if no checkout has that file."""
         found = [place for file, top in self._files(wanted.path) if (place := self._in(file, top, wanted)) is not None]
         return min(found, key=lambda place: _BEST_FIRST.index(place.how), default=None)
 
     def _files(self, path: str) -> Iterator[tuple[str, str]]:
-        """The files of that path from the tops of repositories, each with its top."""
+        """Yield the files with that path below the top folders of repositories, each with its top folder."""
         seen = set()
         for folder in self._folders:
             for top in filter(None, (folder, self._package_parent(folder, path), self._top(folder))):
@@ -52,7 +51,7 @@ class Checkouts:
                 seen.add(file)
 
     def _package_parent(self, folder: str, path: str) -> str | None:
-        """The folder above a source folder that is the first one of the path: `/src/xla/xla`."""
+        """Return the parent of a source folder that is the first component of the path: `/src/xla/xla`."""
         above, _, name = folder.rpartition("/")
         return above if path.startswith(f"{name}/") else None
 
@@ -65,7 +64,7 @@ class Checkouts:
         return Location(file, line, How.DOUBTFUL) if change is None else change.followed(file, line)
 
     def _change(self, file: str, revision: str) -> _Change | None:
-        """What has changed in a file since a revision; None where git has not that."""
+        """Return the changes of a file since a revision; None if git does not have the revision."""
         found = found_file(file)
         if found is None or not revision:
             return None
@@ -75,7 +74,7 @@ class Checkouts:
         return known
 
     def _top(self, folder: str) -> str:
-        """The top of the working tree that a folder is in; empty where it is in none."""
+        """Return the top folder of the working tree around a folder; empty if there is none."""
 
         def found() -> str:
             return (Git(Path(folder)).text("rev-parse", "--show-toplevel") or "").removesuffix("\n")
@@ -83,7 +82,7 @@ class Checkouts:
         return self._tops.made(folder, len(folder), found)
 
     def _names_of(self, top: str) -> frozenset[str]:
-        """What the repository in a folder is called: by what it has, and by where it came from."""
+        """Return the names of the repository in a folder: from its files, and from its remote."""
 
         def found() -> frozenset[str]:
             from framedex.releases.roots import component_of
@@ -97,12 +96,12 @@ class Checkouts:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What has changed in a file since a revision: `lines` leads from the lines of then to those of now, None: none."""
+    """The changes of a file since a revision: `lines` maps old lines to current ones; None if unchanged."""
 
     lines: LineMap | None
 
     def followed(self, file: str, line: int) -> Location:
-        """Where a line of then is now."""
+        """Return the current location of an old line."""
         if self.lines is None:
             return Location(file, line, How.EXACT)
         moved = self.lines.forward(line)

@@ -1,4 +1,4 @@
-"""The recorded run of the FFI handler whose crash a text reports: runs that never returned, from the same lines."""
+"""The recorded run of an FFI handler that crashed: a run from the same lines that never returned."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def describe_recorded_run(index: Index | None, crashed: TextFrame, stack: Sequence[TextFrame]) -> str:
-    """A sentence about the recorded run of the handler that crashed; `stack` are the lines that the text names.
+    """Return a sentence about the recorded run of the crashed handler; `stack` are the printed lines of the call.
 
-    Raises FramedexError where the index is damaged.
+    Raises FramedexError if the index is damaged.
     """
     target = crashed.ffi_target
     if index is None:
@@ -34,16 +34,16 @@ def describe_recorded_run(index: Index | None, crashed: TextFrame, stack: Sequen
 
 
 def _is_from(run: UnfinishedRun, stack: Sequence[TextFrame]) -> bool:
-    """Whether a site of a run has the innermost lines that the text names, as far as both go."""
+    """Whether a site of a run has the same innermost lines as the text, compared up to the shorter of both."""
     named = [_key(frame.place.path, frame.place.line) for frame in stack if frame.place is not None]
     if not named:
         return True
     sites = [[_key(line.location.path, line.location.line) for line in site.lines] for site in run.sites]
-    if any(frame.is_alternative for frame in stack):  # the text names several calls
+    if any(frame.is_alternative for frame in stack):  # the text lists several possible calls
         return any(lines[0] in named for lines in sites if lines)
     return any(lines[: len(named)] == named[: len(lines)] for lines in sites if lines)
 
 
 def _key(path: str, line: int) -> tuple[str, int]:
-    """A line of a file, whichever folder it was in: an index may know it where it is now."""
+    """Return a file name and line as a key, without the folder: the index may know the file at its current path."""
     return path.replace("\\", "/").rpartition("/")[2], line

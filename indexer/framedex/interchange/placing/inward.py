@@ -1,4 +1,4 @@
-"""Which frame of a text a frame calls: the next one inward of the same stack."""
+"""The callee of each frame of a text: the next inner frame of the same stack."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from framedex.model import Language
 
 
 def inward_frames(frames: Sequence[TextFrame], innermost_first: bool) -> list[TextFrame | None]:
-    """For each frame of a stack, in the order of the text, the one that it calls; None where the text does not tell."""
+    """Return the callee of each frame of a stack, in text order; None if the text does not prove it."""
     inward = frames if innermost_first else frames[::-1]
     called = [None, *(called_from(outer, inner) for inner, outer in pairwise(inward))] if inward else []
     return called if innermost_first else called[::-1]
 
 
 def called_from(frame: TextFrame, inner: TextFrame) -> TextFrame | None:
-    """The frame that stands before another, innermost first, if that calls it; None where frames may be left out."""
+    """Return the next inner frame if `frame` calls it; None if frames may be omitted between them."""
     if frame.language is not Language.NATIVE or inner.language is not Language.NATIVE:
         return None
     is_next = frame.number is None or inner.number is None or abs(frame.number - inner.number) == 1
@@ -25,5 +25,5 @@ def called_from(frame: TextFrame, inner: TextFrame) -> TextFrame | None:
 
 
 def is_inlined_in(inner: TextFrame, frame: TextFrame) -> bool:
-    """Whether a frame is of code that was inlined into another: they have one address, and it is no recursion."""
+    """Whether a frame's code is inlined into another frame: same address, other function (so not a recursion)."""
     return inner.address is not None and inner.address == frame.address and inner.function != frame.function

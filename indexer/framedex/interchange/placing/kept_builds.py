@@ -1,4 +1,4 @@
-"""Copies of builds that were recorded where a frame's binary was: the file there now may be a later one."""
+"""Stored copies of recorded builds, for frames whose binary may have been replaced since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class KeptBuilds:
-    """Finds the copies by what an index recorded. Each content is compared once."""
+    """Finds the copies recorded by an index. Each content is compared once."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -32,9 +32,9 @@ class KeptBuilds:
         return Contents()
 
     def of(self, frame: TextFrame, path: str | None) -> tuple[str, ...]:
-        """The copies of the builds with a frame's build-id, or recorded at its module's path, latest first.
+        """Return the copies of builds with a frame's build-id, or recorded at its module's path, latest first.
 
-        `path` is where the binary is now; a build that is still there has no copy among these.
+        `path` is the current path of the binary. A build that is still there has no copy in the result.
         """
         key = frame.module, frame.build_id, path or ""
         if key not in self._found:
@@ -50,7 +50,7 @@ class KeptBuilds:
 
 
 def modified_at(path: str) -> float:
-    """When a file was written last, in seconds of Unix time; 0 where it cannot be asked."""
+    """Return the modification time of a file, in seconds of Unix time; 0 if unavailable."""
     try:
         return Path(path).stat().st_mtime
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The line of source that Python prints below a frame: what stood there when the program failed."""
+"""The source line that Python prints below a frame, as it was when the program failed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _INDENT = "    "
 
 
 def quoted_source(frame: TextFrame, lines: Sequence[str]) -> str:
-    """The source of a traceback's frame as the text has it, without its indentation; empty where it has none.
+    """Return the source line quoted below a traceback frame, without indentation; empty if there is none.
 
     `lines` are those of the text.
     """
     if frame.format is not Format.PYTHON or frame.last_line + 1 >= len(lines):
         return ""
     line, below = lines[frame.last_line], lines[frame.last_line + 1]
-    before = max(frame.start - 2, 0)  # what a log or an exception group puts before every line
+    before = max(frame.start - 2, 0)  # the prefix of every line, of a log or an exception group
     if below[:before] != line[:before] or not below.startswith(_INDENT, before):
         return ""
     source = below[before:].strip()

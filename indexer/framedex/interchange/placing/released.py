@@ -1,9 +1,8 @@
-"""XLA's and JAX's functions in the release maps that framedex ships, for texts that name them.
+"""Functions of XLA and JAX, looked up in the release maps shipped with framedex.
 
-A function is theirs by the namespace that its name begins with: anybody else's `Foo::Run` is never looked for. It is
-looked for in the release that its frame is of: the one that the text states, else the one that is installed where the
-program ran, else the one that was recorded. Where nothing says it, and in a binary that is not jaxlib's, the newest or
-the one beside it stands for it; what is found so has a path that says it (`+nearest`).
+Only names in the namespaces of XLA and JAX are looked up: a `Foo::Run` of another project never is. The release is
+the first known of: stated by the text, installed where the program ran, recorded. If the release is unknown, or the
+binary is not jaxlib's, the newest or nearest map is used instead. Its paths are then marked with `+nearest`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from framedex.sources.matching import Candidate
 
 NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
-"""What names begin with that nobody has but XLA and JAX."""
+"""Namespaces used only by XLA and JAX."""
 
 _Answer = TypeVar("_Answer")
 _BEGINNINGS = [(namespace,) for namespace in NAMESPACES]
@@ -44,9 +43,9 @@ _NAMED = compiled_on_use(
     rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::"
     rf"|(?:{'|'.join(f'{len(namespace)}{namespace}' for namespace in NAMESPACES)})\d*[A-Z_a-z]"
 )
-# A name without templates, operators and scopes inside of functions: its last word is its short name.
+# A name without templates, operators and function-local scopes: its last word is its short name.
 _PLAIN = compiled_on_use(r"(?:\w+::)+(?!operator\b)(?P<short>\w+)(?<!_exec)(?:\([^()]*\)?)?")
-# Its plug-ins for GPUs are of the same release, and made from the same commits.
+# The GPU plug-ins of jaxlib have the same release and are built from the same commits.
 _OF_JAXLIB = compiled_on_use(
     r"/jaxlib/|/jax_plugins/xla_(?:cuda|rocm)\d*/|/jax_(?:cuda|rocm)\d*_plugin/"
     r"|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax|xla_(?:cuda|rocm)_plugin)[\w.-]*\.so"
@@ -57,7 +56,7 @@ _INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/"
 
 
 class Basis(StrEnum):
-    """What says of which release the frames of a text are."""
+    """The evidence for the release of a text's frames."""
 
     TEXT = "text"
     INSTALLATION = "installation"
@@ -65,9 +64,9 @@ class Basis(StrEnum):
 
 
 class PlacedRelease(NamedTuple):
-    """A release that a frame may be of: `version` of `package`, empty if unknown.
+    """A release of a frame: `version` of `package`, empty if unknown.
 
-    `is_known`: the frame is certainly of it. `basis` says where the version is from; None if that is ambiguous.
+    `is_known`: the frame certainly belongs to the release. `basis` is the evidence for the version; None if ambiguous.
     """
 
     package: str
@@ -84,17 +83,17 @@ class ReleasedLocation(NamedTuple):
 
 
 class ReleasedDefinitions(NamedTuple):
-    """The definitions of a function in the maps that stand for a release."""
+    """The definitions of a function in the maps used for a release."""
 
     candidates: list[Candidate]
     release: PlacedRelease
 
 
 class ReleasedSources:
-    """What the release maps know of the frames of one text, which is of the `releases` that it has stated so far.
+    """Release map look-ups for the frames of one text; `releases` are the releases stated so far.
 
-    `links` are the project's own templates of public addresses; by default the index's. The maps are opened for the
-    first frame that they may know.
+    `links` are the project's templates of public addresses; default: those of the index. The maps are opened for the
+    first frame that they may contain.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class ReleasedSources:
         links: Mapping[str, str] | None = None,
         path: Path | None = None,
     ) -> None:
-        """`path` is that of the maps; by default those that framedex comes with."""
+        """`path` is that of the maps; default: the maps shipped with framedex."""
         self._index, self._releases = index, releases
         self._links = links if links is not None else index.links if index is not None else {}
         self._opened = cache(lambda: _open(path))
@@ -113,52 +112,51 @@ class ReleasedSources:
         self._of_files = FileReleases()
         self._installed = ""
         self._has_whole_text = False
-        self._functions: tuple[str, ...] = ()  # that the frames of the text name
-        self._files: tuple[object, frozenset[str]] | None = None  # that define those, and of which state that is
+        self._functions: tuple[str, ...] = ()  # named by the frames of the text
+        self._files: tuple[object, frozenset[str]] | None = None  # their files, with the state of the look-up
         self._found_in: dict[str, SourceMapInfo] = {}
         self._bodies_of: dict[str, Bodies] = {}
         self.problem = ""
-        """What is wrong with the maps, as sentences; empty as long as nothing was met."""
+        """The error of damaged maps, as sentences; empty if none occurred."""
         self.used: dict[str, tuple[str, Basis]] = {}
-        """The release of each package, `jax` or `jaxlib`, in which frames were placed, and what says it."""
+        """The release used for each package, `jax` or `jaxlib`, and its evidence."""
         self.conflicts: dict[str, tuple[str, ...]] = {}
-        """The releases of each package of which the text states several, and has frames; the oldest first."""
+        """The releases, oldest first, of each package with frames for which the text states several."""
         self.assumed = ""
-        """The release in which frames were found of which nothing says the release; empty where there are none."""
+        """The release assumed for frames without any evidence; empty if there are no such frames."""
 
     def learn_functions(self, names: Iterable[str]) -> None:
-        """Take these for the names of functions in all frames of the text."""
+        """Set the names of functions in all frames of the text."""
         self._has_whole_text, self._files = True, None
         known = filter(self.may_know, dict.fromkeys(names))
         self._functions = tuple(islice(known, _MOST_FUNCTIONS))
 
     def learn(self, path: str) -> None:
-        """Take a path that a frame names for one of the program's, which then ran with the jaxlib that is beside it."""
+        """Infer the installed jaxlib from a path in a frame: the program ran with the jaxlib in the same folder."""
         if "/jax" not in path or self._installed or not (found := _INSTALLED.match(path)):
             return
         if release := self._of_files.of(f"{found['site']}/jaxlib/"):
             self._installed = release.version
 
     def may_know(self, name: str) -> bool:
-        """Whether a printed name can be that of a function of XLA's or JAX's; mangled names are read, too."""
+        """Whether a printed name, mangled or not, may be that of an XLA or JAX function."""
         if _NAMED.search(name) is None:
             return False
         plain = _PLAIN.fullmatch(name)
         return plain is None or self._may_define(plain["short"])
 
     def is_stated(self) -> bool:
-        """Whether the text says of which releases it is: then those go before what is known of others."""
+        """Whether the text states its releases. Stated releases take precedence over evidence for others."""
         return bool(self._releases.of("jaxlib") or self._releases.of("jax"))
 
     def state(self) -> object:
-        """What is other when the same frame may be of another release."""
+        """Return a key that changes when the same frame may belong to another release."""
         return self._releases.count, self._installed
 
     def of_recording(self, locations: Sequence[Location]) -> tuple[Location, ...]:
-        """Locations that the index knows, in sources of the recorded release: doubtful where the text states another.
+        """Return locations in sources of the recorded release; doubtful if the text states another release.
 
-        Those of files that are here are returned as they are. Where the text states nothing, the release counts as
-        used.
+        Local locations are returned unchanged. If the text states no release, the recorded release is marked as used.
         """
         if all(is_local(location.path) for location in locations):
             return tuple(locations)
@@ -171,7 +169,7 @@ class ReleasedSources:
         return tuple(locations)
 
     def record(self, release: PlacedRelease) -> None:
-        """Count a frame as placed in a release: in `used`, `conflicts` or `assumed`."""
+        """Mark the release of a placed frame in `used`, `conflicts` or `assumed`."""
         if release.basis is not None:
             self.used[release.package] = release.version, release.basis
         elif not release.version:
@@ -180,10 +178,10 @@ class ReleasedSources:
             self.conflicts[release.package] = stated
 
     def definitions(self, symbol: str, module: str) -> ReleasedDefinitions:
-        """The definitions that a function with this demangled name may have; of the binary that it was in, if known.
+        """Return the possible definitions of a function, given its demangled name and its binary, if known.
 
-        Their paths are those of maps, to be given to `published`. A caller that places a frame in one of them gives
-        the release to `record`.
+        Their paths are paths in maps: pass them to `published`. If a frame is placed in one of them, pass the release
+        to `record`.
         """
         from framedex.binaries.names import parse_name  # few logs name a function
         from framedex.sourcemap import SourceMapError
@@ -199,11 +197,11 @@ class ReleasedSources:
             return ReleasedDefinitions([], release)
 
     def bodies(self, path: str) -> Bodies | None:
-        """The calls in the release that a path among those definitions is of; None of any other path."""
+        """Return the calls in the release that a definition's path belongs to; None for any other path."""
         return self._bodies_of.get(prefix_in(path))
 
     def published(self, location: Location) -> Location:
-        """A location among those definitions with its public address."""
+        """Return a location of a definition with its public address."""
         info = self._found_in.get(prefix_in(location.path))
         if info is None or location.url is not None:
             return location
@@ -213,10 +211,10 @@ class ReleasedSources:
         return replace(location, url=url)
 
     def location_of_path(self, path: str, line: int, how: How) -> ReleasedLocation | None:
-        """The public place of a line in the release that a text states, by the path that a compiler was given, or at
-        which jax or jaxlib was installed; of several releases in the newest, and doubtful.
+        """Return the public location of a line in the stated release, given a build path or an installed path.
 
-        A caller that places a frame there gives the release to `record`.
+        Installed paths are those of jax or jaxlib. If several releases are stated, the newest is used and the location
+        is doubtful. If a frame is placed there, pass the release to `record`.
         """
         found = _in_repository(path)
         if found is None:
@@ -233,10 +231,10 @@ class ReleasedSources:
         return ReleasedLocation(location, release)
 
     def location_of_file_name(self, name: str, line: int) -> ReleasedLocation | None:
-        """The place of a line in the file of this name, as logs of absl and glog print it without its folder.
+        """Return the location of a line in the file of this name; absl and glog log names without folders.
 
-        It is exact where a frame of the text is in that file at the text's own release, else doubtful.
-        A caller that places a frame there gives the release to `record`.
+        It is exact if a frame of the text is in that file at the text's own release, else doubtful. If a frame is
+        placed there, pass the release to `record`.
         """
         if not self._has_whole_text or self.problem or not _SOURCE_NAME.fullmatch(name):
             return None
@@ -250,7 +248,7 @@ class ReleasedSources:
         return ReleasedLocation(self.published(location), release)
 
     def _files_of_frames(self) -> frozenset[str]:
-        """The files that define the functions of XLA's and JAX's that the text names."""
+        """Return the files that define the XLA and JAX functions in the text."""
         from framedex.binaries.spellings import spelled
 
         if self._files is None or self._files[0] != self.state():
@@ -259,16 +257,16 @@ class ReleasedSources:
         return self._files[1]
 
     def is_published(self, path: str) -> bool:
-        """Whether a path is of a file of which some text may state a release that has it in public."""
+        """Whether some release has the file of this path in a public repository."""
         return _in_repository(path) is not None
 
     def _stated(self, package: str) -> tuple[str, bool]:
-        """The newest release of a package that the text states, empty for none, and whether it is the only one."""
+        """Return the newest release of a package stated by the text, empty if none, and whether it is the only one."""
         stated = self._stated_versions(package)
         return stated[-1] if stated else "", len(stated) == 1
 
     def _stated_versions(self, package: str) -> tuple[str, ...]:
-        """The releases of a package that the text states; the oldest first."""
+        """Return the releases of a package stated by the text, oldest first."""
         return tuple(sorted(self._releases.of(package), key=_numbers))
 
     def _may_define(self, short_name: str) -> bool:
@@ -284,7 +282,7 @@ class ReleasedSources:
         self.problem = f"{error.message} {error.remedy}".strip()
 
     def _asked_of_maps(self, ask: Callable[[], _Answer]) -> _Answer | None:
-        """What the maps answer; None where they are damaged, which is told."""
+        """Return the answer of the maps; None if they are damaged, which is reported in `problem`."""
         from framedex.sourcemap import SourceMapError
 
         try:
@@ -294,7 +292,7 @@ class ReleasedSources:
             return None
 
     def _maps_of(self, release: PlacedRelease) -> CombinedMaps:
-        """The maps that stand for a release, as what they are for it."""
+        """Return the maps used for a release, marked as nearest if they are not exact."""
         from framedex.releasemaps.combined import CombinedMaps
 
         maps = self._opened()
@@ -309,24 +307,24 @@ class ReleasedSources:
         return combined
 
     def _release(self, module: str) -> PlacedRelease:
-        """The release that a frame in a binary is of, as far as anything says it."""
+        """Return the release of a frame in a binary, from the best evidence."""
         is_its = not module or _OF_JAXLIB.search(module) is not None
         stated, is_certain = self._stated("jaxlib")
         if stated:
             return PlacedRelease("jaxlib", stated, is_its and is_certain, Basis.TEXT if is_certain else None)
         stated, _ = self._stated("jax")
-        if stated:  # which runs with other releases of jaxlib, too
+        if stated:  # jax also runs with other releases of jaxlib
             return PlacedRelease("jax", stated, is_known=False)
         version = self._installed or self._recorded()
         basis = Basis.INSTALLATION if self._installed else Basis.RECORDING
         return PlacedRelease("jaxlib", version, is_its and bool(version), basis if version else None)
 
     def _of_recording(self) -> str:
-        """The jaxlib of the latest recording."""
+        """Return the jaxlib version of the latest recording."""
         return self._recorded_version("jaxlib")
 
     def _recorded_version(self, package: str) -> str:
-        """The release of a package in the latest recording; empty without one."""
+        """Return the version of a package in the latest recording; empty if there is none."""
         builds = self._index.sources.builds() if self._index is not None else ()
         return next((build.version for build in builds if build.component == package), "")
 
@@ -336,7 +334,7 @@ def _how_of_name(release: PlacedRelease, is_of_frame: bool) -> How:
 
 
 def _in_repository(path: str) -> tuple[str, str] | None:
-    """The component, xla, jax or jaxlib, and the path in its repository; None for a file of none of them."""
+    """Return the component (xla, jax or jaxlib) and the path in its repository; None for any other file."""
     found = compiled_from(path) or installed_from(path)
     return found if found is not None and found[0] in _COMPONENTS else None
 

@@ -1,9 +1,9 @@
-"""From a frame in a text to its source: by its path, else through the index and the binaries.
+"""Resolve a frame of a text to its source: by its path, else through the index and the binaries.
 
-A crash of JAX has frames with nothing but a symbol (absl, gdb without debug information), or nothing but a binary and
-an offset (the sanitizers). A path may be one of a build machine (`external/xla/...`) or a file name alone (py-spy).
-Files of this machine count; where none is meant, a source map's, a release map's, or a public repository's.
-Nothing is guessed: what could be several places is handed out as candidates.
+A JAX crash has frames with only a symbol (absl, gdb without debug information), or only a binary and an offset
+(sanitizers). A path may be that of a build machine (`external/xla/...`) or a file name alone (py-spy). Local files come
+first, then source maps, release maps, and public repositories. Ambiguous locations are returned as candidates, never
+guessed.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ if TYPE_CHECKING:
 
 _MOST_CANDIDATES = 16
 _NOT_BORNE_OUT = (How.DOUBTFUL, How.DEFINITION)
-_MOST_TOGETHER = 1000  # frames of one stack
-_INTERCEPTED = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # what the sanitizers call in place of a function
+_MOST_TOGETHER = 1000  # maximum number of frames checked together per stack
+_INTERCEPTED = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a frame is: `location` is None where nothing is known. `function` is its best name, `outward` the places
-    of its callers that the text names. `is_doubtful`: the name is of a binary here that may be another build than the
-    one that the text is of. `is_by_name`: the text names a place that is not here, and the locations are those of the
+    """The location of a frame; `location` is None if unknown. `function` is its best name.
+
+    `outward` are the locations of its callers named by the text. `is_doubtful`: the name is from a local binary that
+    may be another build than the text's. `is_by_name`: the printed file is not here, and the locations are those of the
     function, perhaps in another release.
 
-    A location whose file is not here has a `url`, or the path of a source map.
+    A location without a local file has a `url`, or the path of a source map.
     """
 
     frame: TextFrame
@@ -64,9 +65,9 @@ class Found:
 
 
 class _Placed(NamedTuple):
-    """The places of a function, and the definitions that it can be: the file and the lines of each.
+    """The locations of a function, and its possible definitions: file and lines of each.
 
-    `is_certain`: it is the only one of those.
+    `is_certain`: there is only one definition.
     """
 
     locations: tuple[Location, ...] = ()
@@ -75,13 +76,16 @@ class _Placed(NamedTuple):
 
 
 class Resolver:
-    """Finds the source of frames: without an `index` only of those with a path, or a binary with lines, that is here,
-    and of XLA's and JAX's own functions.
+    """Resolves frames to sources.
 
-    `where` says which files their paths mean; by default those of the index, and absolute ones. Without `binaries`, an
-    offset in one is not looked up: to open a large one takes a second. `releases` is what the text has stated so far;
-    with `outlines`, what other resolvers have read of files need not be read again. `released` knows the functions of
-    releases of jaxlib; by default those that framedex ships the maps of.
+    Without an `index`, only frames with a local path, with a local binary that has lines, or of XLA's and JAX's own
+    functions are resolved.
+
+    - `where` maps printed paths to files; default: the index, and absolute paths.
+    - `binaries` looks up offsets; without it none are looked up, as opening a large binary takes a second.
+    - `releases` are the releases stated so far.
+    - `outlines` shares parsed files with other resolvers.
+    - `released` knows the functions of jaxlib releases; default: the release maps shipped with framedex.
     """
 
     def __init__(
@@ -99,23 +103,23 @@ class Resolver:
         self._releases = releases or StatedReleases()
         self._outlines = outlines
         self.released = released or ReleasedSources(index, self._releases)
-        """What the release maps know of the frames."""
+        """Release map look-ups for the frames."""
         self._symbols: Recall[Hashable, _Placed] = Recall()
         self.written_by: float | None = None
-        """When the text existed at the latest, in seconds of Unix time; None where nobody knows."""
+        """The latest possible time of the text, in seconds of Unix time; None if unknown."""
         self.builds = BuildEvidence(self._releases)
-        """What the text says of the builds of binaries here."""
+        """The evidence of the text about the builds of local binaries."""
         self._calls: Recall[Hashable, tuple[Location, ...]] = Recall()
         self._defined: Recall[str, bool] = Recall()
         self._of_sources: dict[Path, bool] = {}
         self._kept_builds = KeptBuilds(index) if index is not None else None
-        self._crashed_calls: list[TextFrame] = []  # of the stack of a handler's crash
+        self._crashed_calls: list[TextFrame] = []  # the stack of an FFI handler's crash
 
     def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
-        """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged.
+        """Return the location of a frame, and other candidates. Raises FramedexError if the index is damaged.
 
-        `source` is the line of its file, where the text quotes that (`quoted.quoted_source`), `inward` the frame that
-        it calls, where the text has that (`inward.inward_frames`).
+        `source` is the quoted source line, if any (`quoted.quoted_source`). `inward` is the callee, if the text has it
+        (`inward.inward_frames`).
         """
         self._learn(frame)
         frame = self._with_offset(frame)
@@ -126,7 +130,7 @@ class Resolver:
         if not locations and frame.language is Language.NATIVE:
             inside = self._in_binary(frame, inward) if frame.place is None else None
             is_doubtful = inside is not None and inside.is_doubtful
-            if is_doubtful and frame.function:  # the text's own name is certain
+            if is_doubtful and frame.function:  # the name in the text is certain
                 inside, is_doubtful = None, False
             locations = self._by_lines(inside) if inside is not None else ()
             if locations and inside is not None:
@@ -145,18 +149,19 @@ class Resolver:
         return Found(frame, function, first, locations[1:], tuple(outward), is_doubtful, is_by_name)
 
     def of_program(self, *frames: TextFrame) -> None:
-        """What is asked for next is of the program that these frames, all of a text, are of.
+        """Set the program of the following look-ups, from all frames of a text.
 
-        It ran with what is installed there, and its messages are of files that frames are in.
+        The program ran with the packages installed there, and its messages name files that frames are in.
         """
         for frame in frames:
             self._learn(frame)
         self.released.learn_functions(frame.function for frame in frames if frame.language is Language.NATIVE)
 
     def of_stack(self, frames: Iterable[tuple[TextFrame, str]]) -> None:
-        """What is asked for next is of a stack with these frames, with the source that the text quotes for each.
+        """Set the stack of the following look-ups: its frames, each with its quoted source line.
 
-        They are held against their files together: a package that one of them contradicts is of another version.
+        The frames are checked against their files together. If one frame contradicts a file, the whole package has
+        another version.
         """
         from framedex.interchange.placing.versions import Said
 
@@ -176,7 +181,7 @@ class Resolver:
         self.released.learn(frame.place.path if frame.place is not None else frame.module)
 
     def leads_nowhere(self, path: str) -> bool:
-        """Whether no place with this path is found by it, whatever its line, as long as the index stays as it is."""
+        """Whether no line of this path can be resolved, as long as the index does not change."""
         if self._where.files(path) or self.released.is_published(path):
             return False
         if self._index is None:
@@ -186,7 +191,7 @@ class Resolver:
 
     @cached_property
     def _versions(self) -> Versions:
-        from framedex.interchange.placing.versions import Versions  # with the extractor: a log may have no frame
+        from framedex.interchange.placing.versions import Versions  # a slow import (extractor)
         from framedex.sources.outline import Outlines
 
         return Versions(self._index, self._outlines or Outlines(), self._releases)
@@ -218,7 +223,7 @@ class Resolver:
         if stated is not None and all(location.how in _NOT_BORNE_OUT for location in locations):
             return self._in_release(stated)
         if len(locations) == 1 and said.function and "/" not in said.path and self._where.itself(said.path) is None:
-            # A file that was looked for by its name alone.
+            # The file was found by its name alone.
             locations = (self._versions.held_to_its_function(said, locations[0]),)
         return self.released.of_recording(self._labelled(locations))
 
@@ -227,27 +232,27 @@ class Resolver:
         return (found.location,)
 
     def _labelled(self, locations: Iterable[Location]) -> tuple[Location, ...]:
-        """The locations with their public addresses; several are candidates, whatever else is known of each."""
+        """Return the locations with public addresses; several locations are marked as candidates unless doubtful."""
         found = list(locations)[:_MOST_CANDIDATES]
         if len(found) > 1:
             found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
         return self._published(found)
 
     def _published(self, locations: Iterable[Location]) -> tuple[Location, ...]:
-        """The locations with their public addresses."""
+        """Return the locations with public addresses."""
         published = locations if self._index is None else map(self._index.published, locations)
         return tuple(map(self.released.published, published))
 
     def _of_equal_tails(self, said: Said) -> tuple[str, ...]:
-        """Of the files that share the end of a path equally, those in which its function is at its line."""
+        """Return the files that share equally much of a path's end and have its function at its line."""
         if "/" not in said.path or not said.function:
             return ()
         return tuple(path for path in self._where.alike(said.path) if self._versions.bears_out(said, path))
 
     def _in_binary(self, frame: TextFrame, neighbour: TextFrame | None) -> InBinary | None:
-        """Where a frame is in its binary: the file that is here or a kept copy of a build that was recorded there.
+        """Return a frame's position in its binary: the local file, or a stored copy of a recorded build.
 
-        The build that the text proves goes first, then one that nothing refutes; None where all are other builds.
+        A build proved by the text comes first, then one that nothing refutes. None if all are other builds.
         """
         if self._binaries is None or (frame.offset is None and frame.function_offset is None):
             return None
@@ -265,9 +270,9 @@ class Resolver:
         return unproven
 
     def _builds(self, frame: TextFrame, path: str | None) -> Iterator[str]:
-        """The files that may be the binary of a frame: what is at its path, and kept copies of recorded builds.
+        """Yield the possible binaries of a frame: the file at its path, and stored copies of recorded builds.
 
-        The copies go first where the file at the path was written after the text.
+        The copies come first if the file is newer than the text.
         """
         kept = self._kept_builds.of(frame, path) if self._kept_builds is not None else ()
         here = () if path is None else (path,)
@@ -275,14 +280,14 @@ class Resolver:
         yield from (*kept, *here) if is_later else (*here, *kept)
 
     def _with_offset(self, frame: TextFrame) -> TextFrame:
-        """The frame with the offset that its binary here tells, where the text has one in a section of it alone."""
+        """Return the frame with its offset in the local binary, computed if the text only has the offset in `.text`."""
         if frame.text_offset is None or frame.offset is not None or self._binaries is None:
             return frame
         path = self._where.itself(frame.module)
         return self._binaries.with_offset(frame, path) if path is not None else frame
 
     def _binary_of(self, frame: TextFrame) -> str | None:
-        """Where the binary of a frame is: by its path, else by its build-id or file name among the recorded ones."""
+        """Return the path of a frame's binary: as printed, else by build-id or file name among the recorded ones."""
         if frame.module and (path := self._where.itself(frame.module)) is not None:
             return path
         if self._index is None:
@@ -296,7 +301,7 @@ class Resolver:
         return recorded[0] if len(recorded) == 1 else None
 
     def _by_lines(self, inside: InBinary) -> tuple[Location, ...]:
-        """The place that the debug information of a binary tells."""
+        """Return the location from the debug information of a binary."""
         innermost = inside.symbols[0]
         if innermost.path is None or not innermost.line:
             return ()
@@ -304,7 +309,7 @@ class Resolver:
         return self._by_place(place, How.EXACT, language=Language.NATIVE)
 
     def _by_symbol(self, frame: TextFrame, inside: InBinary | None, inward: TextFrame | None) -> tuple[Location, ...]:
-        """The line of the call to the frame inward in a frame's function, else the places of that function."""
+        """Return the line that calls the inner frame in a frame's function, else the locations of the function."""
         if self._is_of_a_stranger(frame, inside):
             return ()
         placed = self._by_name(frame, inside)
@@ -335,7 +340,7 @@ class Resolver:
         return self._published(self._call_lines.places(call))
 
     def _callee(self, frame: TextFrame, inward: TextFrame) -> str:
-        """The demangled name of the function that a frame calls, which `inward` is of; empty where nobody knows."""
+        """Return the demangled name of the called function, from the frame `inward`; empty if unknown."""
         from framedex.binaries.spellings import spelled, without_version
 
         inside = None if is_inlined_in(inward, frame) else self._in_binary(inward, frame)
@@ -349,7 +354,7 @@ class Resolver:
         return CallLines(self._index, self.released)
 
     def _is_of_a_stranger(self, frame: TextFrame, inside: InBinary | None) -> bool:
-        """Whether a frame is of a binary that was not recorded, and its function's name proves nothing about that."""
+        """Whether a frame belongs to an unrecorded binary and its function's name does not identify the sources."""
         name = inside.function.mangled if inside is not None else frame.function
         if self._index is None or not frame.module or "::" in name or name.startswith("_Z"):
             return False
@@ -359,20 +364,20 @@ class Resolver:
         return binary is None or not self._is_of_the_sources(binary)
 
     def _named_binary(self, frame: TextFrame) -> Binary | None:
-        """The binary that a frame names, without an offset, if it is here and the sources have such a function."""
+        """Return the local binary of a frame without an offset, if the sources define such a function."""
         if self._binaries is None or not self._is_defined(frame.function.partition("(")[0]):
             return None
         path = self._where.itself(frame.module)
         return self._binaries.opened(path) if path is not None else None
 
     def _is_of_the_sources(self, binary: Binary) -> bool:
-        """Whether the indexed sources define most of the functions of a binary that have names as in C."""
+        """Whether the indexed sources define most of a binary's C-style functions."""
         if binary.path not in self._of_sources:
             self._of_sources[binary.path] = is_made_of(binary, self._is_defined)
         return self._of_sources[binary.path]
 
     def _is_defined(self, symbol: str) -> bool:
-        """Whether the indexed sources define a function of this demangled name."""
+        """Whether the indexed sources define a function with this demangled name."""
         return self._defined.made(symbol, len(symbol), lambda: self._find_defined(symbol))
 
     def _find_defined(self, symbol: str) -> bool:
@@ -386,7 +391,7 @@ class Resolver:
         return match(wanted, defined)[0] in (How.DEFINITION, How.CANDIDATES)
 
     def _by_name(self, frame: TextFrame, inside: InBinary | None) -> _Placed:
-        """The places of a frame's function, in files of the name alone that a text says, where it says one."""
+        """Return the locations of a frame's function, restricted to files with the printed file name, if any."""
         symbol = inside.function.symbol if inside is not None else frame.function
         file_name = _file_name(frame.place.path) if frame.place else ""
         may_be_released = self.released.may_know(symbol)
@@ -432,7 +437,7 @@ class Resolver:
             return _Placed(self._labelled(recorded), tuple(spans), is_certain)
 
         def generated() -> _Placed:
-            """The message or record that it was generated from."""
+            """Return the message or record that the function was generated from."""
             if names is None or is_cut:
                 return _Placed()
             asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATING]
@@ -449,13 +454,13 @@ class Resolver:
             return placed
 
         def public() -> _Placed:
-            """Where it was recorded, in a file that nobody has here."""
+            """Return the recorded locations in public files that are not here."""
             return _Placed(self._labelled(place for place in places if place.url))
 
         def recorded(placed: _Placed) -> _Placed:
             return placed._replace(locations=self.released.of_recording(placed.locations))
 
-        # What a text is of goes before what was recorded of another release.
+        # The text's own release takes precedence over a recorded one.
         first, last = (released, _Placed) if self.released.is_stated() else (_Placed, released)
         ways: tuple[Callable[[], _Placed], ...] = (
             lambda: known(is_here),
@@ -468,15 +473,15 @@ class Resolver:
         return next((placed for way in ways if (placed := way()).locations), _Placed())
 
     def _matching(self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool) -> _Placed:
-        """The places of those definitions that a symbol is of."""
+        """Return the locations of the definitions that match a symbol."""
         from framedex.sources.matching import lambdas_in, match
 
         how, found = match(wanted, definitions, _MOST_CANDIDATES + 1) if definitions else (None, ())
         if how is None:
             return _Placed()
-        if is_cut:  # what is missing may name a lambda in it
+        if is_cut:  # the missing part may name a lambda inside
             found = (*found, *lambdas_in(found, definitions))
-        if len(found) > _MOST_CANDIDATES:  # some of them would say nothing of the others
+        if len(found) > _MOST_CANDIDATES:  # a selection would be arbitrary
             return _Placed()
         spans = () if how is How.CLASS else tuple(_span(each) for each in found if each[1].end_line > 0)
         locations = self._labelled(Location(path, definition.line, how) for path, definition in found)
@@ -493,12 +498,12 @@ def _file_name(path: str) -> str:
 
 
 def _how(frame: TextFrame) -> How:
-    """How the place of a frame is known: our own trace documents say so, other texts name the line itself."""
+    """Return how a frame's location is known: our trace documents print it, other texts name the line itself."""
     if frame.format is Format.TRACE:
         return next((How(label) for label in frame.labels if label in set(How)), How.EXACT)
     return How.EXACT
 
 
 def _is_mapped(path: str) -> bool:
-    """Whether a path is one of a source map."""
+    """Whether a path belongs to a source map."""
     return not is_local(path)

@@ -1,8 +1,8 @@
-"""Whether a binary here is the build that a text is of: an offset in another build is in another function.
+"""Whether a local binary is the build of a text. In another build, an offset is in another function.
 
-A build-id says it. Else frames with both a name and an address say it: the function of that name has to be where its
-address is, in a binary that was loaded at the beginning of a page. Of offsets alone, two neighbours prove it where the
-code before the outer one calls the function of the inner one. Several of which none is behind a call refute it.
+A build-id decides it. Else frames with both a name and an address do. The named function must be at the address, in a
+binary loaded at a page boundary. With offsets alone, two neighbours prove it if the code before the outer frame's
+address calls the inner frame's function. Several offsets refute it if none follows a call.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.interchange.model import TextFrame
 
-_PAGE = 4096  # bytes, of the smallest pages
-_LEAST_FRAMES = 3  # a crash within a library has two that are behind no call: a signal's trampoline and its own
-_MOST_FRAMES = 64  # of one binary
+_PAGE = 4096  # bytes; the smallest page size
+_LEAST_FRAMES = 3  # a crash within a library has two frames that follow no call: the signal trampoline and its own
+_MOST_FRAMES = 64  # maximum per binary
 
 
 class BuildMatch(Enum):
-    """What a text says of a binary here."""
+    """The result of comparing a text with a local binary."""
 
     SAME = "same"
     OTHER = "other"
@@ -34,7 +34,7 @@ class BuildMatch(Enum):
 
 
 class BuildEvidence:
-    """Compares binaries here with the frames of one stack of a text, which is of the `releases` that it states."""
+    """Compares local binaries with the frames of one stack; `releases` are the releases stated by the text."""
 
     def __init__(self, releases: StatedReleases) -> None:
         self._releases = releases
@@ -43,22 +43,22 @@ class BuildEvidence:
         self._modules: frozenset[str] = frozenset()
         self._matches: dict[tuple[str, int], BuildMatch] = {}
         self.others: set[str] = set()
-        """The paths of binaries here that are other builds than the text is of."""
+        """The paths of local binaries that are other builds than the text's."""
         self.unproven: set[str] = set()
-        """The paths of binaries here that named frames, and may be other builds."""
+        """The paths of local binaries that named frames but may be other builds."""
         self.recorded: dict[str, str] = {}
-        """The modules of the text whose frames have names of a recorded build, and the paths of the ones here now."""
+        """The modules whose frames were named from a recorded build, with the current path of each."""
 
     def set_stack(self, frames: Iterable[TextFrame]) -> None:
-        """Take the frames of a stack as the evidence from now on."""
+        """Use the frames of a stack as the evidence from now on."""
         self._frames = [frame for frame in frames if frame.language is Language.NATIVE]
         self._modules = frozenset(frame.module for frame in self._frames)
         self._matches.clear()
 
     def match(self, frame: TextFrame, binary: Binary, neighbour: TextFrame | None = None) -> BuildMatch:
-        """Whether a binary is the build that a frame is of.
+        """Return whether a binary is the build of a frame.
 
-        Without a stack, the frame and a `neighbour` are the evidence; what they prove holds for the frames after them.
+        Without a stack, the frame and its `neighbour` are the evidence. A proof also counts for later frames.
         """
         match = self._match(frame, binary, neighbour)
         if match is BuildMatch.OTHER:
@@ -68,7 +68,7 @@ class BuildEvidence:
         return match
 
     def use_recorded(self, module: str, path: str | None) -> None:
-        """Note that a kept copy of a recorded build is the one of the text, and the file at `path` is not."""
+        """Record that a stored copy of a recorded build is the text's build, and the file at `path` is not."""
         self.recorded[module] = path or ""
 
     def _match(self, frame: TextFrame, binary: Binary, neighbour: TextFrame | None) -> BuildMatch:
@@ -87,7 +87,7 @@ class BuildEvidence:
         return match
 
     def _of_frames(self, stack: Sequence[TextFrame], module: str, binary: Binary) -> BuildMatch:
-        """What the frames of a stack say together of one of its binaries."""
+        """Return the combined evidence of a stack's frames about one binary."""
         frames = [frame for frame in stack if frame.module == module][:_MOST_FRAMES]
         if self._releases.refuses(self._of_files.of(str(binary.path))):
             return BuildMatch.OTHER
@@ -111,7 +111,7 @@ def _of_build_id(frame: TextFrame, binary: Binary) -> BuildMatch:
 
 
 def _of_name(frame: TextFrame, binary: Binary) -> BuildMatch | None:
-    """What a frame with a function and an address says; None where it lacks one, or the binary has no such name."""
+    """Return the evidence of a frame with a function and an address; None without both, or without such a symbol."""
     wanted = short_name_of(frame.function)
     if not wanted:
         return None
@@ -133,20 +133,20 @@ def _of_name(frame: TextFrame, binary: Binary) -> BuildMatch | None:
 
 
 def _is_behind_no_call(frames: Iterable[TextFrame], binary: Binary) -> bool:
-    """Whether there are several return addresses without names in known code and none of them is behind a call."""
+    """Whether several unnamed return addresses are in known code, and none of them follows a call."""
     offsets = {frame.offset: frame for frame in frames if frame.offset and not frame.function}
     known = [frame for offset, frame in offsets.items() if binary.code_around(offset - frame.is_return_address)]
     return len(known) >= _LEAST_FRAMES and not any(_return_address(frame, binary) for frame in known)
 
 
 def _neighbours(stack: Sequence[TextFrame], module: str) -> Iterator[tuple[TextFrame, TextFrame]]:
-    """The first neighbours of which the second is of a binary, in both orders: stacks are printed either way."""
+    """Yield the first pairs whose second frame is in the binary, in both orders: stacks are printed either way."""
     pairs = (pair for first, second in pairwise(stack) for pair in ((first, second), (second, first)))
     yield from islice((pair for pair in pairs if pair[1].module == module), _MOST_FRAMES)
 
 
 def _is_called_from(inner: TextFrame, outer: TextFrame, binary: Binary) -> bool:
-    """Whether the code before the address of a frame calls the function of another one."""
+    """Whether the code before the outer frame's address calls the inner frame's function."""
     returns_to = _return_address(outer, binary)
     code = binary.code_around(returns_to - 1) if returns_to else None
     target = next((call.target for call in code.calls if call.returns_to == returns_to), 0) if code else 0
@@ -160,7 +160,7 @@ def _is_called_from(inner: TextFrame, outer: TextFrame, binary: Binary) -> bool:
 
 
 def _return_address(frame: TextFrame, binary: Binary) -> int:
-    """The address behind the call that a frame with an offset stands in; 0 where no call is there."""
+    """Return the address after the call at a frame's offset; 0 if there is no call."""
     if frame.offset is None:
         return 0
     symbols = binary.resolve([frame.offset - frame.is_return_address])[0]

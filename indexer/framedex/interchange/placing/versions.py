@@ -1,7 +1,7 @@
-"""A place that a text names, held against the files here: what they do not bear out is of another version.
+"""Check a printed location against the local files. A file that contradicts it has another version.
 
-Such a line is followed: into copies of the file that the index knows, through what git has of it, or into a source map.
-What is found so says it (`How.FOLLOWED`). Else the frame leads to the definition of its function, or is `DOUBTFUL`.
+Such a line is followed: to copies of the file in the index, through git history, or to a source map. The result is
+marked `How.FOLLOWED`. Else the frame gets the definition of its function, or is `DOUBTFUL`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/[^/]+/")
 _COMMIT = re.compile(r"(?:jax|xla)\S*/([0-9a-f]{40}|jax-v[\w.]+)/")
 _MOST_COPIES = 8
-_MOST_HISTORIES = 64  # files whose history is looked at: each takes git some tenths of a second
+_MOST_HISTORIES = 64  # maximum number of file histories searched; each takes git some tenths of a second
 OF_EVERY_PROGRAM = frozenset(("main", "_start", "operator()", "<module>", "<lambda>"))
-"""Names of functions that say nothing about which file they are in."""
+"""Function names that do not identify a file."""
 
-_PATIENCE = 8.0  # seconds with git, for all of a text
+_PATIENCE = 8.0  # maximum time with git per text, in seconds
 
 
 class Said(NamedTuple):
-    """What a text says of a place: the path as written, a line (from 1), and the function, empty if it names none.
+    """A location as printed: the path, a line (from 1), and the function, empty if none.
 
-    `source` is that line of the file, where the text quotes it.
+    `source` is the quoted source line, if any.
     """
 
     path: str
@@ -53,7 +53,7 @@ class Said(NamedTuple):
 
 
 class Versions:
-    """Judges and follows places for one text, which is of the `releases` that it has stated so far."""
+    """Checks and follows locations for one text; `releases` are the releases stated so far."""
 
     def __init__(self, index: Index | None, outlines: Outlines, releases: StatedReleases) -> None:
         self._index = index
@@ -62,17 +62,17 @@ class Versions:
         self._of_files = FileReleases()
         self._followed: Recall[tuple[Said, tuple[str, ...], int, int], tuple[Location, ...]] = Recall()
         self._histories = 0
-        self._seconds = 0.0  # that histories took
-        self._stack: Mapping[str, Sequence[Said]] = {}  # what the stack that is looked at says of each file
+        self._seconds = 0.0  # spent on histories
+        self._stack: Mapping[str, Sequence[Said]] = {}  # the printed locations of the current stack, by file
         self._stacks = 0
         self._distrusted: frozenset[str] = frozenset()
-        self._pythons: frozenset[str] = frozenset()  # the versions that the paths of the stack name
+        self._pythons: frozenset[str] = frozenset()  # the Python versions in the paths of the stack
 
     def of_stack(self, frames: Iterable[tuple[Said, Sequence[str]]]) -> None:
-        """From now on places are of a stack with these frames, each with the files that it may be in.
+        """Set the stack of the following look-ups: its frames, each with its possible files.
 
-        A file that contradicts one of them is of another version, and so is the package that it is of: its other lines
-        may be right by chance only.
+        A file that contradicts a frame has another version, and so has its whole package. Its other lines may match
+        only by chance.
         """
         stack: dict[str, list[Said]] = defaultdict(list)
         distrusted = set()
@@ -87,9 +87,9 @@ class Versions:
         self._stacks += 1
 
     def places(self, said: Said, paths: Sequence[str], how: How) -> tuple[Location, ...]:
-        """Where a place is that may be in any of these files: in those that bear it out, known as `how`.
+        """Return the locations in the files that confirm the place, known as `how`.
 
-        Else in those that say nothing against it, else where it was followed to, else doubtful.
+        If none confirms it: in the files that do not contradict it, else where the line was followed to, else doubtful.
         """
         verdicts = [(path, self._verdict(path, said)) for path in paths]
         for wanted in (Fit.FITS, Fit.UNKNOWN):
@@ -100,9 +100,9 @@ class Versions:
         return self._followed.made(key, length, lambda: self._elsewhere(said, paths))
 
     def held_to_its_function(self, said: Said, location: Location) -> Location:
-        """The location of a file of which a text says the name alone, doubtful unless its function is there.
+        """Return the location in a file found by its name alone, doubtful unless its function is there.
 
-        Many projects have a file of one name: `invoke.h` of the C++ library is in no folder of XLA's.
+        File names are not unique: `invoke.h` of the C++ library is in no folder of XLA's.
         """
         is_told = bool(said.source) or said.function.partition("(")[0] not in OF_EVERY_PROGRAM
         if location.how is not How.EXACT or (is_told and self.bears_out(said, location.path)):
@@ -110,11 +110,11 @@ class Versions:
         return replace(location, how=How.DOUBTFUL)
 
     def bears_out(self, said: Said, path: str) -> bool:
-        """Whether a file has the function of a place at its line, and is of no other release than the text."""
+        """Whether a file has the function at the line, and belongs to no other release than the text's."""
         return self._verdict(path, said) is Fit.FITS
 
     def published(self, location: Location) -> Location:
-        """A location in a public repository, doubtful if that is at another commit than that of the text's release."""
+        """Return a public location, marked doubtful if its commit is not that of the text's release."""
         if location.url is None or not self._releases.count:
             return location
         commit = _COMMIT.search(location.url)
@@ -131,7 +131,10 @@ class Versions:
         return verdict
 
     def _surely_contradicts(self, path: str, said: Said) -> bool:
-        """Whether a file cannot be the one that a text is of; a function that it knows nothing of may be renamed."""
+        """Whether a file cannot be the text's version.
+
+        A function missing from the file proves nothing: it may be renamed.
+        """
         outline = self._outline(path)
         if outline is None or _fit(outline, said) is not Fit.CONTRADICTS:
             return False
@@ -148,13 +151,14 @@ class Versions:
             return True
         if not self._releases.count:
             return False
-        if release is not None and release.package == "python" and said.path == path:  # which says the version itself
+        if release is not None and release.package == "python" and said.path == path:  # the path has the Python version
             return False
         return self._releases.refuses(release)
 
     def _is_of_another_python(self, path: str, said: Said, release: Release | None) -> bool:
-        """Whether a file was installed for another version of Python than the one in a text, which may have another
-        version of its package too, unless the text states that.
+        """Whether a file is installed for another Python version than the text's.
+
+        Its package may then have another version too, unless the text states the version.
         """
         here, named = python_in_path(path), python_in_path(said.path)
         versions = {named} if named else self._pythons if said.path.startswith("<") else ()
@@ -165,7 +169,7 @@ class Versions:
         )
 
     def _is_map_of_another_release(self, path: str) -> bool:
-        """Whether the path of a source map is at none of the commits of the releases that the text states."""
+        """Whether a source map path is at none of the commits of the stated releases."""
         found = OF_A_MAP.fullmatch(path)
         if found is None or found["component"] not in REPOSITORIES:
             return False
@@ -173,16 +177,16 @@ class Versions:
         return bool(revisions) and not any(revision.startswith(found["revision"]) for revision in revisions)
 
     def _of_the_release(self, paths: Sequence[str]) -> Sequence[str]:
-        """Of several files those of a release that the text states, where there are such."""
+        """Return the files of a stated release, if there are any; else all of them."""
         if len(paths) == 1 or not self._releases.count:
             return paths
         releases = [(path, self._of_files.of(path)) for path in paths]
         return [path for path, release in releases if release and self._releases.of(release.package)] or paths
 
     def _distinct(self, paths: Sequence[str]) -> Sequence[str]:
-        """The files without the copies of those that are installed: a checkout of the same version is no other place.
+        """Return the files without copies of installed ones: a checkout of the same version is not another location.
 
-        They have the same content, and more of their paths than the name.
+        Copies have the same content, and share more of their paths than the name.
         """
         if len(paths) == 1:
             return paths
@@ -202,7 +206,7 @@ class Versions:
         return outline_of_map(path, definitions) if definitions is not None else None
 
     def _elsewhere(self, said: Said, paths: Sequence[str]) -> tuple[Location, ...]:
-        """Where a place is that none of the files bears out."""
+        """Return the locations of a place that no file confirms."""
         local = [path for path in paths if is_local(path)]
         for followed in (self._in_copies(said, paths), self._in_histories(said, local)):
             if found := list(dict.fromkeys(followed)):
@@ -210,7 +214,7 @@ class Versions:
         return tuple(self._doubtful(said, path) for path in paths)
 
     def _in_copies(self, said: Said, paths: Sequence[str]) -> Iterator[Location]:
-        """Other copies of the file, in another environment or a source map: those that bear the place out.
+        """Yield the copies of the file, in another environment or a source map, that confirm the place.
 
         They share the end of its path, and more of it than the name.
         """
@@ -229,7 +233,7 @@ class Versions:
                 yield Location(path, said.line, How.EXACT if is_certain else How.FOLLOWED)
 
     def _in_histories(self, said: Said, paths: Iterable[str]) -> Iterator[Location]:
-        """Where the line of an earlier version is now; of several versions that it fits, every such line."""
+        """Yield the current line for every earlier version of a file that fits the place."""
         from framedex.sources.history import History
         from framedex.sources.moving import map_lines
 
@@ -253,7 +257,7 @@ class Versions:
                     yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
 
     def _patiently(self, versions: Iterator[bytes]) -> Iterator[bytes]:
-        """The versions, as long as there is time left for this text."""
+        """Yield the versions until the time for this text is used up."""
         while self._seconds < _PATIENCE:
             began = time.monotonic()
             content = next(versions, None)
@@ -263,15 +267,15 @@ class Versions:
             yield content
 
     def _versions(self, path: str, said: Said, history: History) -> Iterator[bytes]:
-        """The versions of a file that may be meant: those of the releases that the text states, or all earlier ones."""
+        """Yield the possible versions of a file: those of the stated releases, or all earlier ones."""
         stated = [content for revision in self._revisions() if (content := history.at(revision)) is not None]
         if stated:
             yield from stated[:1]
-        elif not self._is_of_another_release(path, said):  # then the line alone says too little
+        elif not self._is_of_another_release(path, said):  # in another release the line alone proves too little
             yield from history.earlier()
 
     def _revisions(self) -> Iterator[str]:
-        """The commits and tags of the releases of jax and jaxlib that the text states."""
+        """Yield the commits and tags of the jax and jaxlib releases stated by the text."""
         from framedex.releases.builds import release_commits
 
         for version in sorted(self._releases.of("jaxlib") | self._releases.of("jax")):
@@ -279,7 +283,7 @@ class Versions:
             yield f"jax-v{version}"
 
     def _doubtful(self, said: Said, path: str) -> Location:
-        """The definition of the function in a file that does not bear out its line, else that line, marked."""
+        """Return the function's definition if the file contradicts the line, else the line marked doubtful."""
         outline = self._outline(path)
         if outline is None:
             return Location(path, said.line, How.DOUBTFUL)
@@ -292,10 +296,10 @@ class Versions:
 
 
 def _package(path: str, said: Said) -> str:
-    """The folder of the package that a file is of, where that is known; else the file."""
+    """Return the folder of a file's package, if known; else the file."""
     if found := _PACKAGE.match(path):
         return found[0]
-    if "/" in said.path and path.endswith(f"/{said.path}"):  # a path that was shortened to where packages begin
+    if "/" in said.path and path.endswith(f"/{said.path}"):  # a path shortened to begin at a package
         return f"{path.removesuffix(said.path)}{said.path.partition('/')[0]}/"
     return path
 
@@ -305,7 +309,10 @@ def _fit(outline: Outline, said: Said) -> Fit:
 
 
 def _common_tail(path: str, wanted: str) -> int:
-    """How many names two paths have in common at their ends; what stands before a source map's colon is no folder."""
+    """Return the number of components that two paths share at their ends.
+
+    The prefix of a source map is not a folder.
+    """
     return common_tail(path.replace(":", "/").split("/"), wanted.split("/"))
 
 

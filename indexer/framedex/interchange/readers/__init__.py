@@ -1,1 +1,1 @@
-"""The formats of stacks, one file per family. `framedex.interchange.lines` tries them in turn."""
+"""Parsers of stack formats, one file per family. `framedex.interchange.lines` tries them in turn."""

@@ -1,4 +1,4 @@
-"""Plain `file:line` and `file:line:column`, as compilers, linters and logs write them."""
+"""Parser of plain `file:line` and `file:line:column`, as printed by compilers, linters and loggers."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ _LONGEST_PATH = 4096
 
 
 class PlacesInLines:
-    """Reads any text: the least particular reader, to be asked last."""
+    """Parser of locations in any text. The least specific reader, so it is called last."""
 
     is_seldom = False
     remembers = ()
     triggers = tuple(f".{suffix}:" for suffix in _SUFFIXES.split("|"))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """Every place on the line."""
+        """Return every location on the line."""
         frames, before = [], 0
         for match in _TAIL.finditer(line):
             dot = match.start()
             least = max(before, dot - _LONGEST_PATH)
             delimiter = _NO_PATH.search(line[least:dot][::-1])
             start = dot - delimiter.start() if delimiter else least
-            if start == dot or not int(match["line"]):  # a suffix alone
+            if start == dot or not int(match["line"]):  # only a suffix
                 continue
             frames.append(_frame(number, line, start, match))
             before = match.end()
         return Piece(Format.PLAIN, tuple(frames)) if frames else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A place is on one line."""
+        """Return None: a location has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """What stands between places is not known to have to do with them."""
+        """Return False: lines between locations may be unrelated."""
         return False
 
 

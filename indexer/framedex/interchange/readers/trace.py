@@ -1,4 +1,4 @@
-"""Our own trace documents; `framedex.tracetext` writes them and describes the format."""
+"""Parser of framedex's own trace documents; `framedex.tracetext` writes them and describes the format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.patterns import compiled_on_use
 from framedex.plaintext import restore
 from framedex.tracetext import HEADING
 
-# Of this machine, of a source map (`xla@5a9e73cbd925:xla/shape.cc`), or what Python calls code of no file (`<string>`).
+# A local path, a source map path (`xla@5a9e73cbd925:xla/shape.cc`), or Python's name of a string (`<string>`).
 _PATH = r"(?P<path>(?:/|<|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{12}[+a-z]*:).*)"
 _LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
 _LOCATED = compiled_on_use(
@@ -26,11 +26,11 @@ _CANDIDATE = compiled_on_use(r" +or " + _PATH + r":(?P<line>\d{1,9})" + _LABELS)
 _RECORDED = compiled_on_use(r" +(?P<recorded>as recorded: .+)$")
 _SECTION = ", most recent call last:"
 _VALUE = "  "
-"""What a line of the header begins with that has a value of the call, whatever its text is."""
+"""The indentation of header lines with a value of the call, which may have any text."""
 
 
 class TraceText:
-    """Reads trace documents; one object reads one text."""
+    """Parser of trace documents; one object per text."""
 
     is_seldom = False
     remembers = ("_call", "_function", "_language")
@@ -42,10 +42,10 @@ class TraceText:
         self._language = Language.NATIVE
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading, the heading of a section, a frame, or one more candidate for it."""
+        """Return the heading, the heading of a section, a frame, or another candidate for it."""
         if line == HEADING:
             return Piece(Format.TRACE, begins=line)
-        if not inside:  # part of a document may have been copied somewhere
+        if not inside:  # a copied excerpt may have no heading
             match = _LOCATED.match(line) if line[:4].lstrip()[:1].isdigit() else None
             return self._found(number, match) if match is not None else None
         if line.startswith("call "):
@@ -62,12 +62,12 @@ class TraceText:
         return Piece(Format.TRACE, (self._frame(number, match, None),), innermost_first=False) if match else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line, and one with what its source line was, if that was changed since."""
+        """Return the frame with its recorded source line, printed below it if the source changed since; else None."""
         match = _RECORDED.match(line)
         return None if match is None else replace(frame, labels=(*frame.labels, match["recorded"]))
 
     def belongs(self, line: str) -> bool:
-        """The header has a line for each fact."""
+        """Whether the line is a fact of the header."""
         return ": " in line[:40]
 
     def _found(self, number: int, match: re.Match[str]) -> Piece:

@@ -20,7 +20,10 @@ _CHARACTERS = {
 
 
 def without_html(text: str) -> str:
-    """Return the text without tags and entities if its frames are escaped for HTML, else unchanged. Line numbers are kept."""
+    """Return the text without tags and entities if its frames are escaped for HTML, else unchanged.
+
+    Line numbers stay the same.
+    """
     if "&" not in text or _ESCAPED_FRAME.search(text) is None:
         return text
     return _ENTITY.sub(lambda found: _CHARACTERS[found[1]], _TAG.sub("", text))

@@ -1,6 +1,7 @@
 """A Python replacement for `native/line_scanner`, if the native part is missing: it finds lines that may begin a stack.
 
-It never decides a line by its words, so the readers are called for every line found. That is slower, with equal results.
+It never decides a line by its words, so the readers are called for every line found. That is slower, with equal
+results.
 """
 
 from __future__ import annotations

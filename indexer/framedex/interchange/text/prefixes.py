@@ -1,7 +1,8 @@
 """Prefixes that loggers put before each line: times, levels, hosts, ranks, container names.
 
-Sources of the forms: glog's and absl's log_message, TensorFlow's and Chromium's logging, Python's `logging`, RFC 3164
-and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pdsh, pytest, dmesg.
+Sources of the forms:
+- glog's and absl's log_message, TensorFlow's and Chromium's logging, Python's `logging`, RFC 3164 and journalctl
+- Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pdsh, pytest, dmesg
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _OPERATOR = compiled_on_use(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
 
 
 def argument_list(text: str) -> int:
-    """Return the position of the ` (` that begins a call's arguments in gdb's output, outside all brackets; -1 if none."""
+    """Return the position of the ` (`, outside brackets, that begins a call's arguments in gdb's output; -1 if none."""
     depth = 0
     text = _OPERATOR.sub(lambda match: "_" * len(match[0]), text)
     for index, character in enumerate(text):
@@ -86,7 +86,7 @@ def matched(
     shift: int = 0,
     labels: tuple[str, ...] = (),
 ) -> TextFrame:
-    """Return the frame of a match whose groups are named after the kinds of parts; columns are moved right by `shift`."""
+    """Return the frame of a match with groups named after the kinds of parts; columns are moved right by `shift`."""
     groups = match.groupdict()
     text = match[0]
     return TextFrame(

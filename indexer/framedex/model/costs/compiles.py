@@ -1,4 +1,4 @@
-"""What compiles, by the lines of the program that had it compiled."""
+"""Compilations, by the program lines that caused them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
 
 
 class Cause(enum.Enum):
-    """What is other than in the compilation of the same function before."""
+    """A change since the previous compilation of the same function."""
 
     SHAPE = "shape"
     DTYPE = "dtype"
     WEAK_TYPE = "weak type"
     STATIC = "static argument"
-    ARGUMENTS = "arguments"  # another number of them, or another tree
+    ARGUMENTS = "arguments"  # a different number or tree structure
     SHARDING = "sharding"
     DONATION = "donation"
     LAYOUT = "layout"
     OPTIONS = "compile options"
     CONSTANTS = "constants"
-    CODE = "code"  # the program's ops are others, and nothing above says why
-    SAME = "same program"  # nothing is other in what was compiled: `jax.jit` was made anew, or its cache was cleared
+    CODE = "code"  # the program's ops differ, and nothing above explains it
+    SAME = "same program"  # recompiled an identical program: a new `jax.jit` wrapper or a cleared cache
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that compilations of a function differ in.
+    """A difference between compilations of a function.
 
-    `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`), `values` are what it was, as people write it
-    (`float32[3]`), in the order in which they came, each once; empty where they are not known. Of other code and of the
-    same program `what` is empty unless JAX was asked about the arguments, and weak types and static ones are as before.
+    `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`). `values` has its values in readable form
+    (`float32[3]`), in order of appearance, without duplicates; empty if unknown. For changed code and for an identical
+    program, `what` is empty unless JAX reported the arguments and weak types and static arguments are unchanged.
     """
 
     cause: Cause
@@ -43,13 +43,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Compiles:
-    """The compilations of one function that a line of the program had made; durations in ns.
+    """The compilations of one function that a line of the program caused; durations in ns.
 
-    `line` is the innermost of the program itself that led to them (None: no Python is known), `outward` those from
-    which it was called, nearest first. `function` is the jitted function's name (`f`, `<lambda>`); empty: not known.
-    `compiles` counts what was compiled, `loads` what came out of a compilation cache instead, `failed` those of both
-    that ended with an error. `changes` are between one compilation of this function and the next, wherever each was
-    made from, most first.
+    `line` is the innermost line of the program itself that led to them (None: no Python is known). `outward` has its
+    callers, nearest first. `function` is the name of the jitted function (`f`, `<lambda>`), empty if unknown.
+    `compiles` counts compilations, `loads` counts executables loaded from a compilation cache, `failed` counts errors
+    of both. `changes` are between consecutive compilations of this function, from any line, most frequent first.
     """
 
     line: PythonLine | None
@@ -65,4 +64,4 @@ class Compiles:
     first_call: int
     latest_call: int
     problem: str = ""
-    """What is not known of the programs, as a sentence."""
+    """A sentence about missing facts of the programs."""

@@ -1,4 +1,4 @@
-"""What is alive on devices, by the lines of the program that made it."""
+"""Live device memory, by the program lines that allocated it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The buffers that a line made; sizes in bytes of the device.
+    """The buffers that a line created; sizes in bytes of device memory.
 
-    A buffer that was donated is of the line that passed it on until then, and of the one it was given to from then on.
-    `at_peak` is what was alive of them when the device had most in use, `at_end` when the recording ended, `most` the
-    most of this line's at any time. `growth` is what stays of each round of the loop that the line is in, where its
-    live bytes only ever rise (a leak): 0 where they do not; `rounds` is how many there were.
+    A donated buffer belongs to the line that passed it on until the donation, and then to the line that received it.
+    The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
+    this line's peak. `growth` is the size that remains after each round of the line's loop, if its live bytes only rise
+    (a leak); otherwise 0. `rounds` is the number of rounds.
     """
 
     line: PythonLine | None
@@ -34,7 +34,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """What a line had made that was alive at one time; bytes of the device."""
+    """The live buffers of a line at one time; sizes in bytes of device memory."""
 
     line: PythonLine | None
     buffers: int
@@ -43,7 +43,11 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class OutOfMemory:
-    """A call that failed for want of memory: what it wanted (None: not known), and what was alive then, most first."""
+    """A call that ran out of memory, with the live buffers at that time.
+
+    `wanted` is the requested size in bytes (None: unknown), `alive` the live bytes, `held` the live buffers by line,
+    largest first.
+    """
 
     call: int
     time: int
@@ -57,9 +61,9 @@ class OutOfMemory:
 class DeviceMemory:
     """The memory of one device in one capture; times in ns since the recording began, sizes in bytes.
 
-    `device` is its number on the mock TPU, of another plug-in the memory that buffers were put in (`memory#1`); empty:
-    not known. `over_time` are (time, bytes alive), at most a few thousand, among them the peak. `unsized` counts
-    buffers whose size nothing tells, which are in no sum.
+    `device` is its number on the mock TPU, or the memory space of the buffers for other plug-ins (`memory#1`); empty if
+    unknown. `over_time` has at most a few thousand points (time, live bytes), including the peak. `unsized` counts
+    buffers of unknown size, which are in no sum.
     """
 
     capture: int

@@ -1,4 +1,4 @@
-"""What moves between host and devices, by the lines of the program that had it moved."""
+"""Transfers between host and devices, by the program lines that caused them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Direction(enum.Enum):
-    """From where to where."""
+    """The source and destination of a transfer."""
 
     HOST_TO_DEVICE = "host to device"
     DEVICE_TO_HOST = "device to host"
@@ -20,11 +20,11 @@ class Direction(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """The transfers of one direction that a line had made, those asked for apart from implicit ones; `duration` in ns.
+    """The transfers in one direction that a line caused, explicit and implicit ones separately; `duration` in ns.
 
-    `how` is what moved them, as the program has it: `device_put`, `float`, `operand of a call`; empty: not known.
-    `is_implicit`: JAX's `transfer_guard("disallow")` stops them. `size` is in bytes, without those of the `unsized`,
-    whose size no call tells.
+    `how` is the operation in the program: `device_put`, `float`, `operand of a call`; empty if unknown. `is_implicit`:
+    JAX's `transfer_guard("disallow")` blocks them. `size` is in bytes, without the `unsized` transfers, whose size no
+    call reports.
     """
 
     line: PythonLine | None

@@ -1,4 +1,4 @@
-"""Where Python waits for the runtime, by the lines of the program, and what the steps of its loops consist of."""
+"""Waits of Python for the runtime, by program line, and the time breakdown of the steps of its loops."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 
 class WaitHow(enum.Enum):
-    """What a thread was waiting for."""
+    """The reason of a wait."""
 
     READY = "result"  # block_until_ready, an event
     COPY = "copy to the host"  # float(x), np.asarray(x), device_get
-    RUN = "run"  # a call that runs a program and returned late: it ran in it, or its queue was full
+    RUN = "run"  # a program launch that returned late: the program ran synchronously, or the queue was full
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The time in which a thread of Python was blocked on the runtime in a line; durations in ns.
+    """The time that a Python thread was blocked on the runtime in a line; durations in ns.
 
-    Of `count` waits nothing tells of the `unsure` ones when what was waited for was there: they count to the thread's
-    next call. The recording has no end of the `unended` ones: they took at least until its last call. Calls are those
-    that it was blocked in, or after.
+    Of `count` waits, `unsure` have no recorded end of the awaited work: they count until the thread's next call.
+    `unended` have no recorded end at all: they took at least until its last call. The calls are the blocking ones, or
+    the ones before the waits.
     """
 
     line: PythonLine | None
@@ -43,14 +43,14 @@ class Waits:
 
 
 PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
-"""What the steps of a loop spend in the runtime, by the fields that tell how long; the rest is `own`."""
+"""The parts of a loop step in the runtime, by the fields with their durations; the rest is `own`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """One round of a loop of the program; times in ns: what of it went where.
+    """One round of a loop of the program; times in ns.
 
-    `compile`, `dispatch`, `transfer` and `wait` are times of the thread in the runtime, which do not overlap.
+    `compile`, `dispatch`, `transfer` and `wait` are non-overlapping times of the thread in the runtime.
     """
 
     number: int
@@ -64,16 +64,16 @@ class LoopStep:
 
     @property
     def own(self) -> int:
-        """What is left of `duration`, ns: the program itself."""
+        """The rest of `duration` in ns: the program itself."""
         return _own(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop that was found by what it repeats: a line of the program that is in every round, and its steps.
+    """A loop detected by repetition: a line of the program that is in every round, and its steps.
 
-    Times in ns: `duration` and what follows it are of all `rounds` together, `median_duration` is of one. `steps` are
-    all rounds, or of thousands the longest of equal numbers of them.
+    Times in ns: `duration` and the fields after it are totals of all `rounds`, `median_duration` is of one round.
+    `steps` has all rounds. If there are thousands, it has only the longest of each group; groups are equal in size.
     """
 
     capture: int
@@ -91,7 +91,7 @@ class Loop:
 
     @property
     def own(self) -> int:
-        """What is left of `duration`, ns: the program itself."""
+        """The rest of `duration` in ns: the program itself."""
         return _own(self)
 
 
@@ -102,14 +102,16 @@ def _own(spent: LoopStep | Loop) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """All of it for some captures. `recorded` is from the first call to the end of the last, `device` in how much of
-    that a program is known to have been under way (None: not known), both in ns, the captures' together.
+    """All waits and loops of some captures.
 
-    In `unseen` ns, `unseen_times` times, a thread made no call until a program of its own had ended: whether it waited
-    is not recorded. `unseen_call` is the call before the longest of these times, or 0.
+    `recorded` is the time from the first call to the end of the last. `device` is the part of it in which a program is
+    known to have run (None: unknown). Both are in ns, as totals of the captures.
 
-    `ended_by` names the signals that ended programs, one for each such capture: how long a thread waited between its
-    last call and the signal is not recorded.
+    In `unseen` ns, `unseen_times` times, a thread made no call until its own program had ended. Whether it waited is
+    not recorded. `unseen_call` is the call before the longest of these times, or 0.
+
+    `ended_by` has the signals that killed programs, one for each such capture. Waits between a thread's last call and
+    the signal are not recorded.
     """
 
     lines: Table[Waits]

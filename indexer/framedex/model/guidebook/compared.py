@@ -1,4 +1,4 @@
-"""What differs between the runs of two plug-ins, or of two versions of a framework."""
+"""Differences between the runs of two plug-ins, or of two versions of a framework."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The runs, by their keys, that were chosen by a name."""
+    """The runs selected by a name, by their keys."""
 
     name: str
     runs: tuple[str, ...]
@@ -15,7 +15,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SideTotals:
-    """What the runs of one side say of a function: all calls, and the least and greatest of the runs' medians (ns)."""
+    """The totals of a function on one side: all calls, and the minimum and maximum of the runs' medians (ns)."""
 
     calls: int
     errors: int
@@ -24,7 +24,7 @@ class SideTotals:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFunction:
-    """A function on both sides; None where a side did not call it."""
+    """A function on both sides; None for a side that did not call it."""
 
     function: str
     left: SideTotals | None
@@ -33,10 +33,10 @@ class ComparedFunction:
 
 @dataclass(frozen=True, slots=True)
 class ChangedRoad:
-    """A step of a program that led to other calls in one run than in another.
+    """A step of a program with different calls in two runs.
 
-    The calls are functions in their order, neighbours of one name once, without those made in others; `first` is the
-    position of the first that differs, in the longer of both where the other ends before.
+    The calls are functions in order, without nested calls, with consecutive repetitions merged. `first` is the index of
+    the first difference; if one list is a prefix of the other, it is an index into the longer one.
     """
 
     task: str
@@ -50,7 +50,7 @@ class ChangedRoad:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both sides, all functions that either called, and the steps whose roads differ."""
+    """Both sides, all functions that either called, and the steps with different calls."""
 
     left: Side
     right: Side

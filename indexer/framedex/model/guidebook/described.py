@@ -1,4 +1,4 @@
-"""The functions of the runtime's C API, as the description of their ABI has them."""
+"""The functions of the runtime's C API, from the description of its ABI."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A field of a function's argument struct, or a parameter of a function that takes none.
+    """A field of a function's argument struct, or a parameter of a function without one.
 
-    A field of a struct that an argument points to, or is, has a dotted name. `since` is the minor version of the API in
-    which it came; None where the history does not reach that far back.
+    A field of a nested struct, or of one behind a pointer, has a dotted name. `since` is the minor version of the API
+    that added it, None if it is older than the history.
     """
 
     name: str
@@ -21,21 +21,21 @@ class Parameter:
 
 
 class Kind(StrEnum):
-    """What sort of table a function is in."""
+    """The kind of table that contains a function."""
 
-    API = "api"  # that of the PJRT C API itself
+    API = "api"  # the table of the PJRT C API itself
     EXTENSION = "extension"
-    OBJECT = "object"  # an object's own, whose calls are not recorded
-    LEGACY = "legacy"  # none: exported, by the C API of jaxlib 0.4.13
+    OBJECT = "object"  # an object's own table, whose calls are not recorded
+    LEGACY = "legacy"  # not in a table: exported by the C API of jaxlib 0.4.13
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
     """A function of a table.
 
-    `table` is "PJRT" for that of the API, else the extension ("Layouts"), the objects' own table ("Memory") or "TPU",
-    the C API of jaxlib 0.4.13. `since` is as for parameters. `source` is the public address of its declaration, None
-    where that is not known.
+    `table` is "PJRT" for the API table. Otherwise it is the extension ("Layouts"), the object's own table ("Memory"),
+    or "TPU" for the C API of jaxlib 0.4.13. `since` is as for parameters. `source` is the public address of its
+    declaration, None if unknown.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class ApiRelease:
-    """A release of jaxlib: the minor version of its PJRT C API, and how many functions the table has."""
+    """A release of jaxlib: the minor version of its PJRT C API, and the number of functions in the table."""
 
     jaxlib: str
     minor: int

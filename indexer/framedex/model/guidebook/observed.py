@@ -1,6 +1,6 @@
-"""What captures say of the runtime's functions: counts, roads, examples, orders and objects.
+"""Observations of the runtime's functions in captures: counts, stack paths, examples, orders and objects.
 
-All of it can be written as JSON and read again (`framedex.guidebook.keeping`), and that of several captures merged.
+All types can be written as JSON and read back (`framedex.guidebook.keeping`), and those of several captures merged.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A recorded process: which program, on which framework, over which plug-in. Observations name theirs by `key`.
+    """A recorded process: its program, framework and plug-in. Observations refer to it by `key`.
 
-    `framework` is "jax", "torch_xla", "pypjrt" or what else made the calls, with its version; `plugin` the file's name
-    or "the mock TPU"; `api` the plug-in's version of the PJRT C API ("0.112"; of jaxlib 0.4.13's C API "TPU").
-    `versions` are those of components by name. `left_out` says how much of it was not recorded; empty where all was.
+    `framework` is "jax", "torch_xla", "pypjrt" or another caller, with its version. `plugin` is the file name or "the
+    mock TPU". `api` is the plug-in's version of the PJRT C API ("0.112", or "TPU" for the C API of jaxlib 0.4.13).
+    `versions` has those of components by name. `left_out` describes calls that were not recorded, empty if none.
     """
 
     key: str
@@ -30,16 +30,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line as it is shown: `text` such as `jax/_src/api.py:2480`, `url` its public page, None where it has none."""
+    """A line for display: `text` such as `jax/_src/api.py:2480`, and its public address `url`, None if it has none."""
 
     text: str
     url: str | None
-    how: str  # model.How; empty where there is no line
+    how: str  # model.How; empty without a line
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A frame of a way that is shown, after `folded` ones that are not."""
+    """A displayed frame of a stack path, after `folded` hidden ones."""
 
     function: str
     language: str
@@ -49,9 +49,11 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """A frame in a tree of merged stacks, outermost first. `calls` passed here; `roads` lead on, most calls first.
+    """A frame in a tree of merged stacks, outermost first.
 
-    `folded` counts frames of the interpreter and of glue that are not shown between the one above and this.
+    `calls` passed it; `roads` are inner frames, most calls first.
+
+    `folded` counts hidden frames of the interpreter and glue between the parent and this frame.
     """
 
     function: str
@@ -64,7 +66,7 @@ class Road:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Something that was seen, and how often."""
+    """A name and its number of occurrences."""
 
     name: str
     count: int
@@ -72,27 +74,27 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class SeenError:
-    """An error that calls ended with."""
+    """An error that calls returned."""
 
     code: str  # RESOURCE_EXHAUSTED
-    message: str  # of one of them
+    message: str  # from an example call
     calls: int
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One call: its arguments and results as texts by their names, in the order of the struct."""
+    """One call: its arguments and results as texts by name, in struct order."""
 
     arguments: tuple[tuple[str, str], ...]
-    line: Place | None  # of the program
+    line: Place | None  # the program's line
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one run says of one function.
+    """The observations of one function in one run.
 
-    Durations are nanoseconds of calls that returned, None where none did. `before` and `after` are the functions that
-    the same thread called next to it, outside of all other calls. `makes`, `uses` and `ends` are types of objects.
+    Durations are nanoseconds of calls that returned, None if none did. `before` and `after` are the adjacent functions
+    on the same thread, outside all other calls. `makes`, `uses` and `ends` are types of objects.
     """
 
     run: str
@@ -104,12 +106,12 @@ class Observed:
     longest: int | None
     lines: tuple[tuple[Place, int], ...]
     roads: tuple[Road, ...]
-    roads_left_out: int  # calls whose roads are not in the tree, as it would be too large
+    roads_left_out: int  # calls omitted from the tree to limit its size
     examples: tuple[Example, ...]
     errors: tuple[SeenError, ...]
     before: tuple[Counted, ...]
     after: tuple[Counted, ...]
-    inside: tuple[Counted, ...]  # the functions in whose calls it was called
+    inside: tuple[Counted, ...]  # the enclosing functions
     makes: tuple[Counted, ...]
     uses: tuple[Counted, ...]
     ends: tuple[Counted, ...]
@@ -118,7 +120,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class LifeCycle:
-    """What one run says of a type of objects: which functions made, used and ended them, and how many lived on."""
+    """The life of a type of objects in one run: the functions that created, used and ended them."""
 
     run: str
     type: str
@@ -127,39 +129,39 @@ class LifeCycle:
     used: tuple[Counted, ...]
     deleted: tuple[Counted, ...]
     destroyed: tuple[Counted, ...]
-    left: int  # that were not destroyed when the recording ended
+    left: int  # objects not destroyed when the recording ended
 
 
 @dataclass(frozen=True, slots=True)
 class StepCall:
-    """A call of a step: its function, and the road from the line of the program to it, a frame each (no branches)."""
+    """A call of a step: its function, and the frames from the program's line to it, without branches."""
 
     function: str
-    depth: int  # 0: made by Python; else how many recorded calls it is in
+    depth: int  # 0: called by Python; otherwise the number of enclosing recorded calls
     thread: str
     duration: int | None  # ns
     error: str
     road: tuple[Road, ...]
-    repeated: int  # how many calls like it follow at once, that are not shown
+    repeated: int  # the number of identical calls that follow directly and are hidden
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What lies below a `# step: TITLE` comment of a program, as text, and the calls that it led to in their order."""
+    """The code below a `# step: TITLE` comment of a program, as text, and its calls in order."""
 
     title: str
-    text: str  # what the lines of comment below it say, Markdown
+    text: str  # the comment lines below it, as Markdown
     code: str
     calls: tuple[StepCall, ...]
-    left_out: int  # calls after these, of a step that makes very many
+    left_out: int  # omitted calls after these
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A program that says with `# step: TITLE` comments what it shows; title and text are of its docstring."""
+    """A program with `# step: TITLE` comments; title and text come from its docstring."""
 
     run: str
-    name: str  # of the file: device_put
+    name: str  # the file's stem: device_put
     title: str
     text: str
     steps: tuple[Step, ...]
@@ -167,7 +169,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """All that captures say."""
+    """All observations of captures."""
 
     runs: tuple[Run, ...]
     functions: tuple[Observed, ...]

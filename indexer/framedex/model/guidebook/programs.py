@@ -1,4 +1,4 @@
-"""What a program says of itself that shows something in steps."""
+"""The self-description of a program that demonstrates something in steps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep:
-    """What lies below a `# step: TITLE` comment, up to the next one.
+    """The code below a `# step: TITLE` comment, up to the next one.
 
-    `first` and `last` are its lines (1-based), with the comment; `code` is empty where no statement follows: then the
-    step is what happens when the program has ended.
+    `first` and `last` are its lines (1-based), including the comment. `code` is empty if no statement follows: then the
+    step covers the time after the program has ended.
     """
 
     title: str
@@ -22,7 +22,7 @@ class ProgramStep:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program with steps; title and text are of its docstring."""
+    """A program with steps; title and text come from its docstring."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""What became of budgets, as lines to print."""
+"""Verdicts on budgets as lines to print."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOTHING = {
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[Line]:
-    """A line for each budget: whether it is kept, and how close that is."""
+    """One line per budget: whether it is kept, and the largest value found."""
     yield ()
     yield (Span("budgets", "head"),)
     cells = [(_state(each), each.budget.subject.value, printable(each.budget.text)) for each in verdicts]

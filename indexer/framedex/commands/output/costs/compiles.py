@@ -1,4 +1,4 @@
-"""What compiles as lines to print: a line of the program in each, and below it why it compiled again."""
+"""Compilations by line as a table, with the reasons for recompiling below each row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INDENT = 8
 
 
 def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
-    """The first `limit` rows (0: all), and the sum of all."""
+    """The first `limit` rows (0: all), and the sums of all rows."""
     shown = rows[:limit] if limit else rows
     columns = len(_HEADS) if any(row.loads for row in rows) else len(_HEADS) - 1
     heads, *cells, sums = (each[:columns] for each in (_HEADS, *map(_cells, shown), _sums(rows)))
@@ -56,7 +56,7 @@ def _why(row: Compiles) -> Iterator[Line]:
 
 
 def _name(row: Compiles) -> str:
-    """The function; a compilation cache gives executables without a name."""
+    """The name of the function; executables from a compilation cache have none."""
     return printable(row.function) or ("(from a compilation cache)" if row.loads else "(not known)")
 
 

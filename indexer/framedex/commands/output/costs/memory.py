@@ -1,4 +1,4 @@
-"""What was alive on devices, by line: lines to print."""
+"""Device memory by line, as lines to print."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from framedex.model import Alive, DeviceMemory, Held, OutOfMemory
 
 _BARS = "▁▂▃▄▅▆▇█"
-_COLUMNS = 50  # of memory over time
-_MOST_HELD = 5  # lines that are shown of what was alive at a failure
-_INDENT = 2  # of what stands below a device
+_COLUMNS = 50  # columns of the chart of memory over time
+_MOST_HELD = 5  # lines shown of the live memory at a failure
+_INDENT = 2  # of the lines below a device
 _HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
 
 
 def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: bool) -> Iterator[Line]:
-    """Each device with its memory over time, and the lines that made it: at most `limit` of each, 0: all.
+    """Each device with its memory over time, and the lines that allocated it, at most `limit` (0: all).
 
-    Devices with the same figures are shown once, with the times and calls of the first.
+    Devices with the same figures are shown once, with the times and calls of the first one.
     """
     alike: dict[DeviceMemory, list[DeviceMemory]] = {}
     for device in devices:
@@ -47,14 +47,14 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, tells_capture: 
 
 
 def _without_times(device: DeviceMemory) -> DeviceMemory:
-    """What is the same of devices with equal contents: all but their names, times and calls."""
+    """The device without names, times and calls, so that devices with equal figures compare equal."""
     lines = tuple(replace(line, latest_call=0) for line in device.lines)
     name = device.device if device.failures else ""
     return replace(device, device=name, peak_time=0, peak_call=0, over_time=(), lines=lines)
 
 
 def _names(devices: Sequence[DeviceMemory]) -> str:
-    """`device 3`, or `devices 0-3, 6, each` if there are several; other names as they are."""
+    """`device 3`, or `devices 0-3, 6, each` for several; other names are listed."""
     if len(devices) == 1:
         return device_name(devices[0])
     if not all(device.device.isdigit() for device in devices):
@@ -89,13 +89,16 @@ def _device_lines(device: DeviceMemory, name: str, *, tells_capture: bool) -> It
 
 
 def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
-    """The most that was alive in each of equal parts of the time, as bars; the highest is the peak, a blank is 0."""
+    """A bar chart of live memory: the maximum in each of `width` equal parts of the time.
+
+    The highest bar is the peak; a blank is 0.
+    """
     first, last = points[0][0], points[-1][0]
     most = [0] * width
     column, alive = 0, 0
     for time, size in points:
         now = (time - first) * (width - 1) // max(last - first, 1)
-        for passed in range(column, now + 1):  # what was alive before goes on until then
+        for passed in range(column, now + 1):  # the previous size remains until now
             most[passed] = max(most[passed], alive)
         column, alive = now, size
         most[now] = max(most[now], size)
@@ -128,7 +131,7 @@ def _cells(line: Held, peak: int) -> tuple[str, ...]:
 
 
 def _without_call(failure: OutOfMemory) -> OutOfMemory:
-    """What is the same of failures that come again and again."""
+    """The failure without call and time, so that repeated failures compare equal."""
     return replace(failure, call=0, time=0)
 
 

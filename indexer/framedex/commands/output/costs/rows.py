@@ -1,4 +1,4 @@
-"""What stands below rows, whatever they are of: from where a line was called, and how many rows are not shown."""
+"""Lines below the rows of every cost table: callers, and the number of hidden rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 def called_from(outward: Sequence[PythonLine], indent: int) -> Iterator[Line]:
-    """The lines that led to that of the row, nearest first; empty unless `--all-lines` asks for them."""
+    """The lines that led to the line of a row, nearest first; empty without `--all-lines`."""
     for line in outward:
         yield (Span(f"{'':{indent}}called from ", "dim"), *python_line(line, 0))
 
 
 def rest_line(hidden: int, noun: str, which: str = "", indent: int = 0) -> Iterator[Line]:
-    """How many are not shown, and what shows them; nothing where there are none. `which` follows the noun."""
+    """The number of hidden rows, and the option that shows them; nothing if none is hidden.
+
+    `which` follows the noun.
+    """
     if hidden > 0:
         yield text_line(f"{'':{indent}}and {words.count(hidden, f'more {noun}')}{which}: --limit 0 shows all.", "dim")

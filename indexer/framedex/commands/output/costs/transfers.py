@@ -1,4 +1,4 @@
-"""What moves between host and devices as lines to print: the sums by direction, then a line of the program in each."""
+"""Transfers between host and devices as lines to print: sums by direction, then rows by line."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from framedex.model import Transfers
 
 _HEADS = ("bytes", "copies", "time", "direction", "moved by", "")
-_NUMBERS = 3  # of the columns, the first, which stand at the right
+_NUMBERS = 3  # the first columns, which are right-aligned
 _INDENT = 8
 
 
 def sums_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
-    """What each direction came to, and how much of it is implicit."""
+    """The totals of each direction, and their implicit part."""
     for direction in Direction:
         moved = [row for row in rows if row.direction is direction]
         if moved:

@@ -1,4 +1,4 @@
-"""Where Python waited for the runtime, and the steps of loops: lines to print."""
+"""Waits of Python for the runtime, and the steps of loops, as lines to print."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from framedex.model import Loop, LoopStep, Waiting, Waits
 
 _HEADS = ("time", "%", "waits", "longest", "for", "thread")
-_NUMBERS = 4  # of the columns, the first, which stand at the right
-_MOST_STEPS = 8  # rounds that are shown of the loop that took longest
+_NUMBERS = 4  # the first columns, which are right-aligned
+_MOST_STEPS = 8  # rounds shown of the loop with the longest duration
 _MOST_LOOPS = 5
 _PARTS = (*PARTS_OF_STEPS, "own")
 _UNSEEN = "It may have waited unseen, as in jax.effects_barrier."
 
 
 def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
-    """The first `limit` lines that waited, and the loops with the steps of the first; with 0 all of them."""
+    """The first `limit` lines with waits, and the loops with the steps of the first one (0: all)."""
     yield from _sums(waiting)
     if waiting.lines:
         yield ()

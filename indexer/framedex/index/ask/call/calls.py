@@ -108,8 +108,7 @@ class Calls:
         return [call_row(row) for row in found]
 
     def count(self, wanted: CallFilter) -> int:
-        """Return the number of calls that pass the filter; for an imported profile, the number of samples, unweighted.
-        """
+        """Return the number of calls that pass the filter; for an imported profile, its number of samples."""
         chosen = list(passing(self.reader, wanted))
         weighed = {
             capture
@@ -136,7 +135,7 @@ class Calls:
     def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
         """Return the Python line that led to each call, by call id: of the user's program if there is one.
 
-        A call on a thread without Python gets the line that dispatched it, if that line is known for certain.
+        A call on a thread without Python gets the line that dispatched it, if there is only one candidate.
         """
         return python_lines(self.reader, {call.id: call.stack for call in calls})
 
@@ -158,9 +157,9 @@ class Calls:
     def latest(self, name: str) -> CallRow | None:
         """Return the latest call of the boundary function of this name, or of the only one that ends with it; or None.
 
-        Otherwise the call passes a function of the user's own of this name, is of the only boundary function that
-        contains the name, or passes any function of this name, in that order. Raises FramedexError with a list of names
-        if several match.
+        Otherwise it is the latest call that passes a function of the user's own of this name. The next choices are the
+        only boundary function that contains the name, then any function of this name. Raises FramedexError with a list
+        of names if several match.
         """
         from framedex.index.ask.name.meant import meant_functions
         from framedex.index.file.installed import is_own
@@ -185,7 +184,7 @@ class Calls:
                 listed.append(f"{'':8}  and {words.count(len(ranked) - _MOST_LISTED, 'more function')}")
             raise FramedexError(
                 "\n".join([f"Several functions that were called match '{name}':", *listed]),
-                "Give more of the name you mean.",
+                "Give a longer part of the name.",
             )
         return self._latest_of(fitting)
 

@@ -46,9 +46,7 @@ def linked_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[i
 
 
 def _told_by_jax(call: CallRow) -> Location | None:
-    """Return the location passed along by JAX. Of a whole traceback only the size is recorded; it is on the stack
-    anyway.
-    """
+    """Return the location passed along by JAX; of a whole traceback only the size is recorded."""
     told = call.arguments.get(_TOLD)
     match = _PLACE.fullmatch(told) if isinstance(told, str) else None
     return None if match is None else Location(match["path"], int(match["line"]), How.EXACT)

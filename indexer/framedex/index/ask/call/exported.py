@@ -156,8 +156,7 @@ class Exported:
         return tuple(kind.id for kind in self.kinds.values() if kind.thread == thread)
 
     def weights(self, labelling: Labelling | None = None) -> dict[tuple[int, Label], Weights]:
-        """Return the weights of the calls of each kind, split by the label of their arguments if `labelling` is given.
-        """
+        """Return the weights of the calls of each kind; `labelling` splits them by the label of their arguments."""
         sums: dict[tuple[int, Label], Weights] = {}
         for kind, label, weights in self._weighed(labelling):
             sums[kind, label] = sums.get((kind, label), Weights()) + weights

@@ -140,9 +140,7 @@ def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int,
 
 
 def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
-    """Return the filter's conditions on kinds, as SQL that continues a WHERE clause over `call_kinds k`, with
-    parameters.
-    """
+    """Return the filter's conditions on kinds (SQL continuing a WHERE over `call_kinds k`) and their parameters."""
     parts: list[str] = []
     parameters: list[object] = []
 
@@ -225,8 +223,7 @@ def _boundaries_meant(reader: Reader, names: str) -> list[int]:
 
 
 def boundaries_like(reader: Reader, name: str) -> list[Row]:
-    """Return (id, name, calls) of the called boundary functions of this name, otherwise of those with it as whole
-    words.
+    """Return (id, name, calls) of the called boundary functions of this name, or else with it as whole words.
 
     If none has it as whole words, those that contain it as a part.
     """
@@ -241,9 +238,7 @@ def boundaries_like(reader: Reader, name: str) -> list[Row]:
 
 
 def _stacks_containing(reader: Reader, text: str) -> list[int]:
-    """Return the stacks with a frame whose function or file contains the text, or which is on FILE:LINE of the current
-    file.
-    """
+    """Return the stacks with a frame whose function or file contains the text, or on FILE:LINE of the current file."""
     at = _FILE_AND_LINE.fullmatch(text)
     standing = [] if at is None else _frames_at(reader, at["path"], int(at["line"]))
     rows = reader.rows(

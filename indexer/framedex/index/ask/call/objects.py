@@ -47,9 +47,7 @@ class Objects:
         """
         match = _NAME.fullmatch(name)
         if match is None:
-            raise FramedexError(
-                f"'{name}' is no name of an object.", "Objects are named like buffer#12 by `framedex calls`."
-            )
+            raise FramedexError(f"'{name}' is not an object's name.", "`framedex calls` shows names such as buffer#12.")
         row = self._found(match["type"], int(match["number"]), capture)
         if row is None:
             where = "the index" if capture is None else f"capture {capture}"
@@ -265,8 +263,7 @@ class _Births:
 
 
 def _sightings(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:
-    """Yield (field, address, time in ns) of the objects among a call's values; the time is when the address was valid.
-    """
+    """Yield (field, address, time in ns) of the objects among a call's values; the address was valid at that time."""
     for known in function_named(call.function).objects:
         time = call.start + max(call.duration, 0) if known.is_result else call.start
         for element in elements(known, call.arguments.get(known.name)):

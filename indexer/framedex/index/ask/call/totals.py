@@ -162,8 +162,7 @@ def _count(group: _Group, duration: int, calls: int, *, is_exact: bool) -> None:
 
 
 def _durations(reader: Reader, some: Passing, *, by_thread: bool) -> Iterator[Row]:
-    """Yield rows (function, thread, error, duration, calls, first call, last call); a duration can have several rows.
-    """
+    """Yield rows (function, thread, error, duration, calls, first call, last call); durations may repeat."""
     thread = "k.thread" if by_thread else "0"
     columns = f"k.boundary, {thread}, k.error, c.duration, count(*), min(c.id), max(c.id)"
     return some.aggregated(reader, columns, " GROUP BY 1, 2, 3, 4")
@@ -192,8 +191,7 @@ def _totals(named: tuple[str, str], thread: str | None, group: _Group) -> Functi
 
 
 def _quantiles(group: _Group, percents: Sequence[int]) -> list[int]:
-    """Return the smallest durations (ns) not exceeded by these percentages of calls: measured, or the middle of a
-    bucket.
+    """Return the smallest durations (ns) that these percentages of calls do not exceed: measured, or mid-bucket.
 
     A sample of an imported profile may stand for several calls; its duration was measured once.
     """

@@ -28,12 +28,12 @@ class CaptureContents(AskedCapture):
         self, boundary: int | None = None, *, with_glue: bool = True, most: int | None = None
     ) -> FlameGraph:
         """Return the flame graph of the capture, or of one `boundary` function's calls (its id); see `flame.py`."""
-        from framedex.index.ask.capture.flame import MOST_NODES, flame_graph  # imported here because few commands show one
+        from framedex.index.ask.capture.flame import MOST_NODES, flame_graph  # few commands need it
 
         return flame_graph(self, boundary, with_glue=with_glue, most=MOST_NODES if most is None else most)
 
     def timeline(self) -> Timeline:
         """Return the activity of the capture's threads over time; see `timeline.py`."""
-        from framedex.index.ask.capture.timeline import timeline  # imported here because it needs numpy, unlike most queries
+        from framedex.index.ask.capture.timeline import timeline  # needs numpy
 
         return timeline(self)

@@ -1,4 +1,4 @@
-"""What a capture shows to be wrong: errors, objects that were not destroyed or were used wrongly, missing functions."""
+"""Problems shown by a capture: errors, undestroyed or misused objects, missing functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Sev
 from framedex.objects import ViolationKind
 from framedex.programs.donations import unused_donations
 
-_SHOWN = 5  # names of objects in a finding
+_SHOWN = 5  # limit of object names in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
@@ -36,7 +36,7 @@ _BEHAVIOUR = "behaviour"
 _CRASHES = {name: name for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP")} | {
     "SIGKILL": "SIGKILL (kill -9, or the kernel where memory ran out: dmesg tells)",
 }
-"""The signals that end a program against its will, as findings name them."""
+"""The signals that crash a program, as findings name them."""
 _OUTCOMES = {
     "raised": (Severity.ERROR, "{name} failed on {function}"),
     "hung": (Severity.WARNING, "{name}{place} on {function} did not end for long"),
@@ -46,7 +46,7 @@ _OUTCOMES = {
 
 
 def check_capture(asked: AskedCapture) -> Check:
-    """Everything that the capture shows to be wrong, and what could not be judged."""
+    """Return all problems that the capture shows, and the checks that could not run."""
     reader, capture = asked.reader, asked.row()
     unjudged = list(_why_objects_are_not_judged(capture))
     found = [*_errors(reader, capture), *_behaviours(reader, capture), *_unreturned(reader, capture)]
@@ -63,15 +63,15 @@ def check_capture(asked: AskedCapture) -> Check:
 
 @dataclass(slots=True)
 class _Group:
-    """Calls with one stack, dispatched from one place, that share a finding."""
+    """Calls with one stack and one dispatch site that share a finding."""
 
     finding: Finding
     stack: int
-    total: int = 0  # created objects: how many in all
-    names: list[tuple[int, str]] = field(default_factory=list)  # of objects, each with the call
+    total: int = 0  # number of created objects in all
+    names: list[tuple[int, str]] = field(default_factory=list)  # (call, object name)
 
     def add(self, name: str, call: int, size: int | None) -> None:
-        """Count an object that a call has created, after those that were created before."""
+        """Count a created object; the calls must come in order."""
         found = self.finding
         sizes = [each for each in (found.size, size) if each is not None]
         latest = max(found.call, call)
@@ -115,7 +115,7 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 
 
 def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
-    """Behaviours that did not do what they were written for. The error that one asks for is its function's own."""
+    """Yield behaviours that did not do what they were written for; a requested error belongs to the called function."""
     rows = reader.rows(
         "SELECT b.name, k.stack, a.json, count(*), max(c.id)"
         f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
@@ -161,13 +161,13 @@ def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 
 
 def _donations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
-    """Programs with donated arguments whose memory no result can have."""
+    """Yield programs with donated arguments whose memory no result can reuse."""
     rows = reader.rows(
         "SELECT p.signature, n.text, p.function, k.stack, count(*), max(x.call) FROM compilations x"
         " JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
         " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
         " WHERE x.capture = ? AND k.error <= 0 AND p.signature IS NOT NULL"
-        # Most programs have none, and signatures are long.
+        # Most programs have no donations, and signatures are long.
         " AND (instr(p.signature, 'jax.buffer_donor') OR coalesce(json_array_length(n.text, '$.donated'), 0))"
         " GROUP BY x.program, x.noted, k.stack",
         capture.id,
@@ -210,7 +210,7 @@ def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 
 
 def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
-    """What was created and not destroyed: before its client was, or by the end of the recording."""
+    """Yield objects not destroyed: before their client was, or by the end of the recording."""
     types = reader.rows("SELECT id, name FROM object_types WHERE capture = ? ORDER BY id", capture.id)
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
     groups: dict[tuple[object, ...], _Group] = {}
@@ -245,7 +245,7 @@ def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 
 
 class _Created:
-    """How many objects of a type the calls with a stack created; of linked calls, those dispatched from one place."""
+    """Number of objects that calls with one stack created, by type; for linked calls, by dispatch site too."""
 
     def __init__(self, reader: Reader, capture: int) -> None:
         self._reader = reader
@@ -254,7 +254,7 @@ class _Created:
         self._told: set[tuple[int, int, int | None]] = set()
 
     def take(self, type_id: int, stack: int, origin: int | None) -> int:
-        """The number, told once: groups of one place share it."""
+        """Return the number at the first request, then 0, because groups of one stack and site share it."""
         key = type_id, stack, origin
         if key in self._told:
             return 0
@@ -275,7 +275,7 @@ class _Created:
         )
 
     def _has_links(self, stack: int) -> bool:
-        """Whether any call with this stack is linked: those of one stack are on threads with Python, or on none."""
+        """Whether any call with this stack is linked: all calls of a stack are on threads with Python, or none."""
         query = (
             "SELECT EXISTS (SELECT 1 FROM call_kinds k"
             " JOIN call_links l ON l.call BETWEEN k.first_call AND k.latest_call"
@@ -284,7 +284,7 @@ class _Created:
         return bool(self._reader.rows(query, stack, self._capture)[0][0])
 
     def _of_linked(self) -> dict[tuple[int, int, int], int]:
-        """By type, stack and place: a look at every object of the capture, for the few captures that need it."""
+        """Return counts by (type, stack, site); reads every object of the capture, which few captures need."""
         if self._linked is None:
             rows = self._reader.rows(
                 "SELECT o.type, k.stack, l.node, count(*) FROM object_ranges r CROSS JOIN object_rows o"
@@ -304,7 +304,7 @@ def _a(noun: str) -> str:
 
 
 def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterator[Finding]:
-    """The findings of the groups; groups with the same message at the same line of Python share one."""
+    """Yield the findings of the groups, merging those with the same message at the same Python line."""
     merged: dict[tuple[object, ...], _Group] = {}
     for group in groups:
         finding = replace(group.finding, line=lines.get(group.finding.call))

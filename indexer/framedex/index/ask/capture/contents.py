@@ -1,7 +1,7 @@
-"""What one capture holds: its boundary functions and their calls in pages, all of them or those that a text filters.
+"""The contents of one capture: its boundary functions and pages of their calls, all or filtered by a text.
 
-Without a filter only totals and the pages themselves are read, however many calls there are. A filter looks at every
-call of the capture, and at the tree of its stacks.
+Without a filter only totals and the requested pages are read, regardless of the number of calls. A filter reads every
+call of the capture, and the tree of its stacks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _OBJECT = re.compile(r"[a-z_]+#\d{1,18}")
 
 
 def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]:
-    """The boundary functions that the capture called, most time first; with a text only the calls that pass it.
+    """Return the boundary functions of the capture, longest total duration first; a text restricts their calls.
 
-    A call passes where its boundary function, an argument, or a function or file of its stack contains the text.
+    A call passes if its boundary function, an argument, or a function or file of its stack contains the text.
     """
     reader, capture = asked.reader, asked.capture
     if text:
@@ -46,7 +46,7 @@ def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]
 
 
 def _totals_of_passing(reader: Reader, capture: int, passing: _Passing) -> list[Row]:
-    """Rows for `BoundaryTotals`: kinds that pass are told by their totals, calls of the others are looked at."""
+    """Return rows for `BoundaryTotals`: stored totals of passing kinds, and single calls of the others."""
     first, last = _calls_of(reader, capture)
     of_kind = f"(k.boundary {IN_JSON} OR k.stack {IN_JSON})"
     kinds = json_list(sorted(passing.boundaries)), passing.stacks
@@ -75,9 +75,9 @@ def calls_of_boundary(
     limit: int = MOST_CALLS,
     offset: int = 0,
 ) -> list[CallRow]:
-    """A page of the calls of a boundary function (`BoundaryTotals.id`) that pass the text, by start time.
+    """Return a page of the calls of a boundary function (`BoundaryTotals.id`) that pass the text, by start time.
 
-    With `longest_first`, those that took longest come first, which looks at all of them. Their objects are named.
+    `longest_first` sorts by duration, which reads all of them. Objects are named.
     """
     reader, capture = asked.reader, asked.capture
     passing = _Passing.of(reader, capture, text) if text else None
@@ -90,7 +90,7 @@ def calls_of_boundary(
         condition = f" AND (k.stack {IN_JSON} OR {passing.condition})"
         parameters = [passing.stacks, *passing.parameters]
     if longest_first:
-        # Of all of them SQLite keeps as many as are asked for.
+        # SQLite keeps only `offset + limit` rows while it sorts.
         rows = reader.rows(
             f"SELECT c.id FROM {KIND_TABLES} WHERE k.id {IN_JSON}{condition}"
             " ORDER BY c.duration DESC, c.id LIMIT ? OFFSET ?",
@@ -111,10 +111,10 @@ def calls_of_boundary(
 
 @dataclass(frozen=True, slots=True)
 class _Passing:
-    """The parts of a capture that contain a text: boundary functions by name, stacks by functions and files, arguments.
+    """The parts of a capture that contain a text: boundary functions, stacks and arguments.
 
-    `stacks` are for IN_JSON. `condition` is on `call_rows c` and `call_kinds k`, beside those, and takes `parameters`;
-    only calls from `first` to `last` fulfil it, where these are not 0.
+    `stacks` is JSON for `IN_JSON`. `condition` covers further calls, is on `call_rows c` and `call_kinds k`, and takes
+    `parameters`. If `first` and `last` are not 0, only calls between them fulfil it.
     """
 
     boundaries: frozenset[int]
@@ -144,7 +144,7 @@ class _Passing:
 
 
 def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
-    """The stacks of a capture with a frame whose function or file contains the text."""
+    """Return the stacks of a capture with a frame whose function or file contains the text."""
     rows = reader.rows(
         "SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function"
         " WHERE instr(lower(fn.name), lower(?1)) > 0 OR instr(lower(fn.symbol), lower(?1)) > 0"
@@ -161,7 +161,7 @@ def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
 
 
 def _arguments(reader: Reader, capture: int, text: str) -> list[int]:
-    """The argument objects of a capture that contain the text, as recorded or (`F32[2,3]`) as people read shapes."""
+    """Return the arguments of a capture that contain the text, as recorded or with readable shapes (`F32[2,3]`)."""
     is_shape = "[" in text
     rows = reader.rows(
         "SELECT id, json FROM arguments WHERE capture = ?"

@@ -1,8 +1,8 @@
-"""The stacks of a capture as a flame graph: functions in the context of their callers, with calls and time.
+"""The stacks of a capture as a flame graph: functions below their callers, with calls and time.
 
-A call's time is counted where its stack ends, without that of the boundary calls made inside it, which have stacks of
-their own: so the times of a node's callees never add up to more than its own. A graph of one boundary function has the
-whole time of its calls.
+A call's time counts where its stack ends. Boundary calls nested in it have stacks of their own, so their time is
+subtracted. The times of a node's callees thus never exceed its own. A graph of one boundary function has the whole time
+of its calls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from framedex.index.read.rows import frames_by_id
 from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRow, Language, Role
 
 MOST_NODES = 4000
-"""As many as a screen can show, and a page can draw at once."""
+"""The number of nodes that a screen can show and a page can draw at once."""
 
 LEAST = 0.0005
 """The share of all calls, or of all time, below which functions are merged into `others`."""
@@ -28,10 +28,10 @@ _KINDS = {Language.PYTHON: FlameKind.PYTHON, Language.NATIVE: FlameKind.NATIVE}
 def flame_graph(
     asked: AskedCapture, boundary: int | None = None, *, with_glue: bool = True, most: int = MOST_NODES
 ) -> FlameGraph:
-    """The flame graph of the capture, of the calls of one `boundary` function (its id) alone if it is given.
+    """Return the flame graph of the capture, or of the calls of one `boundary` function (its id).
 
-    At most `most` nodes are told apart, those with the largest share of calls or time. Without glue, interpreter and
-    glue frames are passed over.
+    The `most` nodes with the largest share of calls or time are kept. Without glue, interpreter and glue frames are
+    skipped.
     """
     reader, capture = asked.reader, asked.capture
     tree = capture_tree(reader, capture)
@@ -49,7 +49,7 @@ def flame_graph(
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A node while the graph grows. `frames` has the time spent in each of its frames, and below."""
+    """A node under construction; `frames` has the time spent in and below each of its frames."""
 
     kind: FlameKind
     name: str
@@ -60,14 +60,14 @@ class _Node:
     callees: dict[tuple[object, ...], _Node] = field(default_factory=dict)
 
     def below(self, key: tuple[object, ...], kind: FlameKind, name: str) -> _Node:
-        """The callee of this key, made if it is missing."""
+        """Return the callee with this key, creating it if necessary."""
         found = self.callees.get(key)
         if found is None:
             found = self.callees[key] = _Node(kind, name, self)
         return found
 
     def count(self, calls: int, duration: int) -> None:
-        """Count calls here, and in all callers."""
+        """Add calls and duration (ns) to this node and all its callers."""
         at: _Node | None = self
         while at is not None:
             at.calls += calls
@@ -76,7 +76,7 @@ class _Node:
 
 
 class _Growing:
-    """The graph while stacks are added to it."""
+    """The graph under construction."""
 
     def __init__(self, tree: CaptureTree, frames: dict[int, FrameRow], with_glue: bool) -> None:
         self.root = _Node(FlameKind.OTHERS, "", None)
@@ -88,7 +88,7 @@ class _Growing:
         self._with_glue = with_glue
 
     def add(self, ends: Iterable[End], nested: dict[tuple[int, int], int], names: dict[int, str], root: _Node) -> None:
-        """Add what ended in stacks, which begin below `root`."""
+        """Add the stacks with these ends below `root`."""
         placed: dict[int, _Node] = {0: root}
         spent: Counter[int] = Counter()
         for end in ends:
@@ -99,14 +99,14 @@ class _Growing:
             elif leaf.kind is not FlameKind.BOUNDARY or leaf.name != name:
                 leaf = leaf.below(("boundary", end.boundary), FlameKind.BOUNDARY, name)
             leaf.count(end.calls, duration)
-            spent[end.leaf] += duration + 1  # calls count, too, where no time was measured
+            spent[end.leaf] += duration + 1  # the 1 ranks frames of stacks without measured time
         for node, parent, frame in reversed(self._tree.nodes):
             spent[parent] += spent[node]
             if node in placed and self._is_shown(frame):
                 placed[node].frames[frame] += spent[node]
 
     def _place(self, node: int, placed: dict[int, _Node]) -> _Node:
-        """The node of the graph that a node of the tree belongs to, with those of all its callers."""
+        """Return the graph node for a tree node, creating it and its callers if necessary."""
         missing = []
         while node not in placed:
             missing.append(node)
@@ -127,7 +127,7 @@ class _Growing:
 
 
 def _pruned(growing: _Growing, most: int) -> FlameGraph:
-    """The graph with the nodes that are large enough; the other callees of each node become one."""
+    """Return the graph with its large nodes; the other callees of each node are merged into one."""
     root = growing.root
     kept = {id(root)} | {id(node) for node in _largest(root, most)}
     nodes: list[FlameNode] = []
@@ -156,19 +156,19 @@ def _shown(growing: _Growing, node: _Node, parent: int) -> FlameNode:
 
 
 def _largest(root: _Node, most: int) -> Sequence[_Node]:
-    """The nodes with the largest share, of calls or of time; no callee has more than its caller, who comes first."""
+    """Return the nodes with the largest share of calls or time; a caller precedes its callees."""
     shares = [
         (max(node.calls / max(root.calls, 1), node.duration / max(root.duration, 1)), node)
         for node in _all(root)
         if node is not root
     ]
     large = [(share, node) for share, node in shares if share >= LEAST]
-    large.sort(key=lambda each: -each[0])  # stable: a caller stays before a callee of the same share
+    large.sort(key=lambda each: -each[0])  # stable: a caller stays before a callee with the same share
     return [node for _, node in large[:most]]
 
 
 def _all(root: _Node) -> Iterable[_Node]:
-    """A node and everything below it, callers before their callees."""
+    """Yield a node and all nodes below it, callers before their callees."""
     pending = [root]
     while pending:
         node = pending.pop()

@@ -1,4 +1,4 @@
-"""What the index knows of recorded frames of binaries: their names and lines, and what is known of FFI handlers."""
+"""The index data of recorded binary frames: names, lines and FFI handlers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class NamedFrame(NamedTuple):
-    """A logical frame of a binary: `recorded` is its exact line as it was recorded, `found` any other that it has."""
+    """A logical frame of a binary: `recorded` is its exact line as recorded, `found` is any other line."""
 
     id: int
     depth: int
@@ -39,7 +39,7 @@ class NamedFrame(NamedTuple):
 
 
 def named_frames(asked: AskedCapture, binary: BinaryId, offsets: Collection[int]) -> Mapping[int, list[NamedFrame]]:
-    """The logical frames, outermost first, at these offsets of a binary: return addresses from its base."""
+    """Return the logical frames, outermost first, by offset in a binary: return addresses relative to its base."""
     stored = {signed(offset): offset for offset in offsets}
     found: dict[int, list[NamedFrame]] = {}
     rows = asked.reader.rows(
@@ -54,7 +54,7 @@ def named_frames(asked: AskedCapture, binary: BinaryId, offsets: Collection[int]
 
 
 def named_handler(asked: AskedCapture, frame: int) -> tuple[str | None, NamedFrame | None] | None:
-    """The signature, as JSON, and the implementation of the FFI handler that is entered at a frame; None: of none."""
+    """Return (signature as JSON, implementation) of the FFI handler entered at a frame, or None."""
     row = asked.reader.row("SELECT signature, implementation FROM ffi_handlers WHERE frame = ?", frame)
     if row is None:
         return None
@@ -64,12 +64,12 @@ def named_handler(asked: AskedCapture, frame: int) -> tuple[str | None, NamedFra
 
 
 def recorded_builds(asked: AskedCapture) -> tuple[Build, ...]:
-    """The components that were recorded."""
+    """Return the recorded components."""
     return tuple(builds(asked.reader, asked.capture))
 
 
 def recorded_states(asked: AskedCapture, path: str) -> set[str]:
-    """The states, as git names their content, of a file that recorded lines are about; empty texts where unknown."""
+    """Return the git blob ids of a file's recorded states; empty texts for unknown ones."""
     query = "SELECT v.blob FROM file_versions v JOIN files f ON f.id = v.file WHERE f.path = ?"
     return {blob for (blob,) in asked.reader.rows(query, storable(path))}
 

@@ -1,8 +1,8 @@
-"""What the threads of a capture did over time: how much of each slice of it they were in the runtime, and what for.
+"""Activity of a capture's threads over time: their share of each time slice inside the runtime, by activity.
 
-Of many calls not all are looked at, so that the answer takes no longer for millions. The kinds of calls that take
-longest are read whole, as one compilation is more than a thousand getters; of all others some that lie evenly in each
-slice stand for the rest of it.
+Large captures are sampled, so that the query takes no longer for millions of calls. Kinds with the longest calls are
+read whole, since one compilation outlasts a thousand getters. Other calls are represented by evenly spaced ones of each
+slice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from framedex.model import Activity, ThreadTime, Timeline
 from framedex.objects.moves import MOVES
 
 SLICES = 600
-"""As many as a page is wide, or a little less."""
+"""About the width of a page in slices."""
 
 _MOST_READ = 100_000
-"""Calls of a capture up to which each is read."""
-_MOST_OF_LONGEST = 20_000  # calls of the kinds that take longest
-_IN_SLICE = 100  # calls of a slice that stand for all others
+"""Up to this number, every call of a capture is read."""
+_MOST_OF_LONGEST = 20_000  # limit of calls of the kinds with the longest calls
+_IN_SLICE = 100  # sampled calls per slice
 
 _ACTIVITIES = (
     (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), Activity.COMPILE),
@@ -40,7 +40,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    """The kinds of calls of a capture: thread and activity of each, and which take longest."""
+    """The kinds of calls of a capture: thread and activity of each, and the ones with the longest calls."""
 
     threads: dict[int, int]
     activities: dict[int, Activity]
@@ -48,7 +48,7 @@ class _Kinds:
 
 
 def timeline(asked: AskedCapture) -> Timeline:
-    """The timeline of the capture; without threads where it has no calls."""
+    """Return the timeline of the capture; without threads if it has no calls."""
     reader, capture = asked.reader, asked.capture
     row = reader.row("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
     if row is None:
@@ -57,10 +57,10 @@ def timeline(asked: AskedCapture) -> Timeline:
     kinds = _kinds(reader, capture)
     is_sampled = len(ids) > _MOST_READ
     found = _sample(reader, ids, kinds) if is_sampled else _all(reader, ids)
-    calls: Numbers = np.array(list(found), np.float64).reshape(-1, 4)  # kind, start, duration, how many it stands for
+    calls: Numbers = np.array(list(found), np.float64).reshape(-1, 4)  # kind, start and duration (ns), number of calls
     start = int(np.min(calls[:, 1])) if len(calls) else 0
     end = int(np.max(calls[:, 1] + np.maximum(calls[:, 2], 0))) if len(calls) else 0
-    calls[:, 2] = np.where(calls[:, 2] < 0, end - calls[:, 1], calls[:, 2])  # what never returned went on
+    calls[:, 2] = np.where(calls[:, 2] < 0, end - calls[:, 1], calls[:, 2])  # calls that never returned last to the end
     return Timeline(start, end, tuple(_threads(reader, calls, kinds, start, end)), is_sampled)
 
 
@@ -71,7 +71,7 @@ def _kinds(reader: Reader, capture: int) -> _Kinds:
         capture,
     )
     longest, read = set(), 0
-    # Those that never returned have no duration, and are longest of all.
+    # Calls that never returned have no duration and count as the longest.
     for kind, *_, calls, _, _ in sorted(rows, key=lambda each: (each[6] >= 0, -each[5] / each[4])):
         read += calls
         if read > _MOST_OF_LONGEST:
@@ -101,7 +101,8 @@ def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ..
     whole = calls_in(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
     yield from ((kind, start, duration, 1) for _, kind, start, duration, inside in whole if inside is None)
     chosen: dict[int, float] = {}
-    # One of each few, and not always the same: calls of a loop come in the same order again and again.
+    # A random place in each step: calls of a loop repeat in the same order, so equal steps would always hit the same
+    # ones.
     chance = np.random.default_rng(0)
     for first, last in _slices(reader, ids):
         count = min(last - first + 1, _IN_SLICE)
@@ -115,7 +116,7 @@ def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ..
 
 
 def _slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
-    """The first and the last id of the calls that begin in each slice of the time; a slice may have none."""
+    """Yield the first and last id of the calls that begin in each time slice, skipping empty slices."""
     begin, end = _start(reader, ids.first), _start(reader, ids.last)
     before = ids.first
     for number in range(1, SLICES + 1):
@@ -128,7 +129,7 @@ def _slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
 
 
 def _first_from(reader: Reader, ids: Ids, time: int) -> int:
-    """The first of some calls that begins at a time or later: calls are numbered by their start."""
+    """Return the first call that begins at a time (ns) or later; calls are numbered by start."""
     low, high = ids.first, ids.last + 1
     while low < high:
         middle = (low + high) // 2
@@ -166,7 +167,7 @@ def _threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int
 
 
 def _shares(calls: Numbers, start: int, end: int) -> tuple[float, ...]:
-    """How much of each slice is within the calls."""
+    """Return the share of each slice covered by the calls."""
     width = max((end - start) / SLICES, 1e-9)
     begin = (calls[:, 1] - start) / width
     stop = np.minimum(begin + calls[:, 2] / width, SLICES)
@@ -175,7 +176,7 @@ def _shares(calls: Numbers, start: int, end: int) -> tuple[float, ...]:
 
 
 def _covered(until: Numbers, weight: Numbers) -> Numbers:
-    """How much of each slice lies before the times `until`, in slices, all of them together."""
+    """Return the total part of each slice before the times `until`, in slices."""
     number = np.minimum(until.astype(np.int64), SLICES - 1)
     within = np.bincount(number, (until - number) * weight, SLICES)
     passed = np.bincount(number, weight, SLICES)

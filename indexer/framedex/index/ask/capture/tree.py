@@ -1,4 +1,4 @@
-"""The calling-context tree of one capture: the nodes that its stacks pass, and what ended where."""
+"""The calling-context tree of one capture: the nodes that its stacks pass, and the calls at their ends."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from framedex.index.read.rows import Reader
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The calls of a capture with one stack and boundary function (its id), and the nodes at which their stack ends.
+    """The calls of a capture with one stack and boundary function (its id), and the nodes at the stack's end.
 
-    `duration` in nanoseconds. `python_leaf` is 0, or the end of the Python stack that could not be merged.
+    `duration` is in ns. `python_leaf` is 0, or the end of a Python stack that could not be merged.
     """
 
     stack: int
@@ -24,19 +24,19 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class CaptureTree:
-    """`nodes` are (node, parent or 0, frame), callers before their callees."""
+    """The tree; `nodes` are (node, parent or 0, frame), callers before their callees."""
 
     nodes: tuple[tuple[int, int, int], ...]
     ends: tuple[End, ...]
 
 
 def capture_tree(reader: Reader, capture: int) -> CaptureTree:
-    """The tree of a capture; empty where there is no such capture."""
+    """Return the tree of a capture; empty if there is no such capture."""
     return reader.memory.recall(("tree", capture), lambda: _read(reader, capture))
 
 
 def nested_durations(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
-    """The time of boundary calls that were made inside others, in ns, by the stack and boundary function of those."""
+    """Return the time (ns) of nested boundary calls by the stack and boundary function of the enclosing call."""
     rows = reader.rows(
         "SELECT stack, boundary, sum(duration - own_duration) FROM call_kinds WHERE capture = ?"
         " GROUP BY stack, boundary",

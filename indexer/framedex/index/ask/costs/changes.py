@@ -1,6 +1,4 @@
-"""What is other in a compilation than in the one of the same function before: in its program, in its options, and in
-what JAX knew of both.
-"""
+"""Differences between a compilation and the previous one of the same function: program, options and JAX's notes."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from dataclasses import dataclass
 from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
 
 MOST_VALUES = 50
-"""Values of a change that are told: the first, and the last."""
+"""Limit of reported values per change: the first ones and the last."""
 
-# What JAX writes onto arguments and results, by what it is about.
+# JAX's attributes of arguments and results, and the cause that each stands for.
 _ABOUT = {
     "mhlo.sharding": Cause.SHARDING,
     "sdy.sharding": Cause.SHARDING,
@@ -25,12 +23,12 @@ _ABOUT = {
 _NONE = {Cause.SHARDING: "not said", Cause.DONATION: "kept", Cause.LAYOUT: "default"}
 
 Step = tuple[Cause, str, str, str]
-"""A cause, what it is of, and what that was before and after; both are empty where they are not known."""
+"""(cause, subject, old value, new value); both values are empty if unknown."""
 
 
-_AS_BEFORE = "arguments as before"  # what is said where nothing of them is other, as far as JAX knew
+_AS_BEFORE = "arguments as before"  # the subject of a change if no argument changed according to JAX
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
-_DERIVED = {  # options that JAX makes of the program
+_DERIVED = {  # options that JAX derives from the program
     "allow_spmd_sharding_propagation_to_output",
     "allow_spmd_sharding_propagation_to_parameters",
     "num_partitions",
@@ -45,7 +43,7 @@ _ASSIGNMENT = "device_assignment"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What is known of a compilation; None: that is not."""
+    """The data of a compilation; None marks unknown parts."""
 
     signature: Signature | None
     noted: Noted | None
@@ -53,7 +51,7 @@ class Compiled:
 
 
 def steps(before: Compiled, after: Compiled) -> list[Step]:
-    """What is other; that it is the same program where nothing is; nothing where too little is known to say so."""
+    """Return the differences: `Cause.SAME` if there are none, an empty list if too little is known."""
     found: list[Step] = []
     if before.signature is not None and after.signature is not None:
         found += _of_arguments(before.signature, after.signature)
@@ -68,7 +66,7 @@ def steps(before: Compiled, after: Compiled) -> list[Step]:
 
 
 def changes(found: Iterable[tuple[list[Step], int]]) -> tuple[Change, ...]:
-    """What several compilations differ in, each with how often there is such a one; what did most often first."""
+    """Return the changes over several compilations with their values, most frequent first."""
     values: dict[tuple[Cause, str], dict[str, None]] = {}
     times: Counter[tuple[Cause, str]] = Counter()
     for each, count in found:
@@ -96,7 +94,7 @@ def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
 
 
 def _of_content(before: Signature, after: Signature, what: str) -> Iterator[Step]:
-    """What is other in programs whose arguments are the same; `what` says of code where they are known to be."""
+    """Yield differences between programs with equal arguments; `what` is the subject of a code change."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
         yield from _of_attributes(f"result {place}", old, new)
         if old.type != new.type:
@@ -122,7 +120,7 @@ def _of_types(name: str, old: Parameter | NotedArgument, new: Parameter | NotedA
 
 
 def _of_notes(before: Compiled, after: Compiled) -> Iterator[Step]:
-    """What JAX knew: of arguments what their programs, where both are known, do not say."""
+    """Yield differences in JAX's notes that the two programs, if both are known, do not already show."""
     assert before.noted is not None and after.noted is not None
     old_ones, new_ones = before.noted.arguments, after.noted.arguments
     used, told = _in_programs(before.signature, after.signature)
@@ -146,7 +144,7 @@ def _of_notes(before: Compiled, after: Compiled) -> Iterator[Step]:
 
 
 def _in_programs(before: Signature | None, after: Signature | None) -> tuple[dict[str, int], set[str]]:
-    """Where programs have their arguments, by their names; and those of which the programs themselves tell others."""
+    """Return argument positions by name, and the names whose change the programs themselves show."""
     if before is None or after is None:
         return {}, set()
     pairs = list(zip(before.arguments, after.arguments, strict=False))
@@ -160,12 +158,12 @@ def _weak(argument: NotedArgument) -> str:
 
 
 def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Step]:
-    """Options that were asked for."""
+    """Yield differences in the requested options."""
     if before is after:
         return
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
-        is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # their number is told as such
+        is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # reported as a device count
         if was != now and name not in _DERIVED and not is_for_others:
             yield Cause.OPTIONS, name, was, now
 
@@ -182,7 +180,7 @@ def _of_attributes(name: str, old: Parameter, new: Parameter) -> Iterator[Step]:
 
 
 def _said(cause: Cause, parameter: Parameter) -> str:
-    """What its attributes say of it."""
+    """Return the value of a parameter's attributes for one cause."""
     said = [value for key, value in parameter.attributes.items() if _ABOUT.get(key) is cause]
     if cause is Cause.DONATION:
         return "donated" if said else _NONE[cause]

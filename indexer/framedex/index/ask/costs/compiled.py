@@ -1,4 +1,4 @@
-"""What the index has of compilations: the calls, the functions that they are of, and what tells one from another."""
+"""Compilations in the index: the calls, their functions, and the inputs that distinguish them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from framedex.model import Noted, Parameter, Signature
 from framedex.model.programs import plain_name
 from framedex.programs.notes import note_from_fields
 
-_LOADED = "it was loaded as an executable"  # how the problem of a load begins
+_LOADED = "it was loaded as an executable"  # the prefix of a load's problem
 
 _Read = TypeVar("_Read")
 
 Content = tuple[int | None, int | None, int | None]
-"""What a call made something of: its program, the options and the note, by their rows."""
+"""The inputs of a compilation: row ids of its program, options and note."""
 
 
 class Made(NamedTuple):
-    """A call that made an executable, or failed to; rows by their ids, durations in ns."""
+    """A call that compiled or loaded an executable, or failed to; row ids, durations in ns."""
 
     call: int
     capture: int
@@ -38,25 +38,25 @@ class Made(NamedTuple):
 
     @property
     def is_load(self) -> bool:
-        """Whether it was given an executable, and compiled nothing."""
+        """Whether it loaded an executable without compiling."""
         return self.program is None and self.problem.startswith(_LOADED)
 
     @property
     def content(self) -> Content:
-        """What it was made of."""
+        """The row ids of its inputs."""
         return self[2:5]
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A jitted function: its name, and what tells it from others of that name; empty where that is not known."""
+    """A jitted function: its name, and its place, which distinguishes it from others of that name; empty if unknown."""
 
     name: str
     place: str
 
 
 def all_made(reader: Reader) -> list[Made]:
-    """The calls in their order."""
+    """Return the calls in order."""
     rows = reader.rows(
         "SELECT x.call, x.capture, x.program, x.options, x.noted, c.duration, k.error, k.stack, x.problem"
         " FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
@@ -66,16 +66,16 @@ def all_made(reader: Reader) -> list[Made]:
 
 
 def functions(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, int | None], Function]:
-    """The functions by program and note.
+    """Return the functions by (program, note).
 
-    Where one is of the program itself the note knows best. Functions that are installed, as JAX's own are, have no
-    place but by their ops: they are called from everywhere.
+    A note for the program itself takes precedence. Installed functions, such as JAX's own, get their place from their
+    ops only, because they are called from everywhere.
     """
     pairs = {(each.program, each.noted) for each in made}
     query = f"SELECT id, name, function, defined FROM programs WHERE id {IN_JSON}"
     programs = {program: of for program, *of in reader.rows(query, _ids(program for program, _ in pairs))}
     notes = _texts(reader, (noted for _, noted in pairs), _noted)
-    alike: dict[tuple[str, str, str, int | None], Function] = {}  # of many programs
+    alike: dict[tuple[str, str, str, int | None], Function] = {}  # cached because many programs share a function
     found = {}
     for program, number in pairs:
         module, name, place = programs.get(program, ("", "", ""))
@@ -89,12 +89,12 @@ def functions(reader: Reader, made: Iterable[Made]) -> dict[tuple[int | None, in
 def _function(name: str, place: str, noted: Noted | None, module: str | None) -> Function:
     if noted is None or not noted.function or not _is_of(noted, module):
         return Function(name, place)
-    is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` tells one apart
+    is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` is a place
     return Function(name or noted.function, place if is_of_package else noted.defined)
 
 
 def contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compiled]:
-    """What is known of compilations, by what they were made of."""
+    """Return the data of compilations by their inputs."""
     query = f"SELECT id, name, signature FROM programs WHERE id {IN_JSON}"
     names: dict[int | None, str] = {}
     signatures: dict[int | None, Signature] = {}
@@ -114,7 +114,7 @@ def contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compile
 
 
 def _is_of(noted: Noted, module: str | None) -> bool:
-    """Whether a note is of a program (None: not known), since others may be compiled after JAX has noted one."""
+    """Whether a note belongs to a program (None: unknown); JAX may note one and then compile others."""
     return module is None or plain_name(noted.name) == plain_name(module)
 
 

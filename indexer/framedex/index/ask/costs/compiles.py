@@ -1,4 +1,4 @@
-"""What compiles: for each line of the program, the functions that it had compiled, and why again."""
+"""Compilations: for each program line, the compiled functions and the reasons for recompiling them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from framedex.index.read.rows import Reader
 from framedex.model import Change, Compiles, PythonLine, Table
 
 MOST_COMPARED = 2_000
-"""Pairs of compilations that are compared for an answer: of each row the first and the latest."""
+"""Limit of compilation pairs compared per query: the first and the latest of each row."""
 
 
 @dataclass(slots=True)
 class _Row:
-    """What becomes a row: its calls in their order, and how often what was made followed on what of its function."""
+    """A table row under construction: its calls in order, and counts of (previous, current) inputs of its function."""
 
     made: list[Made] = field(default_factory=list)
     pairs: Counter[tuple[Content, Content]] = field(default_factory=Counter)
@@ -26,9 +26,9 @@ class _Row:
 
 @dataclass(slots=True)
 class _Sort:
-    """What calls of one stack that make one program have in common: their row, and how their function is known again.
+    """The row of compilations with one program, note and stack, and the key of their function.
 
-    A function of which nothing says the place is known again only on the line that had it made; None: not at all.
+    A function without a known place is identified by the line that compiled it; a key of None disables comparison.
     """
 
     row: _Row
@@ -36,7 +36,7 @@ class _Sort:
 
 
 def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
-    """A row for each line and function, what took longest first; with `all_lines` a row for each way to the line."""
+    """Return a row per line and function, longest total duration first; `all_lines` adds the path to the line."""
     made = all_made(reader)
     lines = _lines(reader, made)
     function_of = functions(reader, made)
@@ -57,7 +57,7 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
             key, content = (each.capture, sort.key), each.content
             if key in before:
                 sort.row.pairs[before[key], content] += 1
-            if each.error <= 0:  # what failed was not made
+            if each.error <= 0:  # a failed compilation made nothing
                 before[key] = content
     changes_of = _changes(reader, rows.values())
     found = [_compiles(*key, row, changed) for (key, row), changed in zip(rows.items(), changes_of, strict=True)]
@@ -65,13 +65,13 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
 
 
 def captures_with_compiles(reader: Reader) -> list[int]:
-    """The captures in which something was compiled, or loaded from a compilation cache."""
+    """Return the captures with a compilation, or with a load from a compilation cache."""
     return [capture for (capture,) in reader.rows("SELECT DISTINCT capture FROM compilations")]
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines that had something made: of stacks that have Python, else of calls."""
+    """Lines that compiled something: by stack if it has Python, otherwise by call."""
 
     of_stacks: Mapping[int, PythonLine]
     of_calls: Mapping[int, PythonLine]
@@ -81,7 +81,7 @@ class _Lines:
 
 
 def _lines(reader: Reader, made: Sequence[Made]) -> _Lines:
-    """All calls of a stack that has Python have one line, so that it is asked for once."""
+    """Return the lines of the calls, with one lookup per stack that has Python, since all its calls share a line."""
     one_of = {each.stack: each.call for each in made}
     found = python_lines(reader, {call: stack for stack, call in one_of.items()})
     of_stacks = {stack: found[call] for stack, call in one_of.items() if call in found and found[call].link is None}
@@ -90,7 +90,7 @@ def _lines(reader: Reader, made: Sequence[Made]) -> _Lines:
 
 
 def _changes(reader: Reader, rows: Collection[_Row]) -> list[tuple[Change, ...]]:
-    """What changed in each row."""
+    """Return the changes of each row."""
     most = max(2, MOST_COMPARED // max(1, len(rows)))
     compared = [_ends(list(row.pairs), most) for row in rows]
     known = contents(reader, {content for pairs in compared for pair in pairs for content in pair})

@@ -1,4 +1,4 @@
-"""What was alive on devices, by the lines of the program that made it."""
+"""Live device memory by the program lines that allocated it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OF_SCOPE = "capture IN (SELECT id FROM captures)"
 
 
 def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
-    """The memory of each device of the captures, those that came to most first; its lines by what they held at most.
+    """Return the memory of each device, largest peak first, with its lines, largest share of the peak first.
 
-    With `all_lines` a line is told apart by the lines of the program that led to it, which are told, too.
+    `all_lines` splits lines by the outward program lines, which are reported too.
     """
     devices = reader.rows(
         "SELECT capture, device, peak, peak_time, peak_call, at_end, buffers, unsized FROM memory_devices"
@@ -35,7 +35,7 @@ def _device(reader: Reader, row: tuple[Any, ...], *, all_lines: bool) -> DeviceM
 
 
 def captures_with_memory(reader: Reader) -> frozenset[int]:
-    """The captures that tell of the memory of a device."""
+    """Return the captures with device memory data."""
     return frozenset(row[0] for row in reader.rows(f"SELECT capture FROM memory_devices WHERE {_OF_SCOPE}"))
 
 

@@ -1,4 +1,4 @@
-"""The programs that calls compiled, so that those of two indexes can be compared."""
+"""The programs compiled by calls, for a comparison of two indexes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _IDENTITY = re.compile(r" #[0-9a-f]{6}\b")
 
 @dataclass(frozen=True, slots=True)
 class CompiledProgram:
-    """What is known of a compilation, and how many ops of each kind its program has (StableHLO's: `sine`)."""
+    """The data of a compilation, and its number of ops by StableHLO kind (`sine`)."""
 
     known: Compiled
     ops: Mapping[str, int]
 
     def without_options(self) -> CompiledProgram:
-        """The same, without the options that it was compiled with."""
+        """Return a copy without compile options."""
         return replace(self, known=replace(self.known, options=None))
 
 
 def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, CompiledProgram]:
-    """The programs by the calls that compiled them."""
+    """Return the programs by the calls that compiled them."""
     rows = reader.rows(
         f"SELECT call, program, options, noted FROM compilations WHERE call {IN_JSON}", json_list(sorted(calls))
     )
@@ -46,13 +46,13 @@ def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, Compi
 
 
 def changes_between(before: CompiledProgram, after: CompiledProgram) -> tuple[Change, ...]:
-    """What the later one differs in; empty where it is the same program."""
+    """Return the changes from one program to the other; empty if they are identical."""
     found = changes([(steps(before.known, after.known), 1)])
     return tuple(change for change in found if change.cause is not Cause.SAME)
 
 
 def without_identity(value: str) -> str:
-    """The value of a static argument without what tells the object from others of its process: `Config #87b1fd`."""
+    """Return a static argument's value without its object's identity in a process: `Config` for `Config #87b1fd`."""
     return _IDENTITY.sub("", value)
 
 

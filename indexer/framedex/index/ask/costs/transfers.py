@@ -1,4 +1,4 @@
-"""What moves between host and devices: for each line of the program, each direction, and each way to have it moved."""
+"""Transfers between host and devices by program line, direction and API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.model import Direction, PythonLine, Table, Transfers
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """The transfers of one kind of calls."""
+    """The transfers of one kind of calls; `duration` in ns."""
 
     stack: int
     direction: str
@@ -27,7 +27,7 @@ class _Moved:
 
 
 def transfers(reader: Reader, *, all_lines: bool) -> Table[Transfers]:
-    """A row for each line, direction and way, most bytes first; with `all_lines` a row for each way to the line."""
+    """Return a row per line, direction and API, most bytes first; `all_lines` splits rows by the path to the line."""
     moved = _all_moved(reader)
     lines = python_lines(reader, {each.latest_call: each.stack for each in moved})
     outward = outward_lines(reader, {each.stack for each in moved}) if all_lines else {}
@@ -40,7 +40,7 @@ def transfers(reader: Reader, *, all_lines: bool) -> Table[Transfers]:
 
 
 def captures_with_transfers(reader: Reader) -> list[int]:
-    """The captures in which something was moved."""
+    """Return the captures with transfers."""
     return [capture for (capture,) in reader.rows("SELECT DISTINCT capture FROM transfers")]
 
 
@@ -54,7 +54,7 @@ def _all_moved(reader: Reader) -> list[_Moved]:
 
 
 def _line(lines: dict[int, PythonLine], moved: _Moved) -> PythonLine | None:
-    """The line of calls of one kind; what had a call without Python made is known of that call alone."""
+    """Return the line of one kind's calls; a dispatch site is known for a single call only."""
     line = lines.get(moved.latest_call)
     return None if line is not None and line.link is not None and moved.calls > 1 else line
 

@@ -1,4 +1,4 @@
-"""Where threads of Python waited for the runtime, by the lines of the program, and the steps of their loops."""
+"""Waits of Python threads for the runtime, by program line, and the steps of their loops."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 _OF_SCOPE = "capture IN (SELECT id FROM captures)"
 _ENDED_BY = "json_extract(metadata, '$.ended_by')"
-_IS_ENDED_BY_SIGNAL = "json_type(metadata, '$.ended_by') = 'text'"  # a shared capture may say anything
+_IS_ENDED_BY_SIGNAL = "json_type(metadata, '$.ended_by') = 'text'"  # a shared capture may have any JSON here
 
 _Key = tuple[PythonLine | None, tuple[PythonLine, ...], WaitHow, str]
 _Figures = tuple[int, int, int, int, int, int, int, int]
 
 
 def waits(reader: Reader, *, all_lines: bool) -> Waiting:
-    """The waits of each line and thread, what took longest first, and the loops, those that took longest first.
+    """Return the waits per line and thread, and the loops; longest total duration first.
 
-    With `all_lines` a line is told apart by the lines of the program that led to it, which are told, too.
+    `all_lines` splits lines by the outward program lines, which are reported too.
     """
     rows = reader.rows(
         "SELECT w.node, w.how, t.label, w.waits, w.unsure, w.duration, w.longest, w.longest_call, w.first_call,"
@@ -40,7 +40,7 @@ def waits(reader: Reader, *, all_lines: bool) -> Waiting:
 
 
 def captures_with_waits(reader: Reader) -> frozenset[int]:
-    """The captures with a loop, or with a thread that waited or may have waited."""
+    """Return the captures with a loop, or with a thread that waited or may have waited."""
     query = (
         f"SELECT capture FROM waits WHERE {_OF_SCOPE} UNION SELECT capture FROM loops WHERE {_OF_SCOPE}"
         f" UNION SELECT capture FROM wait_totals WHERE unseen AND {_OF_SCOPE}"
@@ -59,7 +59,7 @@ def _waits(
 
 
 def _totals(reader: Reader) -> tuple[int, int | None, int, int, int]:
-    """How long was recorded, in how much of that a program ran as far as all captures tell, and what is not seen."""
+    """Return (recorded ns, device ns, unseen ns, unseen times, a call); device is None unless all captures have it."""
     rows = reader.rows(
         f"SELECT recorded, device, unseen, unseen_times, unseen_call FROM wait_totals WHERE {_OF_SCOPE}"
         " ORDER BY unseen DESC, capture"

@@ -1,1 +1,1 @@
-"""Questions of the guidebook about one capture: `functions.py` and `roadtrees.py`."""
+"""Queries of the guidebook for one capture; start at `capture.py`."""

@@ -1,4 +1,4 @@
-"""Every question of the guidebook to one capture: each is answered in a module of its own."""
+"""`ObservedCapture`: all queries of the guidebook for one capture, each implemented in its own module."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class ObservedCapture(AskedCapture):
-    """What one capture tells the guidebook. These questions may read all of it."""
+    """The guidebook's data from one capture. These queries may read all of it."""
 
     def run(self) -> Run:
-        """Which run it is, with an empty key. Raises FramedexError where there is no such capture."""
+        """Return the run, with an empty key. Raises FramedexError if there is no such capture."""
         return run_of(self.reader, self.row())
 
     def functions(self, run: str) -> tuple[list[Observed], list[LifeCycle]]:
-        """The functions that were called, by name, and the types of objects; the capture is the run of this key."""
+        """Return the called functions, by name, and the object types; `run` is the run key of this capture."""
         return observed_functions(self.reader, self.capture, run, self._ways)
 
     def steps(self, program: str, steps: Sequence[ProgramStep]) -> tuple[Step, ...]:
-        """The calls that each step of a program led to; `program` is its path as it was recorded."""
+        """Return the calls that each step of a program led to; `program` is its recorded path."""
         return calls_of_steps(self.reader, self.capture, program, steps, self._ways)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Calls that show what a capture's functions are given and return, and how they fail."""
+"""Example calls with a capture's arguments, results and errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from framedex.model import CallRow
 from framedex.model.guidebook.observed import Example, SeenError
 
 MOST_EXAMPLES = 3
-_MOST_LOOKED_AT = 24  # calls of a function
+_MOST_LOOKED_AT = 24  # limit of calls read per function
 _LONGEST_MESSAGE = 2_000  # characters
 _NUMBERS = re.compile(r"0x[0-9a-f]+|#\d+")
-"""What differs from call to call, whatever was called: addresses, and the numbers of objects."""
+"""Parts that differ between similar calls: addresses and object numbers."""
 
 
 def examples_of_functions(reader: Reader, capture: int, places: PublicPlaces) -> dict[int, tuple[Example, ...]]:
-    """By boundary function (its id) the first calls whose values differ in more than which objects they are."""
+    """Return examples by boundary function (its id): the first calls whose values differ beyond object identity."""
     rows = reader.rows(
         "SELECT boundary, call FROM (SELECT boundary, first_call AS call, calls FROM call_kinds"
         " WHERE capture = ?1 AND calls > 0 AND error = 0 UNION SELECT boundary, latest_call, calls FROM call_kinds"
@@ -50,7 +50,7 @@ def examples_of_functions(reader: Reader, capture: int, places: PublicPlaces) ->
 
 
 def errors_of_functions(reader: Reader, capture: int) -> dict[int, tuple[SeenError, ...]]:
-    """By boundary function (its id) the errors that its calls ended with, most calls first."""
+    """Return the errors of calls by boundary function (its id), most calls first."""
     rows = reader.rows(
         "SELECT boundary, error, sum(calls), min(first_call) FROM call_kinds"
         " WHERE capture = ? AND calls > 0 AND error > 0 GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2",

@@ -1,4 +1,4 @@
-"""What a capture says of each boundary function that was called in it."""
+"""Observations of a capture about each boundary function that it called."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from framedex.model import CallFilter
 from framedex.model.guidebook.observed import Counted, LifeCycle, Observed
 from framedex.roadtrees import RoadTrees
 
-_MOST_LINES = 50  # of the program, of a function
+_MOST_LINES = 50  # limit of program lines per function
 _MAIN = "main"
 
 
 def observed_functions(reader: Reader, capture: int, run: str, ways: Ways) -> tuple[list[Observed], list[LifeCycle]]:
-    """Each function that was called, by name, and each type of objects; of a capture that is the run of this key."""
+    """Return the called functions, by name, and the object types of a capture; `run` is its run key."""
     ways_to = ways_of_functions(reader, ways)
     lines = lines_of_functions(reader, ways)
     orders = call_orders(reader, capture)
@@ -87,7 +87,7 @@ def _life_cycles(objects: ObjectUses, names: Mapping[int, str], run: str) -> lis
 
 
 def _threads(reader: Reader, capture: int) -> dict[int, Counter[str]]:
-    """By boundary function (its id) the names of the threads that called it; the system's ids differ in each run."""
+    """Return thread names by boundary function (its id); the system's thread ids differ in each run."""
     found: dict[int, Counter[str]] = {}
     for function, name, label, calls in reader.rows(
         "SELECT k.boundary, t.name, t.label, sum(k.calls) FROM call_kinds k JOIN threads t ON t.id = k.thread"
@@ -99,7 +99,7 @@ def _threads(reader: Reader, capture: int) -> dict[int, Counter[str]]:
 
 
 def _ended(objects: ObjectUses) -> dict[str, Counter[int]]:
-    """The objects that were deleted or destroyed, by type and function."""
+    """Return the deleted or destroyed objects, by type and function."""
     return {kind: objects.deleted[kind] + objects.destroyed[kind] for kind in objects.all}
 
 
@@ -108,7 +108,7 @@ def _of_function(counts: Mapping[str, Counter[int]], function: int) -> tuple[Cou
 
 
 def _counted(counts: Mapping[str, int]) -> tuple[Counted, ...]:
-    """What was counted, most first."""
+    """Return the counts as a tuple, most first."""
     return tuple(
         Counted(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count
     )

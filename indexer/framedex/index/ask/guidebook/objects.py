@@ -1,6 +1,6 @@
-"""What a capture's functions did with the runtime's objects, and what became of those.
+"""Uses of runtime objects by a capture's functions, and the ends of these objects.
 
-What was made, deleted and destroyed is counted by objects, what was used by calls.
+Created, deleted and destroyed objects are counted as objects; uses are counted as calls.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
 from framedex.objects import Role, function_named
 
-_AT_ONCE = 1 << 19  # calls
+_AT_ONCE = 1 << 19  # calls per query
 
 
 @dataclass(slots=True)
 class ObjectUses:
-    """By the type of an object and the boundary function (its id): how many it made, used, deleted and destroyed.
+    """Counts by object type and boundary function (its id): objects created, used, deleted and destroyed.
 
-    `all` counts the objects of each type, `left` those that were not destroyed when the recording ended.
+    `all` counts the objects of each type, `left` those not destroyed at the end of the recording.
     """
 
     made: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
@@ -33,7 +33,7 @@ class ObjectUses:
 
 
 def object_uses(reader: Reader, capture: int) -> ObjectUses:
-    """What became of the capture's objects."""
+    """Return the object counts of the capture."""
     found = ObjectUses()
     for kind, boundary, objects in reader.rows(
         "SELECT t.name, k.boundary, sum(o.objects) FROM object_types t JOIN created_objects o ON o.type = t.id"
@@ -65,7 +65,7 @@ def object_uses(reader: Reader, capture: int) -> ObjectUses:
 
 
 def _given(reader: Reader, capture: int) -> Iterator[tuple[int, str, int]]:
-    """Boundary functions (ids), a type of objects that calls of theirs were given to use, and how many calls."""
+    """Yield (boundary function id, object type, calls) for functions that were passed objects to use."""
     rows = reader.rows("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
     if not rows:
         return
@@ -93,9 +93,9 @@ def _given(reader: Reader, capture: int) -> Iterator[tuple[int, str, int]]:
 
 
 def _patterns(function: str) -> dict[str, Callable[[str], object]]:
-    """By each type of objects that a function uses what finds the address of one in its recorded arguments.
+    """Return, by used object type, a search for an object address in a function's recorded arguments.
 
-    Those are searched as text: a capture may have millions of them, each a small JSON object as the recorder writes it.
+    Arguments are searched as text: a capture may have millions, each a small JSON object from the recorder.
     """
     names: dict[str, list[str]] = {}
     for known in function_named(function).inputs:

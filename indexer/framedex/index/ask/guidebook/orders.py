@@ -1,6 +1,6 @@
-"""In which order a capture's functions were called: what comes before and after on the same thread, and inside what.
+"""The call order of a capture's functions: predecessors and successors on the same thread, and nesting.
 
-Every call of the capture is looked at, eight bytes of each are held.
+Every call of the capture is read, and eight bytes per call are held in memory.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from framedex.index.read.rows import Reader
 
-_AT_ONCE = 1 << 16  # calls
+_AT_ONCE = 1 << 16  # calls per query
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(slots=True)
 class Orders:
-    """How often one boundary function (its id) followed another on a thread, and was called inside another.
+    """Counts of pairs of boundary functions (their ids): consecutive on a thread, and nested.
 
-    `following` is by (earlier, later), of calls that were made inside no other; `inside` by (outer, inner).
+    `following` is by (earlier, later) for outermost calls; `inside` is by (outer, inner).
     """
 
     following: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -30,7 +30,7 @@ class Orders:
 
 
 def call_orders(reader: Reader, capture: int) -> Orders:
-    """The orders in which the capture's functions were called."""
+    """Return the call orders of the capture's functions."""
     rows = reader.rows("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
     if not rows:
         return Orders()
@@ -60,7 +60,7 @@ def call_orders(reader: Reader, capture: int) -> Orders:
 def _columns(
     reader: Reader, first: int, last: int, numbers: dict[int, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Of each id the number of the call's kind (-1: no call), and how far before it the outer call is (0: none)."""
+    """Return per id the number of the call's kind (-1: no call), and the distance to the enclosing call (0: none)."""
     kind_of = np.full(last - first + 1, -1, np.int32)
     inside = np.zeros(last - first + 1, np.int32)
     with reader.looking.through(last - first + 1):
@@ -77,7 +77,7 @@ def _columns(
 
 
 def _counted(left: Numbers, right: Numbers) -> Counter[tuple[int, int]]:
-    """How often each pair is there."""
+    """Return the number of occurrences of each pair."""
     if not left.size:
         return Counter()
     base = int(np.max(right)) + 1

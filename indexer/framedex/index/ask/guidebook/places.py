@@ -1,4 +1,4 @@
-"""Places of frames as the public knows them: never a path of the machine that recorded."""
+"""Public locations of frames, without any path of the recording machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from framedex.model.places import path_in_repository
 
 NOWHERE = Place("", None, "")
 
-# Where packages are installed; and those of frameworks, which may be anywhere.
+# Directories of installed packages, and of frameworks, which may be anywhere.
 _PACKAGES = re.compile(r".*/(?:(?:site|dist)-packages/(?P<installed>.+)|(?P<framework>(?:torch_xla|pypjrt)/.+))")
 
 
 class PublicPlaces:
-    """Gives the frames of a capture their places, by the components that were recorded in it."""
+    """Maps the frames of a capture to public places, using its recorded components."""
 
     def __init__(self, reader: Reader, capture: int) -> None:
         self._urls = Urls(reader, capture)
@@ -26,7 +26,7 @@ class PublicPlaces:
         self._of: dict[int, Place] = {}
 
     def of(self, frame: FrameRow) -> Place:
-        """The line that was recorded, where the file has changed since; a binary's name where no line is known."""
+        """Return the place: the recorded line if the file has changed since, the binary's name if there is no line."""
         found = self._of.get(frame.id)
         if found is None:
             found = self._of[frame.id] = self._place(frame)
@@ -49,7 +49,7 @@ class PublicPlaces:
 
 
 def short_path(path: str) -> str:
-    """A path without what it tells of the machine: from its package on, within its repository, or the file's name."""
+    """Return a path without machine-specific parts: from its package on, within its repository, or the file name."""
     if match := _PACKAGES.fullmatch(path):
         return match["installed"] or match["framework"]
     inside = path_in_repository(path)
@@ -57,5 +57,5 @@ def short_path(path: str) -> str:
 
 
 def file_name(path: str) -> str:
-    """The last part of a path; a name that is none (`<string>`) as it is."""
+    """Return the last part of a path; a name that is not a path (`<string>`) is returned unchanged."""
     return path.rpartition("/")[2] if path.startswith("/") else path

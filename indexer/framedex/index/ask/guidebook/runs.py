@@ -1,4 +1,4 @@
-"""Which run a capture is of, as far as the capture itself tells: framework, plug-in, versions."""
+"""The run of a capture, from the capture alone: framework, plug-in, versions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LEGACY = "TPU"
 """The API of a run over the C API of jaxlib 0.4.13, which has no version."""
 
 BEHAVIOURS = "behaviour"
-"""The boundary of what `framedex run --behaviour` runs: no function of an API, but calls are other than without it."""
+"""The boundary of `framedex run --behaviour`: its calls are not API calls, but they change those of the API."""
 
 _TABLE = "GetPjrtApi"
 _LEGACY_BOUNDARY = "tpu_executor"
 _MOCK = "the mock TPU"
 _NATIVE = "a native program"
-# A framework is who has frames in the stacks; torch_xla may use jax, and pypjrt is a client of its own.
+# A framework has frames on the stacks. The order matters: torch_xla may use jax, and pypjrt is a client of its own.
 _FRAMEWORKS = (
     ("torch_xla", re.compile(r"/(?:torch_xla/|_XLAC)")),
     ("pypjrt", re.compile(r"/pypjrt/")),
@@ -38,7 +38,7 @@ _INTERPRETER = re.compile(r"python[\d.]*")
 
 
 def run_of(reader: Reader, found: CaptureRow) -> Run:
-    """The run that a capture is of, whose key is still empty."""
+    """Return the run of a capture, with an empty key."""
     capture = found.id
     metadata = Metadata.parse(found.metadata_text)
     framework, modules = _framework(reader, capture)
@@ -62,7 +62,7 @@ def run_of(reader: Reader, found: CaptureRow) -> Run:
 
 
 def _framework(reader: Reader, capture: int) -> tuple[str, list[str]]:
-    """The framework that is on the stacks, and the files of theirs that it has."""
+    """Return the framework on the stacks, and those of its files that appear there."""
     frames = {frame for _, _, frame in capture_tree(reader, capture).nodes}
     modules = [
         module
@@ -80,14 +80,14 @@ def _framework(reader: Reader, capture: int) -> tuple[str, list[str]]:
 
 
 def _installed(modules: list[str], package: str, started: int | None) -> str:
-    """The version of a package by the folder beside it that says what is installed; empty where there is none."""
+    """Return a package's version from its installation metadata, or "" if there is none."""
     pattern = re.compile(_INSTALLED.format(re.escape(package)))
     sites = dict.fromkeys(match[1] for module in modules if (match := pattern.match(module)))
     return next(filter(None, (installed_version(Path(site), package, started) for site in sites)), "")
 
 
 def _plugin(reader: Reader, capture: int) -> tuple[str, str]:
-    """The names of the plug-ins whose tables were handed out, with whether behaviours ran, and the tables' versions."""
+    """Return plug-in names and the versions of their tables; the names note behaviours that ran."""
     tables = [
         arguments(text)
         for (text,) in reader.rows(
@@ -106,7 +106,7 @@ def _plugin(reader: Reader, capture: int) -> tuple[str, str]:
 
 
 def _calls(reader: Reader, capture: int, boundary: str) -> int:
-    """How many calls of the functions of a boundary a capture has."""
+    """Return the number of a capture's calls of one boundary."""
     query = (
         "SELECT coalesce(sum(k.calls), 0) FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
         " WHERE k.capture = ? AND k.calls > 0 AND b.boundary = ?"
@@ -120,7 +120,7 @@ def _version(table: dict[str, Any]) -> str:
 
 
 def _title(metadata: Metadata, capture: CaptureRow) -> str:
-    """The program with its arguments, without folders: `train.py --steps 3`."""
+    """Return the program and its arguments without folders: `train.py --steps 3`."""
     words = list(metadata.argv) or capture.command.split()
     if len(words) > 1 and _INTERPRETER.fullmatch(PurePath(words[0]).name):
         words = words[1:]

@@ -1,4 +1,4 @@
-"""The stacks of a capture's functions: as ways from the outermost frame that is shown to the call."""
+"""The stacks of a capture's functions, as paths from the outermost shown frame to the call."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from framedex.model.guidebook.observed import Passed, Place
 UNMERGED = "native frames that could not be merged with those of Python"
 
 _OUTERMOST, _INNERMOST = 40, 80
-"""Frames that are shown of a way that is longer: recursion may be thousands deep."""
+"""Numbers of frames shown of a longer path: recursion can be thousands deep."""
 
 Way = tuple[Passed, ...]
 
 
 class Ways:
-    """The ways to the nodes of a capture's tree."""
+    """The paths to the nodes of a capture's tree."""
 
     def __init__(self, reader: Reader, capture: int) -> None:
         self.tree = capture_tree(reader, capture)
@@ -35,7 +35,7 @@ class Ways:
         self.frames = frames_by_id(reader, set(self._frame_of.values()))
 
     def _chain(self, leaf: int, above: int = 0) -> list[FrameRow]:
-        """All frames on the way to a node, or below another that is on it, outermost first; nobody may change them."""
+        """Return all frames on the path to a node, outermost first, or below `above`; the list is read-only."""
         found = []
         while leaf and leaf != above:
             found.append(self.frames[self._frame_of[leaf]])
@@ -43,7 +43,7 @@ class Ways:
         return found[::-1]
 
     def way(self, frames: Sequence[FrameRow], boundary: str) -> Way:
-        """The frames that are shown of those that led to a call of a boundary function, without that itself."""
+        """Return the shown frames of a path to a boundary function's call, without the boundary function."""
         if frames and frames[-1].function.name == boundary:
             frames = frames[:-1]
         steps = []
@@ -65,7 +65,7 @@ def _without_middle(way: Way) -> Way:
 
 
 def ways_of_functions(reader: Reader, ways: Ways) -> dict[int, Counter[Way]]:
-    """By boundary function (its id) the ways to its calls, and how many came each way."""
+    """Return the paths to calls by boundary function (its id), with their numbers of calls."""
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
     found: dict[int, Counter[Way]] = {}
     for end in ways.tree.ends:
@@ -77,7 +77,7 @@ def ways_of_functions(reader: Reader, ways: Ways) -> dict[int, Counter[Way]]:
 
 
 def lines_of_functions(reader: Reader, ways: Ways) -> dict[int, Counter[Place]]:
-    """By boundary function (its id) the lines of the program that led to its calls, and to how many."""
+    """Return the program lines that led to calls by boundary function (its id), with their numbers of calls."""
     lines = lines_of_stacks(reader, {end.stack for end in ways.tree.ends}, ways.places)
     found: dict[int, Counter[Place]] = {}
     for end in ways.tree.ends:
@@ -87,7 +87,7 @@ def lines_of_functions(reader: Reader, ways: Ways) -> dict[int, Counter[Place]]:
 
 
 def lines_of_stacks(reader: Reader, stacks: Iterable[int], places: PublicPlaces) -> dict[int, Place]:
-    """The line of the program that is on each stack, of those that have Python: else the innermost of Python."""
+    """Return the innermost user line of each stack with Python, otherwise its innermost Python line."""
     nodes = python_nodes(reader, stacks)
     query = f"SELECT n.id, u.frame FROM nodes n JOIN nodes u ON u.id = n.user_node WHERE n.id {IN_JSON}"
     frame_of: dict[int, int] = dict(reader.rows(query, json_list(set(nodes.values()))))

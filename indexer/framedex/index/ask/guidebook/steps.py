@@ -1,4 +1,4 @@
-"""The calls that the steps of a program led to, in their order: also those that other threads made for it."""
+"""The calls of a program's steps, in order, including calls made for it by other threads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from framedex.model.guidebook.observed import Road, Step, StepCall
 from framedex.model.guidebook.programs import ProgramStep
 
 MOST_CALLS = 200
-"""Calls of a step that are shown."""
+"""Limit of shown calls per step."""
 
 _MOST_READ = 100_000
-"""Calls of a capture up to which its steps are told: programs that show something are small."""
+"""Limit of calls of a capture; larger captures get no calls per step, since demonstration programs are small."""
 
 _COLUMNS = "c.id, c.id - c.inside, s.leaf, s.python_leaf, b.name, t.name, t.label, c.duration, k.error"
 
@@ -26,7 +26,7 @@ _COLUMNS = "c.id, c.id - c.inside, s.leaf, s.python_leaf, b.name, t.name, t.labe
 def calls_of_steps(
     reader: Reader, capture: int, program: str, steps: Sequence[ProgramStep], ways: Ways
 ) -> tuple[Step, ...]:
-    """Each step with its calls; without any of a capture that has very many."""
+    """Return each step with its calls, or without calls if the capture has more than `_MOST_READ`."""
     calls: dict[int, list[StepCall]] = {number: [] for number in range(len(steps))}
     for number, call in _Steps(reader, capture, program, steps, ways).each():
         calls[number].append(call)
@@ -41,14 +41,14 @@ def calls_of_steps(
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """Where a stack stands: in which step, by its innermost line of the program that is in one, and the road on."""
+    """The step of a stack's innermost line inside one, and the path from that line to the call."""
 
     step: int | None
     road: tuple[Road, ...]
 
 
 class _Steps:
-    """The calls of a capture, each given the step that it is of."""
+    """Assigns the calls of a capture to steps."""
 
     def __init__(self, reader: Reader, capture: int, program: str, steps: Sequence[ProgramStep], ways: Ways) -> None:
         self._reader = reader
@@ -57,11 +57,11 @@ class _Steps:
         self._steps = steps
         self._ways = ways
         self._standing = cache(self._stand)
-        # What happens when the program has ended is the last step's, where that says nothing else.
+        # The last step, if it has no code, takes the calls after the program's end.
         self._end = len(steps) - 1 if steps and not steps[-1].code else None
 
     def each(self) -> Iterator[tuple[int, StepCall]]:
-        """The number of a step, and a call of it, in the order in which they began."""
+        """Yield (step number, call) in start order."""
         rows = self._reader.rows(
             f"SELECT {_COLUMNS} FROM call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
             " CROSS JOIN stacks s ON s.id = k.stack CROSS JOIN boundaries b ON b.id = k.boundary"
@@ -95,7 +95,7 @@ class _Steps:
                 )
 
     def _stand(self, leaf: int, python_leaf: int, boundary: str) -> _Standing:
-        """Where a stack stands that ends in these nodes."""
+        """Return the step and the path of a stack with these end nodes."""
         frames = self._ways.chain(leaf)
         begin = next((at for at in reversed(range(len(frames))) if self._step_at(frames[at]) is not None), None)
         step = self._innermost_step(self._ways.chain(python_leaf)) if begin is None else self._step_at(frames[begin])
@@ -108,7 +108,7 @@ class _Steps:
         return next((step for step in steps if step is not None), None)
 
     def _step_at(self, frame: FrameRow) -> int | None:
-        """The step that a frame of the program stands in."""
+        """Return the number of the step that contains a frame's line, or None."""
         if frame.function.language is Language.PYTHON and frame.function.module == self._program:
             for number, step in enumerate(self._steps):
                 if step.first <= frame.line <= step.last:
@@ -116,7 +116,7 @@ class _Steps:
         return None
 
     def _linked(self) -> dict[int, int | None]:
-        """The steps that surely had calls made on threads without Python."""
+        """Return the steps that dispatched calls to threads without Python, leaving out ambiguous links."""
         rows = self._reader.rows(
             "SELECT l.call, l.node FROM call_links l JOIN captures p ON l.call BETWEEN p.first_call AND p.last_call"
             " WHERE p.id = ? AND l.how <> ? AND p.calls <= ?",
@@ -130,7 +130,7 @@ class _Steps:
 
 
 def _folded(calls: Sequence[StepCall]) -> list[StepCall]:
-    """The calls, of neighbours that are alike but for their time the first with the number of the others."""
+    """Fold consecutive calls that differ only in duration into the first one and a repeat count."""
     found = []
     for _, alike in groupby(calls, lambda call: replace(call, duration=None)):
         first, *others = alike

@@ -66,8 +66,7 @@ def roads_outward(
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A node outward of a line: its frame, its start on the line, and the number of code frames in between (`passed`).
-    """
+    """A node outward of a line: its frame, its start on the line, and the number of code frames between (`passed`)."""
 
     start: Standing
     node: int

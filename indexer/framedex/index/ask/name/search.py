@@ -178,8 +178,7 @@ def _targets(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
 def _definitions(
     reader: Reader, names: Sequence[str], outer: str, pattern: re.Pattern[str], limit: int
 ) -> Iterator[_Found]:
-    """Yield the first definitions of these names that contain `outer` and match the pattern, in the order of the names.
-    """
+    """Yield the first definitions of these names that contain `outer` and match the pattern, in name order."""
     rows = reader.each(
         "SELECT w.value, d.name, d.kind, f.path, d.line, d.end_line FROM json_each(?) w"
         " CROSS JOIN definitions d ON d.short_name = w.value CROSS JOIN files f ON f.id = d.file"

@@ -61,7 +61,7 @@ def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, st
     """Return the calls of the allocator in columns, by device and address, then in order of time.
 
     The columns are: id, id of the enclosing call (or its own), kind, function (`_ORDER`), time, address, device, bytes,
-    and the result that memory was handed over to (-1: none).
+    and result. The result is the one that received the memory (-1: none).
     """
     query = (
         "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.inside, 0), c.arguments FROM captures p"
@@ -89,8 +89,7 @@ def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, st
 
 
 def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """Return address, device, bytes and result of a call; -1 if missing, because a damaged capture may contain
-    anything."""
+    """Return address, device, bytes and result of a call; -1 if missing: a damaged capture may contain anything."""
     device, size, result = (
         value if isinstance(value := told.get(name), int) and 0 <= value <= LARGEST else -1
         for name in ("device", "bytes", "result")

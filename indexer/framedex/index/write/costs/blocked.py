@@ -92,8 +92,7 @@ class Blocked:
 def blocked(
     connection: sqlite3.Connection, capture: int, calls: Calls, kinds: Kinds, events: Events, threads: Threads
 ) -> Blocked:
-    """Return the waits of a capture's threads; `calls` must include all calls of the functions that work, wait or copy.
-    """
+    """Return the waits of a capture's threads; `calls` must include all calls of the needed functions."""
     if not len(calls):
         return Blocked(*(np.zeros(0, np.int64),) * 6, *(np.zeros(0, np.bool_),) * 2)
     is_python = kinds.node[calls.kind] > 0
@@ -116,7 +115,7 @@ class _Finder:
     # Blocked in a call
 
     def in_calls(self, is_python: Booleans) -> Blocked:
-        """Return the waits in calls: of any length for calls that only wait, from `LEAST_IN_CALL` on for copies."""
+        """Return the waits in calls: `AWAIT` calls of any length, other calls from `LEAST_IN_CALL` on."""
         duration = self._durations()
         is_copy = self._of(*COPIES)
         is_await = self._of(AWAIT)
@@ -157,8 +156,7 @@ class _Finder:
         return Blocked(*of_calls, how, start, start + length, length, is_unsure, is_unended)
 
     def in_runs(self, is_python: Booleans) -> Blocked:
-        """Return the waits in runs that ended in their call, never returned, or waited for the end of an earlier run.
-        """
+        """Return the waits in runs that ended in their call, never returned, or waited for an earlier run."""
         duration = self._durations()
         is_run = self._of(RUNS)
         runs = np.flatnonzero(is_run & is_python)
@@ -285,12 +283,11 @@ class _Finder:
         return columns(self.connection.execute(query), 1)[0]
 
     def _on_the_line(self, pending: _Pending, *, is_asking: bool) -> Blocked:
-        """Return the waits on the line that registered the callback: the gap between its calls in which the event
-        fired.
+        """Return the waits on the line that registered the callback: the gap in which the event fired.
 
-        If the event was noticed only after the thread had left the line, or never, the wait is the longest gap on that
-        line. With `is_asking`, that gap counts only if the event was noticed soon after it, because such a line need
-        not wait.
+        The gap is between two calls of that line. If the event was noticed only after the thread had left the line, or
+        never, the wait is the longest gap on that line. With `is_asking`, that gap counts only if the event was noticed
+        soon after it, because such a line need not wait.
         """
         ended = self.threads.ended()
         line = self.kinds.node[pending.calls.kind]

@@ -54,7 +54,7 @@ def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
     """Return the buffers in columns, in the order of their creation.
 
     The columns are: address, creation time, deletion or destruction time, bytes (-1: unknown), creating call, its kind,
-    its arguments, and whether it records the bytes of the new buffer.
+    and its arguments. The last column is true if the call records the bytes of the new buffer.
     """
     sized = kinds_of(connection, capture, _SIZED)
     query = (

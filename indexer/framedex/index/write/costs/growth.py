@@ -24,8 +24,7 @@ class Growth:
         self._starts: dict[LoopKey, Integers] = {}
 
     def of_pieces(self, pieces: Integers, had_from: Integers, had_until: Integers, size: Integers) -> tuple[int, int]:
-        """Return the bytes that each round of a loop leaves, and its rounds: 0 bytes without growth, 0 rounds without a
-        loop.
+        """Return the bytes that each round of a loop leaves, and its rounds: 0 bytes without growth, 0 rounds outside.
 
         The program has a piece of `size` bytes from `had_from` until `had_until`. The loop is the innermost one that
         makes most of the pieces and leaves some, or else the innermost.
@@ -52,8 +51,7 @@ class Growth:
 
 
 def _growth(starts: Integers, had_from: Integers, had_until: Integers, size: Integers) -> int:
-    """Return the bytes per round if the bytes before each round never fall, and still rise in the later half of the
-    rounds.
+    """Return the bytes per round if the bytes before a round never fall, and rise in the later half of the rounds.
 
     The first round is left out: it compiles. Memory that a program keeps of a round for the next one is not growth.
     """

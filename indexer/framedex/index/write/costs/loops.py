@@ -2,9 +2,9 @@
 
 A capture does not record jumps, so rounds are found by the order of a thread's calls. Within one round the statements
 of a loop's body run in the order of their lines. So a call from an earlier statement than the previous call begins a
-round. A repeated call from the same statement begins a round only if nothing on its stack can repeat it within a round,
-such as a comprehension or `jax.tree.map`. If such calls hide the rounds, the loop is left out. A loop is also left out
-if its source here differs from the recorded one.
+round. A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within a round. Such
+frames are comprehensions or `jax.tree.map`. If ambiguous calls hide the rounds, the loop is left out. A loop is also
+left out if its source here differs from the recorded one.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ LoopKey = tuple[tuple[int, ...], int, int]  # the frames outside the loop's func
 class Rounds:
     """The rounds of a loop on a thread, in order: the first call of each, its start and its end (ns).
 
-    `node` is the loop's frame in the tree, at the first statement that most rounds pass, if possible at one that is not
-    itself a loop. `key` is the same on each thread.
+    `node` is the loop's frame in the tree, at the first statement that most rounds pass. A statement that is not itself
+    a loop is preferred. `key` is the same on each thread.
     """
 
     key: LoopKey

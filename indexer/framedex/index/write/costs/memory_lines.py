@@ -67,8 +67,7 @@ def _nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> 
 
 
 class Ways:
-    """The sequences of lines that lead to nodes: (function, line, the sequence to that line), and () outside all lines.
-    """
+    """The sequences of lines that lead to nodes: (function, line, the sequence to that line), () outside all lines."""
 
     def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
         self._steps: dict[int, tuple[int, int, int]] = {}  # by node: its function, its line, and the next node outward

@@ -1,4 +1,4 @@
-"""The Python code on the stacks of a capture, and which loops of the program a stack is in."""
+"""The Python code on the stacks of a capture, and the program's loops around a stack."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from framedex.regularfile import read_regular
 from framedex.sources.changes import blob_name
 from framedex.sources.python_loops import Block, PythonScopes, Scope, SourceLoop
 
-_LARGEST = 4 << 20  # bytes of a file that is parsed
+_LARGEST = 4 << 20  # the maximum size of a parsed file, bytes
 
 
 class SourceFile:
-    """A Python file with the git name `blob`; empty: any content. It is read when a scope is asked for.
+    """A Python file with the git hash `blob`; empty: any content. It is read when a scope is needed.
 
-    `stored` gives the content that an index stores of a blob.
+    `stored` returns the content that an index stores of a blob.
     """
 
     def __init__(self, path: str, blob: str, stored: Callable[[str], bytes | None]) -> None:
@@ -31,7 +31,7 @@ class SourceFile:
 
     @cached_property
     def scopes(self) -> PythonScopes:
-        """The scopes of the file; none if its recorded text is not known."""
+        """Return the scopes of the file; no scopes if its recorded text is unknown."""
         stored = self._stored(self._blob) if self._blob else None
         if stored is not None:
             return PythonScopes(stored)
@@ -45,7 +45,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class CodeFrame:
-    """A Python frame: its function, and the position in it. `source` is None if the file's content is not known."""
+    """A Python frame: its function, and the position in it. `source` is None if the file's content is unknown."""
 
     id: int
     function: int
@@ -57,7 +57,7 @@ class CodeFrame:
 
     @property
     def scope(self) -> Scope | None:
-        """The function's code; None if the source is not here as recorded."""
+        """Return the function's code; None if the recorded source is not available."""
         return self.source.scopes.scope(self.name, self.first_line) if self.source else None
 
     @property
@@ -66,7 +66,7 @@ class CodeFrame:
 
     @property
     def is_generator_expression(self) -> bool:
-        """Whether its code is a comprehension or a generator expression, which repeats what it contains."""
+        """Return whether its code is a comprehension or a generator expression, which repeats its calls."""
         return self.name in ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
 
 
@@ -78,7 +78,7 @@ class PythonPath:
     own: tuple[tuple[int, int], ...]
 
     def loops(self) -> list[tuple[int, SourceLoop]]:
-        """The loops of the program that the stack is in, innermost first, each with the index of its frame."""
+        """Return the program's loops around the stack, innermost first, each with the index of its frame."""
         found = []
         for place, _ in reversed(self.own):
             frame = self.frames[place]
@@ -87,7 +87,7 @@ class PythonPath:
         return found
 
     def node(self, place: int) -> int:
-        """The node of a frame of the program."""
+        """Return the node of a frame of the program."""
         return dict(self.own)[place]
 
 
@@ -102,14 +102,14 @@ class ProgramCode:
         self._files: dict[tuple[str, str], SourceFile] = {}
 
     def paths_of_stacks(self, stacks: Iterable[int]) -> dict[int, PythonPath]:
-        """The path of each stack that has Python."""
+        """Return the path of each stack with Python frames."""
         query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
         leaf_of = dict(self._connection.execute(query, (json_list(sorted({*stacks})),)))
         paths = self.paths_of_nodes(leaf_of.values())
         return {stack: paths[leaf] for stack, leaf in leaf_of.items() if leaf in paths}
 
     def paths_of_nodes(self, nodes: Iterable[int]) -> dict[int, PythonPath]:
-        """The path that ends at each node, of those with Python."""
+        """Return the path that ends at each node with Python frames."""
         query = (
             "WITH RECURSIVE up(node) AS (SELECT value FROM json_each(?) UNION SELECT n.parent FROM up"
             " JOIN nodes n ON n.id = up.node WHERE n.parent) SELECT n.id, n.parent, n.frame, n.user_node = n.id"

@@ -1,7 +1,7 @@
-"""What runs of programs tell of buffers where no allocator is recorded: how large results are, and what was donated.
+"""The sizes of results and the donated buffers of program runs, for captures without a recorded allocator.
 
-Both are in the program: JAX writes onto its arguments which of them are donated (`tf.aliasing_output`,
-`jax.buffer_donor`), and the types of its results with their shardings give what each device has of them.
+Both come from the program. JAX marks the donated arguments (`tf.aliasing_output`, `jax.buffer_donor`). The types of the
+results with their shardings give the part of each device.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ _DEVICES = "PJRT_LoadedExecutable_AddressableDevices"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a program takes and gives on each device: bytes of results (-1: not known) and whether each is in the memory
-    that the device has by default; how many arguments it has, and which of them are donated."""
+    """The arguments and results of a program on each device.
+
+    `sizes` are the bytes of results (-1: unknown), and `is_default` whether each is in the device's default memory.
+    `arguments` is the number of arguments, and `donated` the indices of the donated ones.
+    """
 
     sizes: tuple[int, ...]
     is_default: tuple[bool, ...]
@@ -41,7 +44,7 @@ class Compiled:
 
     @classmethod
     def of(cls, signature: Mapping[str, Any]) -> Compiled:
-        """The same of a program's signature, as the index has it."""
+        """Return the arguments and results of a program's signature, as stored in the index."""
         arguments, results = signature["arguments"], signature["results"]
         return cls(
             sizes=tuple(size if (size := size_on_device(each, signature)) <= LARGEST else -1 for each in results),
@@ -55,7 +58,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Buffers:
-    """A capture's buffers in the order of their birth; times in ns since the recording began."""
+    """A capture's buffers in the order of their creation; times in ns since the recording began."""
 
     address: Integers
     born: Integers
@@ -64,8 +67,11 @@ class Buffers:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What runs tell of each buffer: whether it `is` a result, of how many bytes (-1: not known), on which device (its
-    address; 0: not known), and when it was donated (FOREVER: never)."""
+    """The results of runs among a capture's buffers, in columns.
+
+    `is_result` flags the buffers that are results. `size` is in bytes (-1: unknown), and `device` is the device's
+    address (0: unknown). `donated` is the time of the buffer's donation (FOREVER: never).
+    """
 
     is_result: Integers
     size: Integers
@@ -74,14 +80,14 @@ class Results:
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, capture: int, buffers: Buffers) -> Results:
-        """What the runs of a capture tell of its buffers."""
+        """Return the results and donations of a capture's runs, by buffer."""
         count = len(buffers.made)
         is_result, device = np.zeros((2, count), np.int64)
         found = cls(is_result, np.full(count, -1), device, np.full(count, FOREVER))
         reader = _Reader(connection, capture, buffers)
         order = np.argsort(buffers.made, kind="stable")
         made = buffers.made[order]
-        outputs: dict[object, tuple[Integers | int, Integers | int]] = {}  # of runs that are alike
+        outputs: dict[object, tuple[Integers | int, Integers | int]] = {}  # by executable, number of results and device
         for call, start, told in reader.runs():
             rows = order[np.searchsorted(made, call) : np.searchsorted(made, call, side="right")]
             found.is_result[rows] = 1
@@ -128,7 +134,7 @@ class _Reader:
                 self._devices_of[executable] = [_address(device) for device in devices]
 
     def runs(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """The runs that ended well: each call with its start, and what is recorded of it."""
+        """Yield the successful runs: each call with its start and its recorded arguments."""
         return self._calls(RUNS)
 
     def _calls(self, function: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -142,11 +148,11 @@ class _Reader:
             yield call, start, json.loads(text)
 
     def executable(self, address: object, time: int) -> int:
-        """The executable at a recorded address at a time; 0 where none is known."""
+        """Return the executable at a recorded address at a time; 0 if unknown."""
         return _at(self._executables_at, address, time)
 
     def outputs(self, executable: int, count: int, device: int) -> tuple[Integers | int, Integers | int]:
-        """Sizes and devices of so many results of a run, device by device, as they come; on one `device` if not 0."""
+        """Return sizes and devices of `count` results of a run, in order, by device; on one `device` if not 0."""
         compiled = self.compiled[executable]
         results = len(compiled.sizes)
         if not results or count % results:
@@ -160,7 +166,7 @@ class _Reader:
         return np.tile(compiled.sizes, len(devices)), of_each
 
     def donated(self, compiled: Compiled, told: Mapping[str, Any], start: int) -> Iterator[int]:
-        """The buffers that a run was given for good."""
+        """Yield the buffers donated to a run."""
         kept = told.get("options.non_donatable_input_indices")
         kept = kept if isinstance(kept, list) else []
         donated = [place for place in compiled.donated if place not in kept]
@@ -177,7 +183,7 @@ class _Reader:
 
 
 def _address(value: object) -> int:
-    """A recorded address in a column of signed integers; 0 where it is none."""
+    """Return a recorded address as a signed integer; 0 if it is not an address."""
     return signed(address_of(value))
 
 
@@ -185,7 +191,7 @@ _ByAddress = dict[int, tuple[list[int], list[int]]]
 
 
 def _by_address(rows: Iterable[tuple[int, int, int]]) -> _ByAddress:
-    """Objects by their addresses: when each was born, and its number. `rows` are these three, by their births."""
+    """Return objects by their addresses: creation time and number. `rows` are these three, in the order of creation."""
     found: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for address, born, number in rows:
         births, numbers = found[unsigned(address)]
@@ -195,7 +201,7 @@ def _by_address(rows: Iterable[tuple[int, int, int]]) -> _ByAddress:
 
 
 def _at(objects: _ByAddress, address: object, time: int, none: int = 0) -> int:
-    """The object at a recorded address at a time."""
+    """Return the object at a recorded address at a time; `none` if unknown."""
     born, numbers = objects.get(address_of(address), ([], []))
     place = bisect_right(born, time)
     return numbers[place - 1] if place else none

@@ -1,4 +1,4 @@
-"""What a capture's threads did when, as far as it tells who waited: the calls of a few functions, and their events."""
+"""The calls of a few functions on a capture's threads, and their events, from which waits are found."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ READY_EVENT = "PJRT_Buffer_ReadyEvent"
 ON_READY = "PJRT_Event_OnReady"
 AWAIT = "PJRT_Event_Await"
 POINTER = "PJRT_Buffer_UnsafePointer"
-"""Gives the address of a buffer's content once that is there."""
+"""Returns the address of a buffer's content, after waiting for the content."""
 
 COPIES = frozenset(
     name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST and name.startswith("PJRT_")
 )
-"""Functions that copy to the host, and give an event that fires once that is done."""
+"""Functions that copy to the host, and return an event that fires when the copy is done."""
 
-# A damaged capture may tell any time: 36 years are enough, and sums of some are 64 bits.
+# A damaged capture may contain any time. 36 years are enough, and sums of a few stay within 64 bits.
 _START, _DURATION = f"max(min(c.start, {1 << 60}), 0)", f"min(c.duration, {1 << 60})"
 _COLUMNS = f"c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
 _EVENT, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
-_FAR = 512  # calls away: what took so long to find is kept
-_LAST = 4096  # calls among which the one is that ended last
+_FAR = 512  # calls away: slower lookups are cached
+_LAST = 4096  # the number of last calls searched for the one that ended last
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """The kinds of calls of a capture, by their ids: function, thread, the line of the program, and the stack."""
+    """The kinds of calls of a capture, by their ids: function, thread, node of the program's line, and stack."""
 
     functions: tuple[str, ...]
-    function: Integers  # place in `functions`
+    function: Integers  # index into `functions`
     thread: Integers
     node: Integers
     stack: Integers
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, capture: int) -> Kinds:
-        """All kinds of a capture."""
+        """Return all kinds of a capture."""
         rows = connection.execute(
             "SELECT k.id, b.name, k.thread, coalesce(n.user_node, 0), k.stack FROM call_kinds k"
             " JOIN boundaries b ON b.id = k.boundary JOIN stacks s ON s.id = k.stack"
@@ -65,7 +65,7 @@ class Kinds:
         return cls(names, *columns_of)
 
     def of_functions(self, names: Iterable[str]) -> Integers:
-        """The kinds of the calls of these functions."""
+        """Return the kinds of the calls of these functions."""
         wanted = {*names}
         places = [place for place, name in enumerate(self.functions) if name in wanted]
         return np.flatnonzero(np.isin(self.function, places) & (self.thread > 0))
@@ -73,8 +73,11 @@ class Kinds:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls in columns, in order of their ids; `start` and `end` in ns, the end of those that never returned is
-    `FOREVER`. `inside` is the call that each was made in, 0 outside all."""
+    """Calls in columns, in order of their ids.
+
+    `start` and `end` are in ns; the end of a call that never returned is `FOREVER`. `inside` is the enclosing call, 0
+    if none.
+    """
 
     id: Integers
     kind: Integers
@@ -85,7 +88,7 @@ class Calls:
 
     @classmethod
     def of_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> Calls:
-        """The calls of these kinds, which are the capture's."""
+        """Return the calls of these kinds of the capture."""
         query = (
             f"SELECT {_COLUMNS} FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
             f" WHERE p.id = ? AND c.kind {IN_JSON} ORDER BY c.id"
@@ -94,7 +97,7 @@ class Calls:
 
     @classmethod
     def of_rows(cls, rows: Iterable[tuple[int, ...]]) -> Calls:
-        """Calls as they are asked for: `_COLUMNS`."""
+        """Return calls from rows of `_COLUMNS`."""
         identifier, kind, start, duration, *rest = columns(rows, 6)
         return cls(identifier, kind, start, np.where(duration < 0, FOREVER, start + duration), *rest)
 
@@ -105,7 +108,7 @@ class Calls:
         return Calls(*(getattr(self, name)[rows] for name in self.__slots__))
 
     def rows_of(self, calls: Integers) -> Integers:
-        """Where calls are in the columns; -1 where they are not."""
+        """Return the rows of calls in the columns; -1 if missing."""
         places = np.minimum(np.searchsorted(self.id, calls), max(len(self) - 1, 0))
         if not len(self):
             return np.full(len(calls), -1)
@@ -114,9 +117,9 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Events of a capture that a call made, in order of the calls that `made` them, and of when they fired.
+    """Events of a capture that a call made, ordered by the call that `made` them, then by the time of firing.
 
-    `fired` is when the event was noticed to have fired, by whoever had asked to be told: `FOREVER` where nobody was.
+    `fired` is the time when the owner of a callback noticed the firing: `FOREVER` without a callback.
     """
 
     address: Integers
@@ -124,11 +127,11 @@ class Events:
     made: Integers
     fired: Integers
     noticed_in: Integers
-    """The call that destroyed it: in jaxlib, the one that is told."""
+    """The call that destroyed the event: in jaxlib, the call that notices the firing."""
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, capture: int) -> Events:
-        """All of them."""
+        """Return all events of a capture that a call made."""
         query = (
             f"SELECT o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
             f" FROM {OBJECTS} LEFT JOIN call_rows c ON c.id = o.destroyed_call"
@@ -137,21 +140,21 @@ class Events:
         return cls(*columns(connection.execute(query, (int(FOREVER), capture)), 5))
 
     def made_by(self, calls: Integers) -> tuple[Integers, Integers]:
-        """For each call the first of the events that it made, and the one behind the last."""
+        """Return for each call the index of its first event, and the index after its last event."""
         return np.searchsorted(self.made, calls), np.searchsorted(self.made, calls, side="right")
 
     def last_of(self, calls: Integers) -> Integers:
-        """For each call the event that fired last of those that it made; -1 where it made none."""
+        """Return for each call the index of its event that fired last; -1 without events."""
         first, behind = self.made_by(calls)
         return np.where(behind > first, behind - 1, -1)
 
     def fired_of(self, calls: Integers) -> Integers:
-        """When all events that a call made had fired, by call; -1 where it made none."""
+        """Return for each call the time when all its events had fired; -1 without events."""
         return np.append(self.fired, -1)[self.last_of(calls)]
 
 
 def objects_at(addresses: Integers, born: Integers, wanted: Integers, times: Integers) -> Integers:
-    """Which object was at each wanted address at that time: the last that was born by then; -1 where there was none."""
+    """Return the object at each wanted address at that time: the last one created by then; -1 if none."""
     count = len(addresses)
     address = np.concatenate([addresses, wanted])
     is_asked = np.arange(len(address)) >= count
@@ -165,12 +168,12 @@ def objects_at(addresses: Integers, born: Integers, wanted: Integers, times: Int
 
 
 def events_asked(connection: sqlite3.Connection, calls: Calls) -> Integers:
-    """The addresses of the events that calls of `PJRT_Event_...` are about; 0 where it is not told."""
+    """Return the event addresses in calls of `PJRT_Event_...`; 0 if missing."""
     return _addresses(connection, calls, _EVENT)
 
 
 def buffers_asked(connection: sqlite3.Connection, calls: Calls) -> Integers:
-    """The addresses of the buffers that calls are about; 0 where it is not told."""
+    """Return the buffer addresses in calls; 0 if missing."""
     return _addresses(connection, calls, _BUFFER)
 
 
@@ -183,7 +186,7 @@ def _addresses(connection: sqlite3.Connection, calls: Calls, pattern: re.Pattern
 
 
 def moves_data() -> frozenset[str]:
-    """The functions that move data, or make room for it: those of the C API that do work and have no program."""
+    """Return the C API functions that move data or allocate memory for it: they do work and have no program."""
     functions = functions_of_the_c_api().items()
     holders = ("event", "buffer")
     works = {name for name, each in functions if each.works and any(made.type in holders for made in each.results)}
@@ -191,7 +194,7 @@ def moves_data() -> frozenset[str]:
 
 
 class Threads:
-    """Which call of a thread comes next, or came before, among all calls of a capture."""
+    """The next and the previous call of a thread, among all calls of a capture."""
 
     def __init__(self, connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
         self._connection = connection
@@ -206,29 +209,29 @@ class Threads:
         self._far: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
     def ended(self) -> int:
-        """When the last call ended, in ns: of those that began last."""
+        """Return the latest end among the last calls, in ns."""
         query = f"SELECT max({_START} + max({_DURATION}, 0)) FROM call_rows c WHERE id BETWEEN ? AND ?"
         (found,) = self._connection.execute(query, (max(self.first, self.last - _LAST), self.last)).fetchone()
         return int(found or 0)
 
     def began(self) -> int:
-        """When the first call began, in ns."""
+        """Return the start of the first call, in ns."""
         found = self._connection.execute(f"SELECT {_START} FROM call_rows c WHERE id = ?", (self.first,)).fetchone()
         return int(found[0]) if found else 0
 
     def after(self, calls: Calls) -> Calls:
-        """The next call of each one's thread, once it has returned; with the id 0 where there is none."""
+        """Return each call's next call on the same thread after its return; with the id 0 if there is none."""
         threads = self._kinds.thread[calls.kind]
         asked = zip(calls.id.tolist(), threads.tolist(), calls.end.tolist(), strict=True)
         return Calls.of_rows(self._nearest(call, thread, 1, end) for call, thread, end in asked)
 
     def before(self, calls: Integers, threads: Integers) -> Calls:
-        """The last call of a thread before each of these; with the id 0 where there is none."""
+        """Return the previous call of a thread before each of these calls; with the id 0 if there is none."""
         asked = zip(calls.tolist(), threads.tolist(), strict=True)
         return Calls.of_rows(self._nearest(call, thread, -1) for call, thread in asked)
 
     def _nearest(self, call: int, thread: int, step: int, since: int = 0) -> tuple[int, ...]:
-        """What `_COLUMNS` are of the nearest call of a thread in this direction, of those that began since then."""
+        """Return `_COLUMNS` of the nearest call of a thread in this direction that began at or after `since`."""
         if (found := self._far.get((call, thread, step))) is not None:
             return found
         first, last = self._spans.get(thread, (0, -1))

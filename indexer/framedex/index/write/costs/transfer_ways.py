@@ -1,4 +1,4 @@
-"""What had a call move data, and whether JAX's transfer guard takes it for asked for: by the Python frames above it."""
+"""The causes of transfers by the Python frames above them, and whether JAX's transfer guard counts them as explicit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from framedex.index.file.conventions import PYTHON_LEAF
 from framedex.model import Direction
 
 OPERAND = "operand of a call"
-"""How data came to a device that a jitted function, or an op, was given as it was."""
+"""The cause of a transfer to the device of an argument of a jitted function or an op."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How data was moved, as the program has it (empty: not known), and whether JAX does not count it as asked for."""
+    """The cause of a transfer in terms of the program (empty: unknown), and whether JAX counts it as implicit."""
 
     how: str
     is_implicit: bool
@@ -23,11 +23,11 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A function of Python by its qualified name."""
+    """A Python function by its qualified name."""
 
     name: str
     path: str
-    is_inside: bool  # of the line of the program
+    is_inside: bool  # called by the line of the program
 
     @property
     def is_of_jax(self) -> bool:
@@ -36,21 +36,21 @@ class _Frame:
 
 _FOLDERS = ("/jax/_src/", "/jax/experimental/", "/jax/interpreters/")
 
-# The functions in which jax._src.api has the guard know that the program asks for it (`explicit_device_put_scope`).
+# The functions in which jax._src.api makes a transfer explicit for the guard (`explicit_device_put_scope`).
 _ASKS = {
     Direction.HOST_TO_DEVICE: frozenset({"device_put", "device_put_sharded", "device_put_replicated"}),
     Direction.DEVICE_TO_HOST: frozenset({"device_get"}),
 }
 _ASKS[Direction.DEVICE_TO_DEVICE] = _ASKS[Direction.HOST_TO_DEVICE]
 
-# What stands between the program and the function that it called.
+# Frames between the program and the function that it called.
 _WRAPPERS = frozenset({"api_boundary", "annotate_function", "concrete_or_error", "profiler_annotate"})
 
-# How jitted functions and ops are called.
+# Functions that call jitted functions and ops.
 _CALLS = frozenset({"_cpp_pjit", "_cpp_pmap", "ufunc.__call__", "_defer_to_unrecognized_arg"})
 _CALLING_FILES = ("/jax/_src/pjit.py", "/jax/_src/stages.py", "/jax/_src/interpreters/pxla.py", "/jax/_src/dispatch.py")
 
-# What Python and NumPy call of an array, by what the program wrote.
+# Array methods called by Python and NumPy, by the expression in the program.
 _WRITTEN = {
     "__float__": "float",
     "__int__": "int",
@@ -73,14 +73,17 @@ _WRITTEN = {
 
 
 def way_of(connection: sqlite3.Connection, stack: int, direction: Direction) -> Way:
-    """The way of the calls with this stack. JAX's guard is the thread's, so frames outside the line count, too."""
+    """Return the cause of the transfers with this stack.
+
+    Frames outside the line count, too: the guard is per thread.
+    """
     frames = list(_python_frames(connection, stack))
     is_asked_for = any(frame.name in _ASKS[direction] and frame.is_of_jax for frame in frames)
     return Way(_how(frames, direction), bool(frames) and not is_asked_for)
 
 
 def _python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_Frame]:
-    """The Python of a stack, outermost first."""
+    """Return the Python frames of a stack, outermost first."""
     rows = connection.execute(
         "WITH RECURSIVE up(node, depth, is_inside) AS ("
         " SELECT n.id, n.depth, n.id <> n.user_node FROM stacks s"
@@ -96,9 +99,9 @@ def _python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_Fram
 
 
 def _how(frames: list[_Frame], direction: Direction) -> str:
-    """By the function of JAX that the line called, itself or through what is installed.
+    """Return the cause: the function of JAX that the line called, itself or through installed packages.
 
-    Where no frame is the program's own, the line is the innermost of Python, and JAX's own frames are around it.
+    If no frame is the program's own, the line is the innermost Python line, and JAX's own frames are around it.
     """
     if not frames:
         return ""

@@ -1,4 +1,4 @@
-"""Writing what the calls of a capture moved between host and devices, by their kinds."""
+"""Write the transfers of a capture's calls between host and devices, by their kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from framedex.model import CallBatch
 from framedex.objects.moves import MOVES, Move
 
 _ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
-_NOTHING_WANTED = '"dst": null'  # `PJRT_Buffer_ToHostBuffer` was only asked for the size
+_NOTHING_WANTED = '"dst": null'  # `PJRT_Buffer_ToHostBuffer` was only queried for the size
 _ADD = (
     "UPDATE transfers SET calls = calls + ?2, duration = duration + ?3, sized = sized + ?4, bytes = bytes + ?5,"
     " first_call = min(first_call, ?6), latest_call = max(latest_call, ?7) WHERE kind = ?1"
@@ -27,38 +27,41 @@ _ADD = (
 
 
 class TransferWriter:
-    """Writes the transfers of one capture, whose calls begin at the id `first`."""
+    """Writes the transfers of one capture. Its calls begin at the id `first`."""
 
     def __init__(self, connection: sqlite3.Connection, capture: int, first: int, record: CaptureRecord) -> None:
         self._connection = connection
         self._capture = capture
         self._first = first
         self._record = record
-        self._moves: list[Move | None] = []  # of each kind of the stream; None where it moves nothing
+        self._moves: list[Move | None] = []  # of each kind of the stream; None: not a transfer
         self._allocates: list[bool] = []  # of each kind of the stream
-        # Of what the mock TPU allocated in the last two batches the call that it did so in, and the arguments.
+        # For the mock TPU's allocations in the last two batches: the enclosing call, and the arguments.
         self._allocations = [np.empty((2, 0), np.int64)] * 2
         query = "SELECT kind FROM transfers WHERE capture = ?"
         self._known = {kind for (kind,) in connection.execute(query, (capture,))}
 
     def meet(self, batch: CallBatch) -> None:
-        """Learn what later batches refer to, of one that is written already."""
+        """Read the kinds of a written batch, which later batches refer to."""
         for kind in batch.kinds:
             name = self._record.capture.functions[kind.function].name
             self._moves.append(MOVES.get(name) if kind.error == 0 else None)
             self._allocates.append(name == _ALLOCATE and kind.error == 0)
 
     def extend(self, record: CaptureRecord) -> None:
-        """Go on with a capture that has more functions."""
+        """Continue with a capture that has more functions."""
         self._record = record
 
     def add(self, batch: CallBatch, kinds: Integers, calls: CallWriter) -> None:
-        """Write what a batch tells, once its calls and objects are there; `kinds` are the kinds of its calls."""
+        """Write the transfers of a batch, whose calls and objects must be written.
+
+        `kinds` are the kinds of its calls.
+        """
         self.meet(batch)
         moves = np.array([move is not None for move in self._moves], bool)
         rows = np.flatnonzero(moves[batch.kind])
         changed = batch.changed.reshape(-1, 4)
-        changed = changed[moves[changed[:, 1]]]  # returned since
+        changed = changed[moves[changed[:, 1]]]  # returned after they were written
         self._add_calls(
             _Calls(
                 row=np.concatenate([batch.first + rows, changed[:, 0]]),
@@ -108,7 +111,7 @@ class TransferWriter:
             )
         self._connection.execute(_ADD, (kind, *sums, *first_and_latest))
 
-    # Copies from device to device: their size is that of the buffer that they make
+    # Copies between devices: their size is the size of the new buffer
 
     def _add_sizes_of_copies(self, batch: CallBatch, calls: CallWriter) -> None:
         made = np.flatnonzero(np.array(self._allocates, bool)[batch.kind] & (batch.inside > 0) & (batch.argument >= 0))
@@ -133,7 +136,7 @@ class TransferWriter:
         )
 
     def _allocated(self, rows: Integers, calls: CallWriter) -> Mapping[int, int]:
-        """What the mock TPU allocated first in each of these calls, in bytes, where it did."""
+        """Return the size of the mock TPU's first allocation in each of these calls, in bytes, if there is one."""
         call, argument = np.concatenate(self._allocations, axis=1)
         found = np.flatnonzero(np.isin(call, rows))[::-1]
         return dict(zip(call[found].tolist(), _sizes(calls.texts(argument[found]), "bytes").tolist(), strict=True))
@@ -141,7 +144,7 @@ class TransferWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Calls in columns: rows of the capture's calls, their kinds of the stream and of the index, durations in ns."""
+    """Calls in columns: rows of the capture's calls, their kinds in the stream and in the index, durations in ns."""
 
     row: Integers
     stream_kind: Integers
@@ -151,7 +154,7 @@ class _Calls:
 
 
 def _sizes(texts: Iterable[str], name: str) -> Integers:
-    """The bytes that arguments tell by this name; NULL where they do not."""
+    """Return the bytes in arguments under this name; NULL if missing."""
     pattern = re.compile(rf'"{re.escape(name)}": (\d{{1,14}})[,}}]') if name else None
     told = [pattern.search(text) if pattern else None for text in texts]
     sizes = np.array([int(each[1]) if each else NULL for each in told], np.int64)
@@ -159,5 +162,5 @@ def _sizes(texts: Iterable[str], name: str) -> Integers:
 
 
 def forget_transfers(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove what a capture moved."""
+    """Remove the transfers of a capture."""
     connection.execute("DELETE FROM transfers WHERE capture = ?", (capture,))

@@ -1,4 +1,4 @@
-"""Times in which a thread may have waited although no call tells so, as in `jax.effects_barrier`."""
+"""Possible waits of a thread that no call records, as in `jax.effects_barrier`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from framedex.index.write.costs.pieces import FOREVER
 from framedex.index.write.programs import RUNS
 
 LEAST_UNSEEN = 10_000_000
-"""Nanoseconds without a call from which on a thread may have waited."""
+"""The minimum time without a call, in nanoseconds, that may be a wait."""
 
-_MOST_RUNS = 1_000  # that are looked at: the longest
-# That a program has ended is noticed late by at most this part of its time, and so many ns: the next call may be first.
+_MOST_RUNS = 1_000  # the maximum number of runs examined: the longest
+# The end of a program is noticed late by at most this part of its duration plus this time. The thread's next call may
+# come first.
 _LATE = 20
 _LATE_NS = 20_000_000
-_STEPS = 16  # calls of the thread in that time that are looked at
+_STEPS = 16  # the maximum number of the thread's calls examined in that time
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """How often and how long, in ns, threads may have waited; `call` is the one before the longest time, or 0."""
+    """The number and total duration (ns) of possible waits; `call` is the call before the longest one, or 0."""
 
     duration: int
     times: int
@@ -30,9 +31,9 @@ class Unseen:
 
 
 def unseen(activity: Activity) -> Unseen:
-    """The times in which a thread made no call from before the end of a program that it ran until shortly after.
+    """Return the times without calls on a thread that span the end of its program and end shortly after.
 
-    Waits that calls tell of are left out.
+    Recorded waits are left out.
     """
     calls, kinds, threads = activity.calls, activity.kinds, activity.threads
     is_run = np.isin(calls.kind, kinds.of_functions({RUNS})) & (kinds.node[calls.kind] > 0) & (calls.end < FOREVER)

@@ -1,4 +1,4 @@
-"""Writing where threads of Python waited for the runtime, and the steps of their loops; made when a capture is read."""
+"""Write the waits of Python threads for the runtime, and the steps of their loops, when a capture is read."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from framedex.index.write.programs import COMPILES, LOADS, RUNS
 from framedex.index.write.tree import Integers
 
 MOST_LOOPS = 20
-"""Loops of a capture that are kept: those that took longest."""
+"""The maximum number of stored loops of a capture: the longest."""
 
 MOST_STEPS = 2_000
-"""Steps of a loop that are kept: of more, the longest of equal numbers of them."""
+"""The maximum number of stored steps of a loop. Of more, the longest of each of equal parts is stored."""
 
-_LEAST_SHARE = 100  # a loop takes a hundredth of its thread's time
+_LEAST_SHARE = 100  # the minimum time of a loop: a hundredth of its thread's time
 _TABLES = ("wait_totals", "waits", "loops", "loop_steps")
 
 
 def write_waits(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
-    """Write where the threads of a capture waited, and their loops, in place of what is there of it."""
+    """Write the waits and loops of a capture's threads, replacing the stored rows."""
     forget_waits(connection, capture)
     if not len(activity.calls):
         return
@@ -38,13 +38,13 @@ def write_waits(connection: sqlite3.Connection, capture: int, activity: Activity
 
 
 def forget_waits(connection: sqlite3.Connection, capture: int) -> None:
-    """Remove where the threads of a capture waited, and its loops."""
+    """Remove the waits and loops of a capture's threads."""
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))
 
 
 def _write_totals(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
-    """How long was recorded, and in how much of that a program was under way: from a run's call to its event."""
+    """Write the recorded duration, and the part in which a program was running: from a run's call to its event."""
     calls, kinds, events, threads = activity.calls, activity.kinds, activity.events, activity.threads
     runs = calls[np.flatnonzero(np.isin(calls.kind, kinds.of_functions({RUNS})))]
     fired = events.fired_of(runs.id)
@@ -56,7 +56,7 @@ def _write_totals(connection: sqlite3.Connection, capture: int, activity: Activi
 
 
 def _covered(start: Integers, end: Integers) -> int:
-    """How long at least one of these lasts."""
+    """Return the total time covered by at least one of these intervals."""
     order = np.argsort(start, kind="stable")
     until = np.maximum.accumulate(end[order])
     since = np.maximum(start[order], np.append(0, until[:-1]))
@@ -64,7 +64,7 @@ def _covered(start: Integers, end: Integers) -> int:
 
 
 def _write_waits(connection: sqlite3.Connection, capture: int, found: Blocked, kinds: Kinds) -> None:
-    """The waits of each thread, by the way of lines of the program that led to them."""
+    """Write the waits of each thread, grouped by the sequence of the program's lines that led to them."""
     node = kinds.node[found.kind]
     ways = Ways(connection, np.unique(node).tolist())
     number: dict[tuple[int, ...], int] = {}
@@ -102,7 +102,7 @@ class _LoopWriter:
         self._works = [np.isin(self._calls.kind, self._kinds.of_functions(functions)) for functions in works]
 
     def write(self) -> None:
-        """Write those that took longest, and a part of their thread's time."""
+        """Write the longest loops that take a significant part of their thread's time."""
         whole = {thread: self._recorded_time(thread) for thread in {rounds.thread for rounds in self._loops}}
         kept = [rounds for rounds in self._loops if rounds.duration * _LEAST_SHARE >= whole[rounds.thread]]
         kept.sort(key=lambda rounds: (-rounds.duration, -len(rounds)))
@@ -110,7 +110,7 @@ class _LoopWriter:
             self._write(number, rounds)
 
     def _recorded_time(self, thread: int) -> int:
-        """The time from a thread's first call to the end of its last, ns."""
+        """Return the time from a thread's first call to the end of its last, ns."""
         calls = self._calls
         rows = np.flatnonzero((self._kinds.thread[calls.kind] == thread) & (calls.end < FOREVER))
         return int(np.max(calls.end[rows]) - calls.start[rows[0]])
@@ -134,7 +134,7 @@ class _LoopWriter:
         )
 
     def _spent(self, rounds: Rounds) -> Iterator[Integers]:
-        """What of each round its thread spent on compiling, dispatching, transfers and waiting, in ns."""
+        """Yield the time per round that its thread spent on compiling, dispatching, transfers and waiting, in ns."""
         calls, waits = self._calls, self._waits
         is_own = self._kinds.thread[calls.kind] == rounds.thread
         is_outer = calls.rows_of(calls.inside) < 0
@@ -149,7 +149,7 @@ class _LoopWriter:
 
 
 def _by_round(rounds: Rounds, start: Integers, length: Integers) -> Integers:
-    """What these lengths come to in each round, by when they begin."""
+    """Return the sum of these lengths in each round, by their start."""
     place = np.searchsorted(rounds.start, start, side="right") - 1
     inside = np.flatnonzero((place >= 0) & (start < rounds.end[np.maximum(place, 0)]))
     return np.bincount(place[inside], length[inside], len(rounds)).astype(np.int64)

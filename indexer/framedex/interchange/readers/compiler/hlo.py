@@ -1,7 +1,7 @@
-"""Places in HLO text: `metadata={...}` of instructions, and the tables of stack frames of newer modules.
+"""Parser of source locations in HLO text: `metadata={...}` of instructions, and stack frame tables of newer modules.
 
 Source: XLA's hlo_module.cc and hlo_instruction.cc at jaxlib 0.10. In the text, a frame's `parent_frame_id` is its
-parent's number plus one (a root prints 1), while the protocol buffer has the number itself; ids begin at 1, 0 is none.
+parent's number plus one (a root prints 1). The protocol buffer has the number itself. Ids begin at 1, 0 is none.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _BODY = compiled_on_use(
 )
 _NAME = compiled_on_use(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
 _MOST_OUTWARD = 64
-_MOST_ROWS = 200_000  # with their numbers they take some 80 MB
+_MOST_ROWS = 200_000  # with their numbers they take about 80 MB
 _LONGEST_TEXT = 4096
 
 
 class HloText:
-    """Reads modules; one object reads one text, in which tables stand before what refers to them."""
+    """Parser of HLO modules; one object per text. Tables precede their references."""
 
     is_seldom = False
     remembers = ("_table",)
@@ -39,16 +39,16 @@ class HloText:
         self._rows: dict[tuple[str, int], dict[str, int]] = {}
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The head of a module, a row of a table, or an instruction that has a place."""
+        """Return the head of a module, a row of a table, or an instruction with a location."""
         found = self._piece(number, line, inside)
         return replace(found, depends_on_values=True) if found is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """An instruction has one line."""
+        """Return None: an instruction has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """The other lines of a module."""
+        """Whether the line is another line of a module."""
         return _BODY.match(line) is not None
 
     def _piece(self, number: int, line: str, inside: bool) -> Piece | None:
@@ -128,7 +128,7 @@ class HloText:
         return Piece(Format.HLO, (frame,))
 
     def _chain(self, identifier: int) -> list[Place]:
-        """The places from a frame outwards; a damaged table may lead in a circle."""
+        """Return the locations from a frame outwards. Cycles in a damaged table end the chain."""
         places: list[Place] = []
         seen: set[int] = set()
         while identifier not in seen and len(places) < _MOST_OUTWARD:

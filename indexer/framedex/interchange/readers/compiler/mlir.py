@@ -1,7 +1,7 @@
-"""Locations in MLIR (StableHLO as JAX prints it with `debug_info=True`).
+"""Parser of locations in MLIR (StableHLO as printed by JAX with `debug_info=True`).
 
 Source: mlir/lib/AsmParser/LocationParser.cpp. A location is a file, a name with a location, a call site, several fused
-ones, or an alias (`#loc12`); aliases are defined at the end of the text.
+ones, or an alias (`#loc12`). Aliases are defined at the end of the text.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _TOKEN = compiled_on_use(
 _ALIAS = compiled_on_use(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
 _BODY = compiled_on_use(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
 _DIAGNOSTIC = compiled_on_use(r"(?:^\s*|(?<=[\s\]|]))(?:error|warning|note|remark): (?=\")|^\s*(?=\")")
-# Of `ERROR error: "f"`, as logs write it, the second word may be a logger's name and no part of the line.
+# In a log line such as `ERROR error: "f"`, the second word may be a logger's name instead of MLIR's severity.
 _DEEPEST = 64
 _MOST_OUTWARD = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A location as written: a file has a `place`; a name, a call site and fused ones have `inner` locations."""
+    """A parsed location: a file has a `place`; a name, a call site and fused ones have `inner` locations."""
 
     kind: str
     text: str = ""
@@ -39,7 +39,7 @@ _UNKNOWN = Node("unknown")
 
 
 class MlirText:
-    """Reads modules. `text` is the whole text, for the aliases at its end; without it they stay unresolved."""
+    """Parser of MLIR modules. `text` is the whole text, for the aliases at its end; without it they stay unresolved."""
 
     is_seldom = False
     remembers = ()
@@ -54,7 +54,7 @@ class MlirText:
         self._known: dict[str, list[Place]] = {}
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The locations on a line."""
+        """Return the locations on a line."""
         begins = line.strip(" {\r") if line.startswith("module") else None
         if "loc(" not in line:
             if '":' in line and (diagnostic := self._diagnostic(number, line)) is not None:
@@ -64,11 +64,11 @@ class MlirText:
         return Piece(Format.MLIR, frames, begins=begins) if frames or inside else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """Locations are printed on one line."""
+        """Return None: a location has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """The other lines of a module."""
+        """Whether the line is another line of a module."""
         return _BODY.match(line) is not None
 
     def _frames(self, number: int, line: str) -> Iterator[TextFrame]:
@@ -85,7 +85,7 @@ class MlirText:
                 yield _frame((number, start, min(position + 1, len(line))), parser, node, places)
 
     def _diagnostic(self, number: int, line: str) -> TextFrame | None:
-        """The location behind `error: `, as the exceptions of MLIR's Python bindings print it: without `loc(`."""
+        """Return the location after `error: `, as exceptions of MLIR's Python bindings print it: without `loc(`."""
         match = _DIAGNOSTIC.search(line)
         if match is None:
             return None
@@ -98,7 +98,7 @@ class MlirText:
         return _frame((number, match.end(), parser.position), parser, node, places)
 
     def _places(self, node: Node, depth: int) -> list[Place]:
-        """The places of a location, innermost first."""
+        """Return the source locations of an MLIR location, innermost first."""
         if depth > _DEEPEST:
             return []
         if node.kind == "file":
@@ -115,7 +115,7 @@ class MlirText:
 
     def _of_alias(self, name: str, depth: int) -> list[Place]:
         if name not in self._known:
-            self._known[name] = []  # what a circle of aliases finds
+            self._known[name] = []  # the result for a cycle of aliases
             self._known[name] = self._places(self._aliases.get(name, _UNKNOWN), depth + 1)
         return self._known[name]
 
@@ -138,7 +138,7 @@ _LONGEST = 1 << 16
 
 
 class _Parser:
-    """Reads the location that begins at `position`, behind `loc(`; `position` is then at its closing parenthesis."""
+    """Parser of the location at `position`, after `loc(`; it leaves `position` at the closing parenthesis."""
 
     def __init__(self, text: str, position: int, number: int = 0, limit: int = _LONGEST) -> None:
         self._text = text
@@ -148,7 +148,7 @@ class _Parser:
         self.parts: list[Part] = []
 
     def location(self, depth: int = 0) -> Node:
-        """One location; what is no location is unknown."""
+        """Parse one location; `_UNKNOWN` if malformed."""
         token = self._take()
         if token is None or depth > _DEEPEST:
             return _UNKNOWN

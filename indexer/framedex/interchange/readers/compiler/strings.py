@@ -1,4 +1,4 @@
-"""String literals as LLVM writes them, in HLO and MLIR: a backslash before two hex digits or one other character."""
+"""LLVM's string literals in HLO and MLIR: a backslash escapes two hex digits or one other character."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SHORT = {b"n": b"\n", b"t": b"\t"}
 
 
 def unescaped(text: str) -> str:
-    """The text between the quotes without its escapes; hex escapes are bytes of UTF-8."""
+    """Return the text between the quotes with its escapes replaced; hex escapes are UTF-8 bytes."""
     if "\\" not in text:
         return text
     return _ESCAPE.sub(_character, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Stacks of other languages, which appear in the same logs."""
+"""Parsers of stacks of other languages, which appear in the same logs."""

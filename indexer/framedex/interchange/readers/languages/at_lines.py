@@ -1,7 +1,8 @@
-"""Frames that begin with an indented `at`: Java's and its kin's, those of .NET, and of V8 (Node, Deno, Chromium).
+"""Parser of frames that begin with an indented `at`: Java and related languages, .NET, and V8 (Node, Deno, Chromium).
 
 Sources: OpenJDK's Throwable.printStackTrace and StackTraceElement.toString; .NET's StackTrace.ToString; V8's stack
-trace API. Java names a file alone, .NET a path where there are symbols, V8 a path or an URL with a column.
+trace API. Java prints a file name alone. .NET prints a path if there are symbols. V8 prints a path or a URL with a
+column.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from framedex.interchange.text.spans import matched
 from framedex.patterns import compiled_on_use
 
 _AT = compiled_on_use(r"(?:\t|   )at (?=\S)")
-_LOADERS = compiled_on_use(r"(?:[^\s()/]*/(?!0x))*")  # of a Java class, and its module: `app//java.base@21/`
+_LOADERS = compiled_on_use(r"(?:[^\s()/]*/(?!0x))*")  # class loader and module of a Java class: `app//java.base@21/`
 _JAVA = compiled_on_use(
     r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
     r"|[\w$-]+\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|<\w+>))\)(?: ~?\[[^\[\]]*\])?$"
@@ -35,14 +36,14 @@ _MORE = compiled_on_use(
 
 
 class AtLines:
-    """Reads all three; one object reads one text."""
+    """Parser of all three; one object per text."""
 
     is_seldom = True
     remembers = ()
     triggers = ("   at ", "\tat ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame."""
+        """Return the frame on a line."""
         begin = _AT.search(line) if "at " in line else None
         if begin is None:
             return None
@@ -53,11 +54,11 @@ class AtLines:
         return Piece(frame.format, (replace(frame, start=shift - len("at ")),))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Causes, locks, and how many frames were left out."""
+        """Whether the line is a cause, a lock, or a count of omitted frames."""
         return _MORE.search(line) is not None
 
 
@@ -73,7 +74,7 @@ def _v8(number: int, text: str, shift: int) -> TextFrame | None:
         return None
     if match is None:
         match = _V8_BARE.match(text)
-        # Other formats name places in the same words.
+        # Other formats print locations in the same words.
         if match is None or not _IS_SCRIPT.search(match["path"]):
             return None
     return matched(Format.JAVASCRIPT, number, match, shift=shift)

@@ -1,4 +1,4 @@
-"""Frames in the error logs of the Java virtual machine (`hs_err_pid123.log`), native, compiled and interpreted ones.
+"""Parser of frames in Java VM error logs (`hs_err_pid123.log`): native, compiled and interpreted.
 
 Source: OpenJDK's src/hotspot/share/runtime/frame.cpp (print_on_error, print_C_frame) and utilities/vmError.cpp.
 """
@@ -25,7 +25,7 @@ _STUB = compiled_on_use(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|Exce
 
 
 class JvmErrors:
-    """Reads them; one object reads one text."""
+    """Parser of JVM error logs; one object per text."""
 
     is_seldom = True
     remembers = ("_margin",)
@@ -35,7 +35,7 @@ class JvmErrors:
         self._margin = Margin()
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A heading, or a frame below it."""
+        """Return a heading, or a frame below it."""
         text = line.rstrip()
         heading = _HEADING.search(text) if text.endswith((")", "frame:")) and "rame" in text else None
         if heading is not None:
@@ -46,11 +46,11 @@ class JvmErrors:
         return Piece(Format.JVM_ERROR, (frame,)) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Stubs, and the margin of the log's head."""
+        """Whether the line is a stub, or an empty line of the log's head."""
         start = self._margin.behind(line)
         return start is not None and (not line[start:].strip("# \t\r") or _STUB.match(line, start) is not None)
 
@@ -64,5 +64,5 @@ def _frame(number: int, text: str, start: int) -> TextFrame | None:
         java = _COMPILED.match(text, start) or _INTERPRETED.match(text, start)
         return matched(Format.JVM_ERROR, number, java) if java is not None else None
     frame = matched(Format.JVM_ERROR, number, native, Language.NATIVE)
-    # What stands in the brackets counts from the start of the library.
+    # The number in brackets is an offset in the library.
     return replace(frame, address=None, offset=frame.address)

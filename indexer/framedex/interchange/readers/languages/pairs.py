@@ -1,8 +1,10 @@
-"""Frames of two lines, a function and below it its place: Go's, Rust's, Julia's and eu-stack's.
+"""Parsers of two-line frames, a function with its location below: Go, Rust, Julia and eu-stack.
 
-Sources: elfutils' src/stack.c; Go's runtime/traceback.go; Rust's panicking.rs and backtrace-rs, src/print.rs; Julia's
-base/errorshow.jl (print_stackframe) and src/stackwalk.c, whose frames of a signal have one line. A place counts for a
-function only on the very next line: threads that write at once part the two.
+A location belongs to a function only on the very next line, as threads that write concurrently may interleave.
+
+Sources:
+- elfutils' src/stack.c; Go's runtime/traceback.go; Rust's panicking.rs and backtrace-rs, src/print.rs
+- Julia's base/errorshow.jl (print_stackframe) and src/stackwalk.c, whose signal frames have one line
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 
 
 class _Pairs:
-    """What they have in common: a margin, and a last frame that the next line may have the place of."""
+    """The common base: a margin, and a last frame whose location may be on the next line."""
 
     place: re.Pattern[str]
     remark: re.Pattern[str]
@@ -30,14 +32,14 @@ class _Pairs:
         self._waits = False
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The last frame with the place below it."""
+        """Return the last frame with the location below it."""
         text, start = self._own(line)
         waits, self._waits = self._waits, False
         match = self.place.match(text) if waits else None
         return with_place(frame, number, match, start) if match is not None else None
 
     def belongs(self, line: str) -> bool:
-        """Remarks between the frames."""
+        """Whether the line is a remark between the frames."""
         start = self._margin.behind(line)
         return start is not None and self.remark.match(line, start) is not None
 
@@ -46,13 +48,13 @@ class _Pairs:
         self._waits = False
 
     def _own(self, line: str) -> tuple[str, int]:
-        """The line's text and where it begins; none behind another margin."""
+        """Return the line's text and its start column; empty if the margin differs."""
         start = self._margin.behind(line)
         return (line[start:].rstrip(), start) if start is not None else ("", 0)
 
 
 class GoPairs(_Pairs):
-    """Reads the stacks of goroutines; one object reads one text."""
+    """Parser of goroutine stacks; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_waits")
@@ -63,7 +65,7 @@ class GoPairs(_Pairs):
     )
     _heading = compiled_on_use(
         _BEGINS + r"(?:goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:|runtime stack:"
-        # of the race detector
+        # the race detector's reports
         r"|(?:Previous )?(?:[Rr]ead|[Ww]rite) at 0x[0-9a-f]+ by (?:main )?goroutine.*:"
         r"|Goroutine \d+ \(.*\) created at:)$"
     )
@@ -71,7 +73,7 @@ class GoPairs(_Pairs):
     _function = compiled_on_use(r" {0,2}(?P<function>[^\s(]\S*)$")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of a goroutine, or the function of a frame."""
+        """Return the heading of a goroutine, or the function of a frame."""
         text = line.rstrip()
         heading = (
             self._heading.search(text) if text.endswith(":") and ("oroutine" in text or "stack:" in text) else None
@@ -84,7 +86,7 @@ class GoPairs(_Pairs):
             return None
         match = self._creator.match(text)
         if match is None and text.endswith(")"):
-            # Receivers stand in brackets too: `main.(*Client).Call(0xc000, ...)`.
+            # Receivers are in brackets too: `main.(*Client).Call(0xc000, ...)`.
             match = self._function.match(text, 0, text.rfind("("))
         if match is None:
             return None
@@ -93,7 +95,7 @@ class GoPairs(_Pairs):
 
 
 class RustPairs(_Pairs):
-    """Reads panics and captured backtraces; one object reads one text."""
+    """Parser of panics and captured backtraces; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_waits", "_panicked", "_was_placed")
@@ -111,16 +113,16 @@ class RustPairs(_Pairs):
     def __init__(self) -> None:
         super().__init__()
         self._panicked = ""
-        self._was_placed = False  # the last frame, by the line before: what is inlined there has no number
+        self._was_placed = False  # the previous line located the last frame; functions inlined there have no number
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The last frame with the place below it."""
+        """Return the last frame with the location below it."""
         longer = super().extended(frame, number, line)
         self._was_placed = longer is not None
         return longer
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A panic, which names its place, the heading of a backtrace, or the function of a frame."""
+        """Return a panic with its location, the heading of a backtrace, or the function of a frame."""
         panic = self._panic.search(line.rstrip()) if "panicked at " in line else None
         if panic is not None:
             self._begin(line, panic)
@@ -143,7 +145,7 @@ class RustPairs(_Pairs):
 
 
 class JuliaPairs(_Pairs):
-    """Reads the stacks of errors, and the dumps of signals, whose frames name C files too; one object, one text."""
+    """Parser of error stacks, and of signal dumps, whose frames name C files too; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_waits", "_is_of_signal")
@@ -157,7 +159,7 @@ class JuliaPairs(_Pairs):
         self._is_of_signal = False
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of a stack, or the function of a frame."""
+        """Return the heading of a stack, or the function of a frame."""
         heading = self._heading.search(line.rstrip()) if "Stacktrace:" in line or "] signal " in line else None
         if heading is not None:
             self._begin(line, heading)
@@ -174,7 +176,7 @@ class JuliaPairs(_Pairs):
 
 
 class EuStackPairs(_Pairs):
-    """Reads what eu-stack prints of a process or a core file; one object reads one text."""
+    """Parser of eu-stack output for a process or a core file; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_waits")
@@ -188,7 +190,7 @@ class EuStackPairs(_Pairs):
     )
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of a thread, or the function of a frame."""
+        """Return the heading of a thread, or the function of a frame."""
         heading = self._heading.search(line.rstrip()) if "TID " in line else None
         if heading is not None:
             self._begin(line, heading)
@@ -237,7 +239,7 @@ def _signal_frame(number: int, text: str, start: int) -> TextFrame | None:
 
 
 def _named(frame: TextFrame, text: str) -> TextFrame:
-    """The frame with the name that begins a text, without types of arguments."""
+    """Return the frame with the name at the start of a text, without argument types."""
     name = text[: text.find("(")] if text.find("(") > 0 else text
     pieces = tuple(
         replace(part, end=part.start + len(name)) if part.kind is PartKind.FUNCTION else part for part in frame.parts

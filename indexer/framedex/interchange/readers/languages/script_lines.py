@@ -1,7 +1,7 @@
-"""Frames of Ruby, Perl and Dart: each names its file and its line, on one line.
+"""Parser of one-line frames of Ruby, Perl and Dart, with file and line.
 
-Sources: Ruby's error.c and vm_backtrace.c (a backtick before 3.4, a quote since); Perl's Carp, whose lines name the
-function that was called there, which is not the one that the place is in; Dart's stack_trace.
+Sources: Ruby's error.c and vm_backtrace.c (a backtick before 3.4, a quote since); Perl's Carp; Dart's stack_trace.
+A line of Carp names the called function, not the function that contains the location.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _DART = compiled_on_use(
 
 
 class ScriptLines:
-    """Reads all three; one object reads one text."""
+    """Parser of all three; one object per text."""
 
     is_seldom = True
     remembers = ()
     triggers = (":in `", ":in '", ".pl line ", ".pm line ", ".t line ", "(package:", "(dart:", ".dart:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame."""
+        """Return the frame on a line."""
         if ":in " in line and (match := _RUBY.search(line.rstrip())) is not None:
             return Piece(Format.RUBY, (matched(Format.RUBY, number, match),))
         if " line " in line and (match := _PERL.search(line.rstrip())) is not None:
@@ -41,9 +41,9 @@ class ScriptLines:
         return None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Nothing stands between the frames."""
+        """Return False: no lines appear between the frames."""
         return False

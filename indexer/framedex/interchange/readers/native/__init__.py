@@ -1,1 +1,1 @@
-"""Native stacks: debuggers, sanitizers, failure handlers, profilers and the kernel."""
+"""Parsers of native stacks: debuggers, sanitizers, failure handlers, profilers and the kernel."""

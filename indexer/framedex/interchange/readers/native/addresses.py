@@ -1,10 +1,12 @@
-"""What failure handlers print, an address and a symbol a line: absl's, glog's, folly's; and the link of TPU crashes.
+"""Parser of failure handlers with an address and a symbol per line: absl, glog, folly, and the link in TPU crashes.
 
 Also tcmalloc's lists of addresses (gperftools, src/tcmalloc.cc, ReportLargeAlloc; src/malloc_hook.cc's heap profiles).
 
-Sources: abseil-cpp, absl/debugging/internal/examine_stack.cc (a size or `(unknown)` between address and symbol; the
-line `PC:` has the program counter, the others return addresses); glog, src/signalhandler.cc (no size); folly,
-folly/debugging/symbolizer/SymbolizePrinter.cpp (16 digits, and the place on a line of its own).
+Sources:
+- abseil-cpp, absl/debugging/internal/examine_stack.cc: a size or `(unknown)` between address and symbol; the line
+  `PC:` has the program counter, the others return addresses
+- glog, src/signalhandler.cc: no size
+- folly, folly/debugging/symbolizer/SymbolizePrinter.cpp: 16 digits, and the location on a separate line
 """
 
 from __future__ import annotations
@@ -29,12 +31,12 @@ _LIST = compiled_on_use(r"@ +(?P<addresses>0x[0-9a-fA-F]{1,16}(?: +0x[0-9a-fA-F]
 _ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
 _HEADING = compiled_on_use(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
-_LEAST_INDENTATION = 8  # of folly's places
+_LEAST_INDENTATION = 8  # of folly's locations
 LINK = "symbolizer link"
-"""The title of a stack that is a link and nothing else."""
+"""The title of a stack that is only a link."""
 
 # `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, above and below the frames of a TPU
-# crash: the addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
+# crash: the call addresses, and the load address of the binary whose symbols are stored elsewhere.
 _LINK = compiled_on_use(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
 _MAP = compiled_on_use(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
 _MOST_MAPS = 64
@@ -42,7 +44,7 @@ _HEX = compiled_on_use(r"[0-9a-f]{1,16}")
 
 
 class _Map(NamedTuple):
-    """Where a binary lay, half-open."""
+    """The address range of a binary, half-open."""
 
     build_id: str
     start: int
@@ -50,23 +52,23 @@ class _Map(NamedTuple):
 
 
 def _located(address: int, maps: Sequence[_Map]) -> tuple[str, int | None]:
-    """The build-id of the binary that lay at an address, and the offset in it."""
+    """Return the build-id of the binary loaded at an address, and the offset in it."""
     found = next((each for each in maps if each.start <= address < each.end), None)
     return (found.build_id, address - found.start) if found is not None else ("", None)
 
 
 class AddressLines:
-    """Reads both; one object reads one text."""
+    """Parser of handlers and address lists; one object per text."""
 
     is_seldom = False
     remembers = ("_maps",)
     triggers = ("*** ", "@ ", "&map=")
 
     def __init__(self) -> None:
-        self._maps: tuple[_Map, ...] = ()  # of the last link
+        self._maps: tuple[_Map, ...] = ()  # from the last link
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading with the signal, or a frame."""
+        """Return the heading with the signal, or a frame."""
         if "@ " in line:
             if (addresses := _LIST.search(line)) is not None:
                 title = line[: addresses.start()].strip()
@@ -86,13 +88,13 @@ class AddressLines:
             self._maps = tuple(_Map(each[1], int(each[2], 16), int(each[3], 16)) for each in found)
             return Piece(Format.ABSL, tuple(_linked(number, link, self._maps)), begins=LINK, ends=LINK)
         heading = _HEADING.search(line) if "*** " in line else None
-        # glog has a second heading below its first frame; it goes on with the same stack.
+        # glog prints a second heading below its first frame, which continues the same stack.
         if heading is None or (inside and "stack trace: ***" in line):
             return None
         return Piece(Format.ABSL, begins=heading[0].strip())
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """folly's place, below the symbol."""
+        """Return the frame with folly's location below the symbol."""
         start, end = bounds(line)
         if frame.format is not Format.GLOG or frame.place is not None or start < _LEAST_INDENTATION:
             return None
@@ -105,7 +107,7 @@ class AddressLines:
         return replace(frame, last_line=number, end=end, parts=(*frame.parts, *place.parts), place=place.place)
 
     def belongs(self, line: str) -> bool:
-        """glog's second heading, and the count of frames that were left out."""
+        """Whether the line is glog's second heading, or the count of omitted frames."""
         return "stack trace: ***" in line or "@ ... and at least " in line
 
 
@@ -144,7 +146,7 @@ def _linked(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[
 
 
 def _bare(form: Format, number: int, start: int, end: int, address: int, maps: Sequence[_Map]) -> TextFrame:
-    """A frame of which its address is all there is."""
+    """Return a frame that has only an address."""
     build_id, offset = _located(address, maps)
     return TextFrame(
         form,

@@ -1,8 +1,10 @@
-"""Frames with a binary and an address, as glibc and Apple's and LLVM's handlers print them.
+"""Parser of frames with a binary and an address, as printed by the handlers of glibc, Apple and LLVM.
 
-Sources: glibc, debug/backtracesyms.c and backtracesymsfd.c; Open MPI's opal/util/stacktrace.c, dmlc's logging.h and
-Ray's logging.cc, which number and demangle those lines; Apple's backtrace_symbols(3), crash reports and sample(1);
-LLVM, lib/Support/Unix/Signals.inc (PrintStackTrace without a symbolizer); UCX, src/ucs/debug/debug.c.
+Sources:
+- glibc, debug/backtracesyms.c and backtracesymsfd.c
+- Open MPI's opal/util/stacktrace.c, dmlc's logging.h and Ray's logging.cc, which number and demangle those lines
+- Apple's backtrace_symbols(3), crash reports and sample(1)
+- LLVM, lib/Support/Unix/Signals.inc (PrintStackTrace without a symbolizer); UCX, src/ucs/debug/debug.c
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _MARK = compiled_on_use(
     r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|(?:frame )?#(?P<hash>\d{1,4}):? +)?"
 )
 _IN_LIBRARY = compiled_on_use(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
-_MOST_AFTER = 4096  # characters of a demangled name behind the address
+_MOST_AFTER = 4096  # maximum length of a demangled name after the address
 
 _COUNTED = compiled_on_use(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
 _APPLE_ADDRESS = compiled_on_use(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
@@ -46,14 +48,14 @@ _IN_MODULE = compiled_on_use(
 
 
 class BacktraceLines:
-    """Reads both; one object reads one text."""
+    """Parser of all these forms; one object per text."""
 
     is_seldom = False
     remembers = ()
     triggers = ("  (in ", ")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame."""
+        """Return the frame on a line, or LLVM's heading."""
         if "0x" not in line:
             return Piece(Format.BACKTRACE, begins="Stack dump") if line.startswith("Stack dump:") else None
         text = line.rstrip()
@@ -63,20 +65,20 @@ class BacktraceLines:
             or _of_apple(number, text)
             or (_of_nothing(number, text) if inside else None)
         )
-        is_inward = "  (in " in text  # as `sample` draws its tree
+        is_inward = "  (in " in text  # the tree of `sample` is outermost first
         return Piece(Format.BACKTRACE, (frame,), innermost_first=not is_inward) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """What LLVM says between its heading and the frames."""
+        """Whether the line is one that LLVM prints between its heading and the frames."""
         return bool(re.match(r"\d{1,3}\.\t", line))
 
 
 def frame_of_glibc(number: int, text: str) -> TextFrame | None:
-    """`/lib/libc.so.6(abort+0x12) [0x7f12]`, `./a.out(+0x1139)[0x55d0]`, `./a.out() [0x401136]`."""
+    """Parse `/lib/libc.so.6(abort+0x12) [0x7f12]`, `./a.out(+0x1139)[0x55d0]`, `./a.out() [0x401136]`."""
     bare = _BARE.match(text)
     if bare is not None:
         spans = {PartKind.MODULE: bare.span("module"), PartKind.ADDRESS: bare.span("address")}
@@ -113,7 +115,7 @@ def frame_of_glibc(number: int, text: str) -> TextFrame | None:
 
 
 def _of_nothing(number: int, text: str) -> TextFrame | None:
-    """`[0x7f12]`, as glibc prints what is in no binary."""
+    """Parse `[0x7f12]`, glibc's form for an address outside all binaries."""
     match = _ALONE.match(text)
     if match is None:
         return None
@@ -122,7 +124,7 @@ def _of_nothing(number: int, text: str) -> TextFrame | None:
 
 
 def _module_start(text: str, least: int, end: int) -> int:
-    """Where the path begins that ends at a column, behind whatever a log may have put before it."""
+    """Return the start column of the path that ends at a column, after any log prefix."""
     if text.startswith(("/", "./", "../"), least):
         return least
     column = max(text.rfind(" /", least, end), text.rfind(" ./", least, end))
@@ -130,7 +132,7 @@ def _module_start(text: str, least: int, end: int) -> int:
 
 
 def _of_ucx(number: int, text: str, counted: re.Match[str], column: int) -> TextFrame | None:
-    """`1 0x000000000001bb4f ncclGroupEnd()  /nccl/src/group.cc:12`; a place that is not known is `???:0`."""
+    """Parse `1 0x000000000001bb4f ncclGroupEnd()  /nccl/src/group.cc:12`; an unknown location is `???:0`."""
     address = _APPLE_ADDRESS.match(text, column)
     gap = text.rfind("  ", column)
     source = source_spans(text, gap + 2, len(text)) if gap > column else {}
@@ -148,7 +150,7 @@ def _of_ucx(number: int, text: str, counted: re.Match[str], column: int) -> Text
 
 
 def _of_sample(number: int, text: str) -> TextFrame | None:
-    """`    + ! 260 f(int)  (in libfoo.dylib) + 12  [0x104b2c1f3]  foo.cc:12`, of the tree that `sample` draws."""
+    """Parse ` + ! 260 f(int)  (in libfoo.dylib) + 12  [0x104b2c1f3]  foo.cc:12` in the tree printed by `sample`."""
     column = text.find("  (in ")
     tree = _TREE.match(text) if column >= 0 else None
     match = _IN_MODULE.match(text, column) if tree is not None and tree.end() < column else None
@@ -168,7 +170,7 @@ def _first(spans: dict[PartKind, Span]) -> int:
 
 
 def _of_apple(number: int, text: str) -> TextFrame | None:
-    """`3   libfoo.dylib   0x0000000104b2c1f3 foo::bar(int) + 123 (foo.cc:12)`, and LLVM's, which looks the same."""
+    """Parse `3   libfoo.dylib   0x0000000104b2c1f3 foo::bar(int) + 123 (foo.cc:12)`; LLVM's form is the same."""
     counted = _COUNTED.match(text)
     if counted is None:
         return None
@@ -196,11 +198,11 @@ def _of_apple(number: int, text: str) -> TextFrame | None:
     offset = None
     if plus is not None:
         name = without_blanks(text, start, plus.start())
-        if _LOADED.match(text[slice(*name)]):  # where the binary begins, for want of a symbol
+        if _LOADED.match(text[slice(*name)]):  # without a symbol, the offset counts from the binary's load address
             offset = int(plus["offset"])
         else:
             spans[PartKind.FUNCTION] = name
-    elif text[start:end].strip() == "???":  # code of no binary
+    elif text[start:end].strip() == "???":  # code outside all binaries
         pass
     elif start < end or address.end("address") - address.start("address") < len("0x") + 16:
         return None

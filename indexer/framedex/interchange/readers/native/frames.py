@@ -1,4 +1,4 @@
-"""Frames of native code, from the columns of their words on a line; tools have many words for what they do not know."""
+"""Build native frames from column spans. Tools print many different words for unknown values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
 def native_frame(
     form: Format, line_number: int, line: str, bounds: Span, spans: Spans, *, number: int | None = None
 ) -> TextFrame:
-    """A frame on one line, with a part for each span that says something. A source line of 0 is no place."""
+    """Return a frame on one line, with a part for each span that has a known value. Source line 0 means no location."""
     known = {kind: span for kind, span in spans.items() if line[slice(*span)] not in _NO_NAMES}
     name = known.get(PartKind.FUNCTION)
     if name is not None and line.startswith("0x", name[0]) and _ADDRESS.fullmatch(line, *name):
@@ -51,7 +51,7 @@ def native_frame(
 
 
 def source_spans(line: str, start: int, end: int) -> dict[PartKind, Span]:
-    """The spans of the place that ends a piece of a line, `PATH:LINE[:COLUMN]`; none where it ends with none."""
+    """Return the spans of the location `PATH:LINE[:COLUMN]` at the end of a piece of a line; empty if there is none."""
     found = source_at_end(line[start:end])
     if found is None:
         return {}
@@ -63,19 +63,19 @@ def source_spans(line: str, start: int, end: int) -> dict[PartKind, Span]:
 
 
 def at_offset(frame: TextFrame, offset: int, *, build_id: str = "") -> TextFrame:
-    """The frame with where in its binary it is."""
+    """Return the frame with its offset in its binary."""
     return replace(frame, offset=offset, build_id=build_id.lower())
 
 
 def behind(frame: TextFrame, offset: str | None) -> TextFrame:
-    """The frame with how far it is behind the function's beginning (hex), of one without a name behind the binary's."""
+    """Return the frame with its offset (hex) from its function, or from its binary if it has no name."""
     if offset is None:
         return frame
     return replace(frame, function_offset=int(offset, 16)) if frame.function else at_offset(frame, int(offset, 16))
 
 
 def opening(text: str, closing: int, least: int = 0) -> int:
-    """Where the parenthesis opens that closes at a column; -1 where none does from the column `least` on."""
+    """Return the column of the parenthesis that matches the one at `closing`; -1 if none from column `least` on."""
     depth = 0
     for column in range(closing, least - 1, -1):
         if text[column] == ")":
@@ -88,7 +88,7 @@ def opening(text: str, closing: int, least: int = 0) -> int:
 
 
 def without_blanks(text: str, start: int, end: int) -> Span:
-    """A span of a text without the blanks around it."""
+    """Return a span of a text without surrounding blanks."""
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()) if piece.strip() else start
 

@@ -1,7 +1,7 @@
-"""Call traces of the Linux kernel: oopses, warnings and hung tasks.
+"""Parser of Linux kernel call traces: oopses, warnings and hung tasks.
 
-Source: the kernel's Documentation/admin-guide/bug-hunting.rst; arch/x86/kernel/dumpstack.c. What follows a question
-mark was on the stack and may be no caller.
+Source: the kernel's Documentation/admin-guide/bug-hunting.rst; arch/x86/kernel/dumpstack.c. An entry with a question
+mark was on the stack but may not be a caller.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _BELONGS = compiled_on_use(
 
 
 class KernelTraces:
-    """Reads them; one object reads one text."""
+    """Parser of kernel traces; one object per text."""
 
     is_seldom = True
     remembers = ()
     triggers = ("Call Trace:", "Call trace:", "RIP: 00", " pc : ", " lr : ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A heading, the instruction that failed, or a frame."""
+        """Return a heading, the failing instruction, or a frame."""
         text = line.rstrip()
         if text.endswith(("Call Trace:", "Call trace:")):
             return Piece(Format.KERNEL, begins="Call trace")
@@ -40,15 +40,15 @@ class KernelTraces:
         return Piece(Format.KERNEL, (_frame(number, match),)) if match is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Registers, and the marks of another stack."""
+        """Whether the line has registers, or marks another stack."""
         return _BELONGS.search(line.rstrip()) is not None
 
 
 def _frame(number: int, match: re.Match[str]) -> TextFrame:
-    # Names of the kernel are looked up nowhere: they say nothing about a function of the same name elsewhere.
+    # Kernel names have no language, so they are never looked up: a function of the same name elsewhere is unrelated.
     unsure = match.groupdict().get("label") is not None
     return matched(Format.KERNEL, number, match, labels=("may be no caller",) if unsure else ())

@@ -1,8 +1,8 @@
-"""Memory maps that a text quotes: which binary was loaded at an address, and how far behind its start that is.
+"""Memory maps quoted in a text: the binary loaded at an address, and the offset from its start.
 
-Forms: `/proc/PID/maps` (also of HotSpot's and glibc's reports), gdb's `info proc mappings` and `info sharedlibrary`.
-A map names the file that was loaded, and no build of it. The path of a file that was replaced meanwhile keeps the
-words ` (deleted)` that Linux writes behind it: no file here is that one.
+Forms: `/proc/PID/maps` (also in reports of HotSpot and glibc), gdb's `info proc mappings` and `info sharedlibrary`.
+A map names the loaded file but not its build. If the file was replaced, Linux appends ` (deleted)` to its path. The
+words are kept, so that no local file matches.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _SHARED_LIBRARIES = compiled_on_use(
 )
 _MARKS = (" r--p ", " r-xp ", " rw-p ", " 0x0 ", " Yes ")
 _MOST_RANGES = 50_000
-_MOST_COMPARED = 256  # ranges that begin before an address
+_MOST_COMPARED = 256  # maximum number of ranges examined per address
 _LOWEST_RELOCATED = 1 << 28  # fixed executables begin at 0x400000, relocated ones far above
 
 
 class _Range(NamedTuple):
-    """The addresses at which a part of a binary was loaded, half-open, and how far an offset counts from."""
+    """The addresses of a loaded part of a binary, half-open; offsets count from `base`."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class _Range(NamedTuple):
 
 
 class MemoryMaps:
-    """All maps of a text. Where they contradict each other on an address, nothing was known to be loaded there."""
+    """All maps of a text. An address with contradicting maps is treated as unmapped."""
 
     def __init__(self, text: str) -> None:
         is_quoted = any(mark in text for mark in _MARKS)
@@ -59,7 +59,7 @@ class MemoryMaps:
         self._longest = max((each.end - each.start for each in self._ranges), default=0)
 
     def place(self, stacks: Sequence[TextStack]) -> Sequence[TextStack]:
-        """The stacks, with the binaries and offsets of native frames that have an address and no source."""
+        """Return the stacks, with binary and offset added to native frames that have an address but no source."""
         return [self._place_stack(stack) for stack in stacks] if self._ranges else stacks
 
     def _place_stack(self, stack: TextStack) -> TextStack:
@@ -79,7 +79,7 @@ class MemoryMaps:
         return replace(frame, module=module, offset=distance)
 
     def _loaded_at(self, address: int) -> _Range | None:
-        """The part of a binary at an address; one that tells an offset in the file rather than in a section."""
+        """Return the part of a binary at an address, preferably one with offsets in the file instead of a section."""
         found: dict[bool, _Range] = {}
         last = bisect_right(self._starts, address) - 1
         for i in range(last, max(last - _MOST_COMPARED, -1), -1):
@@ -95,7 +95,7 @@ class MemoryMaps:
 
 
 def _ranges(text: str) -> Iterator[_Range]:
-    bases: dict[str, int] = {}  # where the first byte of each file was loaded
+    bases: dict[str, int] = {}  # load address of the first byte of each file
     for pattern in (_MAPS, _PROC_MAPPINGS):
         for match in islice(pattern.finditer(text), _MOST_RANGES):
             start, end, offset = (int(match[name], 16) for name in ("start", "end", "offset"))

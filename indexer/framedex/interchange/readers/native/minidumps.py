@@ -1,4 +1,4 @@
-"""Stacks of minidumps, as Breakpad, Chromium, Firefox and Sentry print them.
+"""Parser of minidump stacks, as printed by Breakpad, Chromium, Firefox and Sentry.
 
 Source: Breakpad's processor/stackwalk_common.cc, which rust-minidump follows.
 """
@@ -20,7 +20,7 @@ _BELONGS = compiled_on_use(r" {4}|Thread \d+\b")
 
 
 class MinidumpStacks:
-    """Reads them; one object reads one text."""
+    """Parser of minidump stacks; one object per text."""
 
     is_seldom = True
     remembers = ("_margin",)
@@ -30,7 +30,7 @@ class MinidumpStacks:
         self._margin = Margin()
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of the thread that crashed, or a frame of it or a later one."""
+        """Return the heading of the crashed thread, or a frame of it or of a later thread."""
         text = line.rstrip()
         heading = _THREAD.search(text) if " (crashed)" in text else None
         if heading is not None:
@@ -43,10 +43,10 @@ class MinidumpStacks:
         return Piece(Format.MINIDUMP, (matched(Format.MINIDUMP, number, match, Language.NATIVE),))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line; below it are registers."""
+        """Return None: a frame has one line, with registers below."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Registers, how a frame was found, and the headings of the other threads."""
+        """Whether the line has registers, the origin of a frame, or the heading of another thread."""
         start = self._margin.behind(line)
         return start is not None and _BELONGS.match(line, start) is not None

@@ -1,8 +1,8 @@
-"""Stacks whose frames have numbers behind a `#`: debuggers', the sanitizers', LLVM's and others'.
+"""Parser of frames numbered with `#`: debuggers, sanitizers, LLVM and others.
 
 Sources: gdb/stack.c (print_frame) and CPython's Tools/gdb/libpython.py (py-bt); PyTorch,
 c10/util/Exception.cpp; the other forms are in `symbolized`.
-gdb wraps long frames and indents what follows.
+gdb wraps long frames and indents the continuation lines.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_WRAPPED = 64
 
 
 class NumberedLines:
-    """Reads them all; one object reads one text."""
+    """Parser of all numbered forms; one object per text."""
 
     is_seldom = False
     remembers = ("_shows_locals", "_is_cut")
@@ -49,11 +49,11 @@ class NumberedLines:
     )
 
     def __init__(self) -> None:
-        self._shows_locals = False  # gdb, below each frame
-        self._is_cut = False  # whether gdb goes on with the frame on the next line
+        self._shows_locals = False  # whether gdb prints locals below each frame
+        self._is_cut = False  # whether gdb continues the frame on the next line
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame, the heading of a thread or of a report, or the line that UBSan or an exception of c10 is about."""
+        """Return a frame, the heading of a thread or a report, or the location of a UBSan error or a c10 exception."""
         found = self._numbered(number, line, inside) if "#" in line or 'Source "' in line else None
         if found is not None:
             self._shows_locals = found.format is Format.GDB
@@ -66,7 +66,7 @@ class NumberedLines:
         report = _REPORT.search(line) if "Sanitizer: " in line else None
         if report is not None:
             return Piece(Format.SANITIZER, begins=report[0].strip())
-        # The stacks of one report: where the memory came from, and where it was freed.
+        # Further stacks of one report: allocation and deallocation.
         if " by thread " in line and _FURTHER.search(line):
             return Piece(Format.SANITIZER, begins=line.strip())
         if "hread " in line[:12] and _THREAD.match(line):
@@ -74,7 +74,7 @@ class NumberedLines:
         return None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """What gdb has wrapped; it ends with the place or the library."""
+        """Return the frame with a line wrapped by gdb. The location or the library ends it."""
         is_wrapped = frame.format is Format.GDB and _indentation(line) >= 3
         if not is_wrapped or frame.place or frame.module or number - frame.first_line > _MOST_WRAPPED:
             return None
@@ -86,13 +86,13 @@ class NumberedLines:
         return _with_gdb_place(longer, number, text, 0) or longer
 
     def belongs(self, line: str) -> bool:
-        """gdb's last words and what it says of locals, and what a sanitizer's report says of the access."""
+        """Whether the line is gdb's final message, a local, or the access in a sanitizer report."""
         if line.startswith(("Backtrace stopped", "(More stack frames follow")) or _ACCESS.match(line) is not None:
             return True
         return self._shows_locals and _indentation(line) >= 4
 
     def _numbered(self, number: int, line: str, inside: bool) -> Piece | None:
-        """The frame on a line, if it has one."""
+        """Return the frame on a line, if any."""
         text = line.rstrip()
         match = _FRAME.search(text)
         if match is not None and not _is_quoted(text, match.start("number")):
@@ -120,7 +120,7 @@ class NumberedLines:
             says_in=match["in"] is not None,
             end=start,
         )
-        if text[start:].strip() == "in":  # the name was cut
+        if text[start:].strip() == "in":  # the name was truncated
             return None
         arguments = argument_list(text[start:])
         frame = None
@@ -130,7 +130,7 @@ class NumberedLines:
         for form in FORMS:
             frame = frame or form(head, number, text)
         if frame is not None:
-            # backward-cpp has the outermost frame, with the highest number, first.
+            # backward-cpp prints the outermost frame, with the highest number, first.
             return Piece(frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start))
         is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
         if (head.address or inside or is_cut) and (arguments > 0 or text.startswith("<", start) or head.says_in):
@@ -145,7 +145,7 @@ def _marked(match: re.Match[str]) -> Span:
 def _gdb_frame(head: Head, number: int, text: str, name: Span) -> TextFrame:
     spans = {**head.spans(), PartKind.FUNCTION: name}
     frame = native_frame(Format.GDB, number, text, (head.begin, len(text)), spans, number=head.number)
-    # gdb prints return addresses; frame 0 is where it stopped.
+    # gdb prints return addresses, except for frame 0, where it stopped.
     return replace(frame, is_return_address=head.number != 0)
 
 
@@ -154,7 +154,7 @@ def _end(text: str, start: int, arguments: int) -> int:
 
 
 def _with_gdb_place(frame: TextFrame, number: int, text: str, start: int) -> TextFrame | None:
-    """The frame with the place or library that ends a text of gdb; None where it ends with neither."""
+    """Return the frame with the location or library at the end of gdb's text; None if there is neither."""
     column = text.rfind(") at ")
     indented = len(text) - len(text.lstrip())
     at = column + 1 if column >= 0 else (indented - 1 if text.startswith("at ", indented) and not start else -1)
@@ -188,19 +188,19 @@ def _python_frame(number: int, text: str, match: re.Match[str]) -> Piece:
 
 
 def _is_quoted(text: str, column: int) -> bool:
-    """Whether what stands at a column is in a string, a value or a comment, as debuggers show locals and sources."""
+    """Whether a column is inside a string, a value or a comment, as in locals and sources shown by debuggers."""
     before = text[:column]
     return any(mark in before for mark in ('"', " = ", "<<", "//", ";"))
 
 
 def _indentation(line: str) -> int:
-    """The width of the blanks that a line begins with; a tab is as much as a wrapped line has."""
+    """Return the width of a line's indentation. A tab counts as 4 columns, more than the 3 of a wrapped line."""
     blanks = len(line) - len(line.lstrip())
     return blanks + 3 * line.count("\t", 0, blanks) if blanks < len(line) else 0
 
 
 def _raised(number: int, text: str) -> Piece | None:
-    """The place where c10 threw, in the heading of its frames: `Exception raised from f at /a.cpp:3 (most ...`."""
+    """Parse the location of a c10 exception in its heading: `Exception raised from f at /a.cpp:3 (most ...`."""
     begin = text.find(_RAISED)
     at = text.rfind(" at ", begin + len(_RAISED))
     if at < 0 or not text.endswith(_FRAMES_FOLLOW):

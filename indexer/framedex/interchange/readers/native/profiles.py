@@ -1,7 +1,7 @@
-"""Stacks of profilers and tracers on Linux: `perf script`, `strace -k`, bpftrace, and bcc's memleak.
+"""Parsers of Linux profilers and tracers: `perf script`, `strace -k`, bpftrace, and bcc's memleak.
 
 Sources: tools/perf/util/evsel_fprintf.c (sample__fprintf_callchain); strace's src/unwind.c; bpftrace's documentation of
-kstack and ustack; bcc's tools/memleak.py. None says where a binary lay: what can be looked up are the symbols.
+kstack and ustack; bcc's tools/memleak.py. None prints load addresses, so only symbols can be looked up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PERF = compiled_on_use(
     r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+(?P<behind>0x[0-9a-f]{1,16}))? "
     r"\((?P<module>[/\[][^()]*|inlined)(?: \(deleted\))?\)$"
 )
-_PERF_WIDTH = 16  # of an address, with the blanks before it
+_PERF_WIDTH = 16  # width of an address, with leading blanks
 _PERF_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
 _PERF_BINARY = compiled_on_use(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
 _STRACE = compiled_on_use(
@@ -39,7 +39,7 @@ _PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython
 
 
 class PerfScript:
-    """Reads the samples of `perf script` and the calls of `strace -k`; one object reads one text."""
+    """Parser of `perf script` samples and `strace -k` calls; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_waits")
@@ -47,10 +47,10 @@ class PerfScript:
 
     def __init__(self) -> None:
         self._margin = Margin()
-        self._waits = False  # for the source line of the last frame
+        self._waits = False  # whether the source line of the last frame may follow
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame."""
+        """Return the frame on a line."""
         text = line.rstrip()
         if not text.endswith(("]", ")")) and "[0x" not in text:
             return None
@@ -76,20 +76,20 @@ class PerfScript:
         return Piece(Format.STRACE, (behind(_known(matched(Format.STRACE, number, match)), match["behind"]),))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The last frame with the source line below it."""
+        """Return the last frame with the source line below it."""
         start = self._margin.behind(line) if self._waits else None
         self._waits = False
         match = _PERF_SOURCE.match(line.rstrip(), start) if start is not None else None
         return with_place(frame, number, match) if match is not None else None
 
     def belongs(self, line: str) -> bool:
-        """What perf writes of a frame without a source line."""
+        """Whether the line is perf's output for a frame without a source line."""
         start = self._margin.behind(line)
         return start is not None and _PERF_BINARY.match(line.rstrip(), start) is not None
 
 
 class BpfMaps:
-    """Reads the stacks that are keys of bpftrace's maps, and memleak's; one object reads one text."""
+    """Parser of stacks that are keys of bpftrace maps, and of memleak's; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_frame")
@@ -100,7 +100,7 @@ class BpfMaps:
         self._frame = _BPF
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The beginning of a key, or a frame."""
+        """Return the beginning of a key, or a frame."""
         text = line.rstrip()
         if "@" in text or text.endswith(" from stack"):
             of_bpf = _BPF_HEADING.search(text)
@@ -114,19 +114,19 @@ class BpfMaps:
         return Piece(Format.BPF, (_known(matched(Format.BPF, number, match)),)) if match is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """What stands between two stacks of one key."""
+        """Whether the line separates two stacks of one key."""
         start = self._margin.behind(line)
         return start is not None and line[start:].strip() == ","
 
 
 def _known(frame: TextFrame) -> TextFrame:
-    """The frame without words for what is not known, as native code where its name can be looked up.
+    """Return the frame without words for unknown values, as native code if its name can be looked up.
 
-    The kernel's names, and plain ones of no binary, say nothing about functions of that name elsewhere.
+    Names of the kernel, and plain names without a binary, are unrelated to functions of that name elsewhere.
     """
     if (python := _PERF_MAP.match(frame.function)) is not None:
         return _of_python(frame, python)
@@ -142,7 +142,10 @@ def _known(frame: TextFrame) -> TextFrame:
 
 
 def _of_python(frame: TextFrame, name: re.Match[str]) -> TextFrame:
-    """The frame of a trampoline of Python's, which is named for a function and its file; the map is no binary."""
+    """Return the frame of a CPython trampoline, which is named after a function and its file.
+
+    The perf map is not a binary.
+    """
     word = next(part for part in frame.parts if part.kind is PartKind.FUNCTION)
     cut = replace(word, start=word.start + name.start("function"), end=word.start + name.end("function"))
     path = replace(word, kind=PartKind.PATH, start=word.start + name.start("path"), end=word.end)

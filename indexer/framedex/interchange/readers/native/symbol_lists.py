@@ -1,8 +1,10 @@
-"""Stacks that are a heading and a symbol or a Python function a line.
+"""Parser of stacks with a heading and one symbol or Python function per line.
 
-Sources: TSL's stacktrace.h, which PyTorch/XLA prints (`*** Begin stack trace ***`); tt-metal's assert.hpp
-(`backtrace:`, then ` --- f()`); PyTorch/XLA's debug_utils (`Python Frame Triggered Execution:`); pybind11's
-error_string (`At:`, then `  /a.py(31): f`).
+Sources:
+- TSL's stacktrace.h, which PyTorch/XLA prints (`*** Begin stack trace ***`)
+- tt-metal's assert.hpp (`backtrace:`, then ` --- f()`)
+- PyTorch/XLA's debug_utils (`Python Frame Triggered Execution:`)
+- pybind11's error_string (`At:`, then `  /a.py(31): f`)
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ _HEADING = compiled_on_use(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
 
 
 class SymbolLists:
-    """Reads them all; one object reads one text."""
+    """Parser of all these lists; one object per text."""
 
     is_seldom = False
     remembers = ("_list", "_before")
@@ -52,10 +54,10 @@ class SymbolLists:
 
     def __init__(self) -> None:
         self._list = _List.SYMBOLS
-        self._before = ""  # what an unknown log puts before every line
+        self._before = ""  # the prefix of every line, of an unknown log
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A heading, or what stands below it."""
+        """Return a heading, or an entry below it."""
         text = line.rstrip()
         if _BEGIN in text:
             self._list, self._before = _List.SYMBOLS, text[: text.find(_BEGIN)]
@@ -74,15 +76,15 @@ class SymbolLists:
         return Piece(frame.format, (frame,)) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Whatever is printed between a beginning and its end, and ends no list."""
+        """Return False: any other line ends the list."""
         return False
 
     def _flat(self, number: int, text: str) -> Piece | None:
-        """All calls of a message whose lines a log has joined."""
+        """Return all calls of a message whose lines a log has joined."""
         matches = _FLAT.finditer(text, text.find("At:"))
         frames = [_python_frame(Format.CALLBACK, number, text, 0, match) for match in matches]
         known = tuple(frame for frame in frames if frame is not None)
@@ -101,14 +103,14 @@ class SymbolLists:
         start, end = without_blanks(text, dashes.end() if dashes is not None else begin, len(text))
         if '"' in text or not is_symbol(text[start:end]):
             return None
-        if start == begin and not _SURE.search(text):  # a line of somebody else: those of the list are indented
+        if start == begin and not _SURE.search(text):  # an unrelated line: entries of the list are indented
             return None
         return native_frame(form, number, text, (start, end), {PartKind.FUNCTION: (start, end)})
 
 
 def _python_frame(form: Format, number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame | None:
     spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
-    path = spans.setdefault(PartKind.PATH, without_blanks(text, begin, match.start()))  # all that is before a call
+    path = spans.setdefault(PartKind.PATH, without_blanks(text, begin, match.start()))  # all text before the call
     if not text[slice(*path)].endswith(_PYTHON):
         return None
     start = min(path[0], match.start("function"))

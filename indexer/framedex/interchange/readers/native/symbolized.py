@@ -1,9 +1,11 @@
-"""Numbered frames of what prints symbols itself: sanitizers, LLVM, PyTorch, coredumpctl, lldb, boost and others.
+"""Parsers of numbered, already symbolized frames: sanitizers, LLVM, PyTorch, coredumpctl, lldb, boost and others.
 
-Sources: compiler-rt, lib/sanitizer_common/sanitizer_stacktrace_printer.cpp and sanitizer_symbolizer_report.cpp; LLVM,
-lib/Support/Signals.cpp; Chromium, base/debug/stack_trace_posix.cc; PyTorch, c10/util/Backtrace.cpp and
-torch/csrc/profiler/combined_traceback.cpp; systemd, src/shared/elf-util.c; Android, libunwindstack (FormatFrame);
-LLDB's default frame-format; Boost.Stacktrace (to_string); backward-cpp (Printer); cpptrace (formatting.cpp).
+Sources:
+- compiler-rt, lib/sanitizer_common/sanitizer_stacktrace_printer.cpp and sanitizer_symbolizer_report.cpp
+- LLVM, lib/Support/Signals.cpp; Chromium, base/debug/stack_trace_posix.cc
+- PyTorch, c10/util/Backtrace.cpp and torch/csrc/profiler/combined_traceback.cpp
+- systemd, src/shared/elf-util.c; Android, libunwindstack (FormatFrame); LLDB's default frame-format
+- Boost.Stacktrace (to_string); backward-cpp (Printer); cpptrace (formatting.cpp)
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ _PADDED = len("0x") + 16
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How a numbered frame begins, `#3 0x7f12 in `: `span` is that of the number with its mark, `end` where it ends."""
+    """The head of a numbered frame (`#3 0x7f12 in `); `span` is the number with its mark, `end` the column after it."""
 
     span: Span
     number: int
@@ -57,17 +59,17 @@ class Head:
 
     @property
     def begin(self) -> int:
-        """The column at which the frame begins."""
+        """The start column of the frame."""
         return self.span[0]
 
     def spans(self) -> dict[PartKind, Span]:
-        """What the head says already."""
+        """Return the spans of number and address."""
         known = {PartKind.NUMBER: self.span}
         return known if self.address is None else {**known, PartKind.ADDRESS: self.address}
 
 
 def _sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
-    """`in f(int) /a.cc:3:4`, `f /a.cc:3 (lib+0x12)`, `in f (lib+0x12) (BuildId: ab)`."""
+    """Parse `in f(int) /a.cc:3:4`, `f /a.cc:3 (lib+0x12)`, `in f (lib+0x12) (BuildId: ab)`."""
     start, end = head.end, len(text)
     spans = head.spans()
     build_id = _BUILD_ID.search(text, max(start, end - 90))
@@ -84,7 +86,7 @@ def _sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
             offset = -1
     end = without_blanks(text, start, end)[1]
     source = source_spans(text, start, end)
-    if head.address is None and offset is None:  # a number, some words and a place: that is prose
+    if head.address is None and offset is None:  # a number, some words and a location: this is prose
         return None
     if source:
         spans |= source
@@ -93,19 +95,19 @@ def _sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
         word = text.rfind(" ", start, end)
         if not head.says_in or word < 0 or _SOURCE_FILE.search(text, word, end) is None:
             return None
-        end = without_blanks(text, start, word)[1]  # the file is known, its line is not
+        end = without_blanks(text, start, word)[1]  # the file is known, but not the line
     elif text.endswith(" <null>", start, end):
         end -= len(" <null>")
     spans[PartKind.FUNCTION] = start, end
     frame = native_frame(Format.SANITIZER, number, text, (head.begin, len(text)), spans, number=head.number)
-    # The sanitizers take one off the addresses of calls; LLVM, which pads addresses, prints what it finds.
+    # The sanitizers print return addresses minus one. LLVM, which pads addresses, prints return addresses.
     is_llvm = head.address is not None and head.address[1] - head.address[0] == _PADDED and not head.says_in
     frame = replace(frame, is_return_address=is_llvm and head.number != 0)
     return at_offset(frame, offset, build_id=build_id[1] if build_id else "") if offset and offset > 0 else frame
 
 
 def _chromium(head: Head, number: int, text: str) -> TextFrame | None:
-    """`0x55d0 base::f() [../../base/f.cc:12:3]`; or the name alone."""
+    """Parse `0x55d0 base::f() [../../base/f.cc:12:3]`, or the name alone."""
     if head.address is None or head.says_in:
         return None
     spans = head.spans()
@@ -122,7 +124,7 @@ def _chromium(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def _coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
-    """`0x00007f12 raise (libc.so.6 + 0x3bfb2)`; of old versions `0x00007f12 raise (libc.so.6)`."""
+    """Parse `0x00007f12 raise (libc.so.6 + 0x3bfb2)`, or `0x00007f12 raise (libc.so.6)` of old versions."""
     if head.address is None or head.says_in or not text.endswith(")"):
         return None
     column = opening(text, len(text) - 1, head.end)
@@ -141,7 +143,7 @@ def _coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def _torch(head: Head, number: int, text: str) -> TextFrame | None:
-    """`f(int) + 0x1a (0x7f12 in /lib/libc10.so)`, and `f(int) from /a.cpp:12` with line tables."""
+    """Parse `f(int) + 0x1a (0x7f12 in /lib/libc10.so)`, or `f(int) from /a.cpp:12` with line tables."""
     column = text.rfind(" (0x", head.end)
     plus = text.rfind(" + ", head.end, column) if column >= 0 else -1
     match = _IN_LIBRARY.match(text, plus) if plus >= 0 else None
@@ -170,7 +172,7 @@ def _torch(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def _tombstone(head: Head, number: int, text: str) -> TextFrame | None:
-    """`pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: ab)`."""
+    """Parse `pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: ab)`."""
     pc = _PC.match(text, head.end)
     if pc is None:
         return None
@@ -179,7 +181,7 @@ def _tombstone(head: Head, number: int, text: str) -> TextFrame | None:
     if build_id is not None:
         end = build_id.start()
     spans = head.spans()
-    for _ in range(2):  # the symbol, and where in an archive the library begins
+    for _ in range(2):  # the symbol, and the library's offset in an archive
         column = opening(text, end - 1, pc.end()) if text.endswith(")", 0, end) else -1
         if column <= pc.end() or text[column - 1] != " ":
             break
@@ -195,7 +197,7 @@ def _tombstone(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def frame_of_debugger(head: Head, number: int, text: str) -> TextFrame | None:
-    """What follows `frame #N: `, as lldb prints it or PyTorch."""
+    """Parse the text after `frame #N: `, of lldb or PyTorch."""
     address = _ADDRESS.match(text, head.end)
     if address is None or text.startswith(" + ", address.end()):
         return _torch(head, number, text)
@@ -226,14 +228,14 @@ def frame_of_debugger(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def _before_values(text: str, start: int, end: int) -> int:
-    """Where a name ends that lldb prints with the values of its arguments: `f(x=1)`."""
+    """Return the end column of a name printed by lldb with argument values: `f(x=1)`."""
     closing = text.rfind(")", start, end)
     column = opening(text, closing, start) if closing > start else -1
     return column if column > start and "=" in text[column:closing] else end
 
 
 def boost_frame(number: int, text: str) -> TextFrame | None:
-    """` 0# f(int) at /a.cc:12`, ` 1# 0x000055 in ./a.out` and ` 2# f(int) at :0`."""
+    """Parse ` 0# f(int) at /a.cc:12`, ` 1# 0x000055 in ./a.out` or ` 2# f(int) at :0`."""
     match = _BOOST.match(text)
     if match is None:
         return None
@@ -244,7 +246,7 @@ def boost_frame(number: int, text: str) -> TextFrame | None:
     source = source_spans(text, column + 4, end) if column > start else {}
     if source:
         spans |= {**source, PartKind.PATH: (column + 4, source[PartKind.PATH][1])}
-    elif text.endswith(" at :0"):  # libstdc++, without lines
+    elif text.endswith(" at :0"):  # libstdc++ without line tables
         column = end - len(" at :0")
     else:
         column = text.rfind(" in ", start)
@@ -263,7 +265,10 @@ def boost_frame(number: int, text: str) -> TextFrame | None:
 
 
 def described_frame(head: Head | None, number: int, text: str, start: int) -> TextFrame | None:
-    """backward-cpp's `Object "a.out", at 0x55d0, in f` and `Source "/a.cc", line 12, in f`; inlined: without a head."""
+    """Parse backward-cpp's `Object "a.out", at 0x55d0, in f` or `Source "/a.cc", line 12, in f`.
+
+    Inlined frames have no head.
+    """
     start, end = without_blanks(text, start, len(text))
     spans = head.spans() if head is not None else {}
     address = _AT_END.search(text, max(end - 24, start))
@@ -280,7 +285,7 @@ def described_frame(head: Head | None, number: int, text: str, start: int) -> Te
 
 
 def _cpptrace(head: Head, number: int, text: str) -> TextFrame | None:
-    """`0x000055d0 in f(int) at /a.cc:3:4`, `(inlined) in f(int) at /a.cc:3:4`, `0x000055d0 at /lib/libc.so.6`."""
+    """Parse `0x000055d0 in f(int) at /a.cc:3:4`, `(inlined) in f(int) at /a.cc:3:4`, `0x000055d0 at /lib/libc.so.6`."""
     spans, start = head.spans(), head.end
     if text.startswith("(inlined) ", start):
         start = without_blanks(text, start + len("(inlined)"), len(text))[0]
@@ -309,7 +314,7 @@ def _backward(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def is_symbol(text: str) -> bool:
-    """Whether a text may be the name of a function, and is no prose: its blanks are in brackets, or few."""
+    """Whether a text may be a function name rather than prose: its blanks are in brackets, or few."""
     if "\t" in text or ": " in text:
         return False
     depth, blanks = 0, 0
@@ -336,4 +341,4 @@ FORMS: Sequence[Callable[[Head, int, str], TextFrame | None]] = (
     _sanitizer,
     _chromium,
 )
-"""What may follow `#N`, in the order in which it is asked."""
+"""Parsers of the text after `#N`, in call order."""

@@ -1,4 +1,4 @@
-"""What valgrind prints of a stack, behind its `==PID==`: coregrind/m_execontext.c and m_debuginfo/debuginfo.c."""
+"""Parser of valgrind stacks, after `==PID==`: coregrind/m_execontext.c and m_debuginfo/debuginfo.c."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _FRAME = compiled_on_use(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)"
 
 
 class ValgrindLines:
-    """Reads reports; one object reads one text."""
+    """Parser of valgrind reports; one object per text."""
 
     is_seldom = False
     remembers = ()
     triggers = (" at 0x", " by 0x", *(f"{digit}== " for digit in range(10)))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame, or what the frames below are about."""
+        """Return a frame, or the title of the frames below."""
         start = line.find("==") if "==" in line else line.find("**")
         mark = _LINE.match(line, start) if start >= 0 else None
         if mark is None:
@@ -32,11 +32,11 @@ class ValgrindLines:
         return Piece(Format.VALGRIND, begins=title) if title and "Sanitizer" not in title else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """What else a tool says."""
+        """Whether the line is another line of a valgrind tool."""
         return _LINE.match(line) is not None
 
 

@@ -1,7 +1,7 @@
-"""Call stacks of Windows' debuggers: what Visual Studio copies, `k` of WinDbg, and `module.dll!function+0x1a` anywhere.
+"""Parser of Windows call stacks: Visual Studio, `k` of WinDbg, and `module.dll!function+0x1a` anywhere.
 
 Sources: Microsoft's documentation of the Call Stack window and of the commands `k`, `kn`, `kp` and `kv`. Visual Studio
-names a line and no file: such a frame has no place.
+prints a line without a file: such a frame has no location.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _BEHIND_NAME = compiled_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?|
 
 
 class WindowsStacks:
-    """Reads all three; one object reads one text."""
+    """Parser of all three; one object per text."""
 
     is_seldom = True
     remembers = ()
     triggers = (".dll!", ".exe!", ".pyd!", ".sys!", ".DLL!", ".EXE!", "RetAddr")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of WinDbg's table, or a frame."""
+        """Return the heading of WinDbg's table, or a frame."""
         heading = _HEADING.search(line.rstrip()) if "RetAddr" in line else None
         if heading is not None:
             return Piece(Format.WINDOWS, begins=heading[0])
@@ -52,17 +52,17 @@ class WindowsStacks:
         match = _WINDBG.search(text) if inside else None
         match = match or _BINARY.search(text)
         frame = _frame(number, match) if match is not None else None
-        # What has words beside the name is a sentence.
+        # Further words beside the name make it a sentence.
         if frame is None or not is_symbol(frame.function):
             return None
         return Piece(Format.WINDOWS, (frame,))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Code that the debugger does not show."""
+        """Whether the line stands for code that the debugger does not show."""
         return "[External Code]" in line or "[Frames below may be incorrect" in line
 
 
@@ -79,7 +79,7 @@ def _frame(number: int, match: re.Match[str]) -> TextFrame:
 
 
 def _nameless_frame(number: int, match: re.Match[str]) -> TextFrame:
-    """A frame with an address alone, or an offset in a module without symbols."""
+    """Return a frame with only an address, or an offset in a module without symbols."""
     value, position = int(match["address"].replace("`", ""), 16), match["position"]
     return TextFrame(
         Format.WINDOWS,
@@ -97,7 +97,7 @@ def _nameless_frame(number: int, match: re.Match[str]) -> TextFrame:
 
 
 def _end_of_name(text: str) -> int:
-    """Where the arguments at the end of a function begin, or its end."""
+    """Return the column where the arguments at the end of a function begin, else the end of the text."""
     if not text.endswith(")"):
         return len(text)
     depth = 0

@@ -1,1 +1,1 @@
-"""Python stacks: tracebacks, debuggers, profilers, and tools that reformat tracebacks."""
+"""Parsers of Python stacks: tracebacks, debuggers, profilers, and tools that reformat tracebacks."""

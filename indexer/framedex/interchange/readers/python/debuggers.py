@@ -1,4 +1,4 @@
-"""Lines that name Python files with the line in brackets: pdb's and ipdb's, the `trace` module's, and numba's.
+"""Parser of Python files with the line in brackets: pdb, ipdb, the `trace` module, and numba.
 
 Sources: CPython's Lib/bdb.py (format_stack_entry), Lib/pdb.py, Lib/trace.py; numba/core/errors.py and ir.py (Loc).
 """
@@ -20,14 +20,14 @@ _BELONGS = compiled_on_use(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
 
 
 class PythonDebuggers:
-    """Reads them; one object reads one text."""
+    """Parser of all four; one object per text."""
 
     is_seldom = True
     remembers = ()
     triggers = (".py(", ".pyx(", "<string>(", "<stdin>(", "During: ", " --- modulename: ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame of a debugger, a line that was run, or what numba was about."""
+        """Return a frame of a debugger, a traced line, or the location of a numba error."""
         text = line.rstrip()
         if "(" not in text:
             heading = _MODULE.search(text) if "--- modulename: " in text and not inside else None
@@ -45,9 +45,9 @@ class PythonDebuggers:
         return Piece(form, (matched(form, number, match, Language.PYTHON),), innermost_first=False)
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """The source lines of a debugger, its prompts, and the headings of functions."""
+        """Whether the line is a debugger's source line or prompt, or the heading of a function."""
         return _BELONGS.match(line) is not None or ("--- modulename: " in line and _MODULE.search(line) is not None)

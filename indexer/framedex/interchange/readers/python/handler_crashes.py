@@ -1,4 +1,7 @@
-"""framedex's own line of a fatal signal in an FFI handler, with the lines of the call (native/ffi/crash_report.cc)."""
+"""Parser of framedex's own report of a fatal signal in an FFI handler, with the lines of the call.
+
+Source: native/ffi/crash_report.cc.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,19 @@ _PLACE = compiled_on_use(r"(?P<path>[^\s:,;][^:\n]{0,4095}):(?P<line>\d{1,8})(?:
 _CALLER = ", from "
 _SEPARATORS = (_CALLER, ", ", "; ")
 _MOST_PLACES = 64
-_LONGEST_REPORT = 2047  # bytes: the end of a longer one was not written
+_LONGEST_REPORT = 2047  # bytes; a longer report is truncated
 _NAME = "framedex: "
 
 
 class HandlerCrashes:
-    """Reads such lines; one object reads one text."""
+    """Parser of crash reports; one object per text."""
 
     is_seldom = True
     remembers = ()
     triggers = (" in the FFI handler of '",)
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The stack of the call, innermost first; of several calls that it can be, each is an alternative."""
+        """Return the stack of the call, innermost first. If several calls are possible, each is an alternative."""
         report = _REPORT.search(line)
         if report is None:
             return None
@@ -44,16 +47,16 @@ class HandlerCrashes:
         return Piece(Format.PYTHON_TRACE, tuple(frames), begins=report["title"], ends=report["title"])
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A report has one line."""
+        """Return None: a report has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """A report has one line."""
+        """Return False: a report has one line."""
         return False
 
 
 def _called_lines(number: int, line: str, report: re.Match[str]) -> Iterator[TextFrame]:
-    """The lines of the calls, in the order of the report."""
+    """Yield the lines of the calls, in report order."""
     position, separator = report.end(), ""
     for _ in range(_MOST_PLACES):
         found = _PLACE.match(line, position)

@@ -1,8 +1,8 @@
-"""Tracebacks of IPython and Jupyter: frames of cells, and of files with an arrow at their line.
+"""Parser of IPython and Jupyter tracebacks: frames of cells, and of files with an arrow at their line.
 
-Source: IPython/core/ultratb.py. From 8.0 on the line stands in the frame's head (`File x.py:12, in f(x)`,
-`Cell In[3], line 2`); before that only an arrow in the lines below tells it. A cell is no file: such a frame has no
-place.
+Source: IPython/core/ultratb.py. Since 8.0 the frame's head has the line (`File x.py:12, in f(x)`,
+`Cell In[3], line 2`). Before, only an arrow in the lines below marks it. A cell is not a file: such a frame has no
+location.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _EXCEPTION = compiled_on_use(r"[A-Za-z_][\w.]*(?::|$)")
 
 
 class IPythonText:
-    """Reads tracebacks of every version; one object reads one text."""
+    """Parser of tracebacks of every IPython version; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_path")
@@ -47,10 +47,10 @@ class IPythonText:
 
     def __init__(self) -> None:
         self._margin = Margin()
-        self._path = ""  # of the last frame, whose line an arrow will tell
+        self._path = ""  # of the last frame, if an arrow below will mark its line
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A heading, a frame, or the exception below the frames."""
+        """Return a heading, a frame, or the exception below the frames."""
         text = line.rstrip()
         if text.endswith("Traceback (most recent call last)"):
             heading = _HEADING.search(text)
@@ -67,7 +67,7 @@ class IPythonText:
         return None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The last frame with the line that an arrow points to."""
+        """Return the last frame with the line marked by an arrow."""
         start = self._margin.behind(line) if self._path else None
         arrow = _ARROW.match(line, start) if start is not None else None
         if arrow is None:
@@ -78,7 +78,7 @@ class IPythonText:
         return replace(frame, last_line=number, end=arrow.end(), parts=(*frame.parts, part), place=place)
 
     def belongs(self, line: str) -> bool:
-        """Source lines."""
+        """Whether the line is a source line."""
         start = self._margin.behind(line)
         return start is not None and _SOURCE.match(line, start) is not None
 

@@ -1,4 +1,4 @@
-"""What `py-spy dump` prints, as text and with `--json` (benfred/py-spy, src/dump.rs and src/stack_trace.rs)."""
+"""Parsers of `py-spy dump` output, as text and with `--json` (benfred/py-spy, src/dump.rs and src/stack_trace.rs)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
 class PySpyText:
-    """Reads the text form; it names files by their last component."""
+    """Parser of the text form, which prints only the last component of file paths."""
 
     is_seldom = False
     remembers = ("_margin",)
@@ -29,7 +29,7 @@ class PySpyText:
         self._margin = Margin()
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of a thread, or a frame below it."""
+        """Return the heading of a thread, or a frame below it."""
         begin = self._margin.behind(line) if inside else None
         if begin is not None and line.startswith("    ", begin):
             match = _FRAME.match(line, begin)
@@ -44,11 +44,11 @@ class PySpyText:
         return Piece(Format.PY_SPY, begins=line.strip())
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
+        """Return None: a frame has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """With `--locals`, arguments and locals stand below their frame."""
+        """Whether the line is an argument or local below its frame, as printed with `--locals`."""
         start = self._margin.behind(line)
         return start is not None and line.startswith("        ", start)
 
@@ -57,7 +57,7 @@ def _frame(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
     frame = _named(number, match, is_python)
     if is_python or _ADDRESS.fullmatch(frame.function) is None:
         return frame
-    # Of a library without symbols.
+    # A frame of a library without symbols.
     parts = tuple(
         replace(part, kind=PartKind.ADDRESS) if part.kind is PartKind.FUNCTION else part for part in frame.parts
     )
@@ -85,7 +85,7 @@ _FIELD = compiled_on_use(
 
 
 class PySpyJson:
-    """Reads the JSON form as py-spy prints it, a field a line, so that every frame has its lines in the text."""
+    """Parser of the JSON form as printed by py-spy: one field per line, so each frame has its own lines in the text."""
 
     is_seldom = False
     remembers = ("_thread", "_indent")
@@ -96,7 +96,7 @@ class PySpyJson:
         self._indent: int | None = None
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The beginning of a thread's frames, or of one."""
+        """Return the beginning of a thread's frames, or of one frame."""
         match = _FIELD.match(line) if line[:1] == " " else None
         if match is None:
             return None
@@ -108,7 +108,7 @@ class PySpyJson:
             return None
         if self._indent is None:
             self._indent = len(match["indent"])
-        if len(match["indent"]) != self._indent:  # a local variable of that frame
+        if len(match["indent"]) != self._indent:  # a local variable of the frame
             return None
         start, end = bounds(line)
         part = Part(PartKind.FUNCTION, number, match.start("value") + 1, match.end("value") - 1)
@@ -125,7 +125,7 @@ class PySpyJson:
         return Piece(Format.PY_SPY_JSON, (frame,))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The file and the line, which follow the name."""
+        """Return the frame with the file or the line, which follow the name."""
         match = _FIELD.match(line)
         if match is None or len(match["indent"]) != self._indent or match["key"] == "name":
             return None
@@ -139,7 +139,7 @@ class PySpyJson:
         return longer
 
     def belongs(self, line: str) -> bool:
-        """Whatever else is inside the list of frames."""
+        """Whether the line is inside the list of frames."""
         return self._indent is None or not line.startswith(" " * (self._indent - 4) + "]")
 
 

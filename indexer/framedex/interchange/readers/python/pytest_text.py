@@ -1,7 +1,7 @@
-"""What pytest reports of failures: places with the function (`--tb=short`), or below the source of one (`--tb=long`).
+"""Parser of pytest failures: locations with the function (`--tb=short`), or below its source (`--tb=long`).
 
-Source: _pytest/_code/code.py (ReprFileLocation, ReprEntry, ReprFuncArgs). `--tb=native` is Python's own form, and
-`--tb=line` places alone.
+Source: _pytest/_code/code.py (ReprFileLocation, ReprEntry, ReprFuncArgs). `--tb=native` prints Python's own form,
+`--tb=line` only locations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RULE = compiled_on_use(r"(?:=+ .* =+|-+ Captured .* -+)$")
 
 
 class PytestText:
-    """Reads the sections of failures; one object reads one text."""
+    """Parser of failure sections; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_function")
@@ -34,10 +34,10 @@ class PytestText:
     def __init__(self) -> None:
         self._margin = Margin()
         self._places = PlacesInLines()
-        self._function = ""  # whose source stands above the next place
+        self._function = ""  # the function whose source precedes the next location
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The heading of a test, or a place with its function."""
+        """Return the heading of a test, or a location with its function."""
         text = line.rstrip()
         if text.endswith(" _") or text.endswith("__"):
             return self._heading(line, text, inside)
@@ -57,11 +57,11 @@ class PytestText:
         return Piece(Format.PYTEST, frames, innermost_first=False)
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A place has one line."""
+        """Return None: a location has one line."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Source lines, arguments, and what was raised."""
+        """Whether the line is a source line, an argument, or part of the exception."""
         start = self._margin.behind(line)
         if start is None or _RULE.match(line.rstrip(), start) is not None:
             return False
@@ -71,12 +71,12 @@ class PytestText:
         return True
 
     def _others(self, number: int, line: str) -> Piece | None:
-        """The places in what was raised, which may be anything."""
+        """Return the locations in the exception's text, which may have any form."""
         found = self._places.piece(number, line, inside=True)
         return Piece(Format.PYTEST, found.frames, innermost_first=False) if found is not None else None
 
     def _heading(self, line: str, text: str, inside: bool) -> Piece | None:
-        """The line between two frames, or the name of a test between rules."""
+        """Return the name of a test between rules; None for the separator of two frames."""
         start = self._margin.behind(line) if inside else None
         if start is not None and text.startswith("_ _ ", start):
             self._function = ""

@@ -1,7 +1,7 @@
-"""Tracebacks that rich draws as boxes, and Typer with it.
+"""Parser of traceback boxes drawn by rich, and by Typer with it.
 
-Source: rich/traceback.py. A frame is `path:line in function`, or `in function:line` for code of no file. A box that is
-too narrow wraps it, within the path or behind it. Groups of exceptions are boxes within boxes.
+Source: rich/traceback.py. A frame is `path:line in function`, or `in function:line` for code without a file. A narrow
+box wraps it, within the path or after it. Exception groups are nested boxes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_WRAPPED = 16
 
 
 class RichBoxes:
-    """Reads them; one object reads one text."""
+    """Parser of traceback boxes; one object per text."""
 
     is_seldom = True
     remembers = ("_margin", "_rows", "_first")
@@ -35,11 +35,11 @@ class RichBoxes:
 
     def __init__(self) -> None:
         self._margin = Margin()
-        self._rows: tuple[str, ...] = ()  # of a frame that has not ended
-        self._first = 0  # the line of the first of them
+        self._rows: tuple[str, ...] = ()  # the rows of an incomplete frame
+        self._first = 0  # the line of the first row
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """The top of a box, a frame, or the exception below the box."""
+        """Return the top of a box, a frame, or the exception below the box."""
         if "(most recent call last) " in line:
             heading = _HEADING.search(line)
             if heading is not None:
@@ -58,11 +58,11 @@ class RichBoxes:
         return Piece(Format.RICH, ends=text) if _EXCEPTION.match(text) else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame is read when its last row is there."""
+        """Return None: a frame is parsed at its last row."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """The rest of the box."""
+        """Whether the line is another row of the box."""
         start = self._margin.behind(line)
         return start is not None and line[start : start + 1] in tuple("│|╭╰┌└+")
 
@@ -80,9 +80,9 @@ class RichBoxes:
 
 
 def _frame_of(number: int, text: str, shift: int, before: Sequence[str]) -> TextFrame | None:
-    """The frame that a row has or, below the rows `before`, ends."""
+    """Return the frame that ends on a row; `before` are its earlier rows."""
     whole = "".join(before)
-    # Words are wrapped where a blank was, paths anywhere.
+    # Words are wrapped at blanks, paths anywhere.
     is_word = bool(before) and (text.startswith("in ") or _CUT_BEFORE_NAME.search(before[-1]) is not None)
     whole += f" {text}" if is_word else text
     match = _FRAME.match(whole) or (_NO_FILE.match(whole) if not before else None)
@@ -91,7 +91,7 @@ def _frame_of(number: int, text: str, shift: int, before: Sequence[str]) -> Text
     frame = matched(Format.RICH, number, match, Language.PYTHON, shift=shift)
     if not before:
         return frame
-    # Of what is on several rows, the pieces that lie on the last one are parts.
+    # Only the pieces on the last row become parts.
     moved = len(whole) - len(text)
     parts = tuple(
         replace(part, start=part.start - moved, end=part.end - moved)

@@ -1,4 +1,4 @@
-"""Stacks whose frames are `File "f", line N`: Python's tracebacks, faulthandler's and pystack's.
+"""Parser of `File "f", line N` frames: Python tracebacks, faulthandler and pystack.
 
 Sources: CPython's Lib/traceback.py and Python/traceback.c; pystack's traceback_formatter.py.
 """
@@ -22,7 +22,7 @@ _C_FRAME = compiled_on_use(
     r"""Binary file (?P<quote>["'])(?P<module>[^"]+?)(?P=quote)"""
     r"(?:, at (?P<function>[^+\s]*)\+?(?P<behind>0x[0-9a-f]{1,16})?)? \[(?P<address>0x[0-9a-f]{1,16})\]"
 )
-# A traceback in a string, as logs in JSON and `repr` write it: every line of it is on one.
+# A traceback in a string, as in JSON logs and `repr`: all its lines are on one line.
 _IN_STRING = compiled_on_use(
     r'File (?P<escape>\\{0,8})"(?P<path>[^"\\]+)(?P=escape)", line (?P<line>\d{1,9})'
     r"(?:, in (?P<function>[^\\\"]+))?(?=\\{1,8}n|$)"
@@ -34,21 +34,21 @@ _EXCEPTION = compiled_on_use(r"[\w.]+(?::|$)")
 
 
 class FileLines:
-    """Reads tracebacks; one object reads one text."""
+    """Parser of these tracebacks; one object per text."""
 
     is_seldom = False
     remembers = ("_prefix", "_is_traceback")
     triggers = ('File "', "File \\", "Binary file ", "(most recent call ")
 
     def __init__(self) -> None:
-        self._prefix = ""  # what a log or an exception group puts before every line
-        self._is_traceback = False  # and not faulthandler's or pystack's, below which no exception is named
+        self._prefix = ""  # the prefix of every line, of a log or an exception group
+        self._is_traceback = False  # not faulthandler's or pystack's, which print no exception below
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A heading, a frame, or the exception below the frames."""
+        """Return a heading, a frame, or the exception below the frames."""
         if 'ile "' in line or "ile \\" in line or "Binary file " in line:
             return self._frame(number, line)
-        # PyTorch says where an exception was raised above the native frames: `numbered`.
+        # PyTorch prints the origin of an exception above the native frames, see `numbered`.
         if "(most recent call " in line and line.rstrip().endswith(":") and "Exception raised from " not in line:
             title = line.strip(" +|\r")
             if title.startswith("Traceback for thread"):
@@ -62,11 +62,11 @@ class FileLines:
         return None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line; its source lines only belong to the stack."""
+        """Return None: a frame has one line, and its source lines only belong to the stack."""
         return None
 
     def belongs(self, line: str) -> bool:
-        """Source lines, carets and repetitions."""
+        """Whether the line has source, carets or a repetition count."""
         if line.startswith(self._prefix) and line[len(self._prefix) :].startswith("    "):
             return True
         return "[Previous line repeated " in line or line.strip() in ("...", "<no Python frame>")
@@ -153,7 +153,7 @@ class FileLines:
 
 
 def _raised_in_string(line: str) -> str:
-    """The exception behind the last frame of a traceback in a string."""
+    """Return the exception after the last frame of a traceback in a string."""
     lines = _NEW_LINE.split(line[line.rfind("File ") :])
     raised = next((text for text in lines if _EXCEPTION.match(text)), "")
     return raised.partition('"')[0].rstrip("\\' ")
