@@ -94,7 +94,7 @@ def test_what_needs_the_native_part_says_so_and_what_works(indexed: Project) -> 
     found = answers(python_without(ANOTHER_SYSTEM, ANSWERS, FUNCTIONS), indexed, NATIVE_VERBS)
     for verb, (status, out, errors) in found.items():
         assert (status, out) == (1, ""), verb
-        assert "native part of framedex" in errors and "Traceback" not in errors, (verb, errors)
+        assert "framedex's native part" in errors and "Traceback" not in errors, (verb, errors)
     assert indexed.index.read_bytes() == before
 
 

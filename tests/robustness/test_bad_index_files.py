@@ -55,7 +55,7 @@ def test_an_index_of_a_later_framedex_is_never_written(project: Project) -> None
     _set(project.index, f"PRAGMA user_version = {VERSION + 1}", "ALTER TABLE call_rows RENAME TO calls_of_tomorrow")
     before = project.index.read_bytes()
 
-    with pytest.raises(FramedexError, match="a later framedex made it"):
+    with pytest.raises(FramedexError, match="from a later framedex"):
         rebuild_index(project.index, [], [], Silence())
 
     assert project.index.read_bytes() == before

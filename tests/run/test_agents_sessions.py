@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_with_the_call_that_helps(asking: Agent) -> None:
         ("source", {"place": "/etc/passwd:1"}, "The index has no file /etc/passwd"),
         ("source", {"place": "https://github.com/openxla/xla/blob/main/x.cc#L1"}, "`framedex sources fetch`"),
         ("sql", {"query": "SELECT no_such"}, "no such column: no_such"),
-        ("explain", {"text": "nothing of interest"}, "No stack of a format"),
+        ("explain", {"text": "nothing of interest"}, "no stack in a supported format"),
     ],
 )
 def test_bad_questions_get_a_sentence(asking: Agent, tool: str, arguments: dict[str, object], said: str) -> None:

@@ -328,9 +328,9 @@ def test_a_side_may_be_a_folder_an_index_or_one_of_its_captures(
     [
         ("99", 1, "There is no capture 99"),
         ("no such", 2, "no capture and no index"),
-        ("empty", 1, "is no capture"),
+        ("empty", 1, "is not a capture"),
         ("unread", 1, "not in an index yet"),
-        ("text.txt", 1, "no framedex index"),
+        ("text.txt", 1, "not a framedex index"),
         ("1,x", 2, "no capture and no index"),
     ],
 )

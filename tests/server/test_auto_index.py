@@ -209,7 +209,7 @@ def test_one_that_cannot_be_made_anew_is_left_and_told_of_once(client: RawClient
     version = version_of(outdated)
     client.initialize(outdated)
     message = client.wait_for("window/showMessage")["params"]["message"]
-    assert "Not all that it was made of is here" in message and "framedex index --rebuild" in message
+    assert "Some of its captures or source maps are missing" in message and "framedex index --rebuild" in message
     assert version_of(outdated) == version
     (listed,) = client.request("framedex/indexes", {}, "indexes")["result"]["indexes"]
     assert listed["action"]["command"] == "framedex.rebuildIndex"

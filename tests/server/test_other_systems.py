@@ -37,7 +37,7 @@ async def test_what_it_cannot_do_there_is_told_and_it_goes_on(tmp_path: Path, co
     params = types.ExecuteCommandParams("framedex.index", [tmp_path.as_uri()])
 
     assert await client.workspace_execute_command_async(params) is None
-    assert any("native part of framedex" in each.message for each in client.messages)
+    assert any("framedex's native part" in each.message for each in client.messages)
     why = plain(await own(client, "why", tmp_path / "demo.py", 1, request="framedex/stacks"))
     assert "Nothing has been recorded here yet" in why["text"]
 

@@ -31,4 +31,4 @@ async def test_another_system_cannot_record_whatever_is_installed(tmp_path: Path
     client = await connect(tmp_path, command=tuple(python_without(ANOTHER_SYSTEM, serve, FUNCTIONS)))
     answer = plain(await ask(client, "recorder", {}))
     assert (answer["canRecord"], answer["isSupported"]) == (False, False)
-    assert "there is none for" in answer["message"]
+    assert "does not exist for" in answer["message"]

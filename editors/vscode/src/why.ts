@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "./framedex";
-import { cutAtWord, withoutIcons } from "./plain";
+import { cutAtWord, reasonOf, withoutIcons } from "./plain";
 import { tellNotRunning } from "./notRunning";
 import { inform } from "./remedies";
 import { Action, Why } from "./server/protocol";
@@ -29,7 +29,9 @@ export async function sayWhy(framedex: Framedex, request: string, about: object 
     }
     return take(action);
   };
-  return inform(why.text, { [action.title]: help });
+  // The user may leave the notification open for as long as they like; no command waits for that.
+  void inform(why.text, { [action.title]: help }).then(undefined, (error: unknown) => sayBriefly(reasonOf(error)));
+  return undefined;
 }
 
 /** Does what helps, as this editor does it where it has a way of its own. */

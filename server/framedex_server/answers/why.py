@@ -117,7 +117,7 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
     if about.get("position") is None:
         return _why(_ENDS[request] if request == "framedex/selectFrame" else changed)
     if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_hold(about["textDocument"]["uri"]):
-        return _why("No source is known of this line here.")
+        return _why("No source is known for this line here.")
     passed = None if place is None else recorded_place(session, index, place)
     others = None if passed is None else index.line(passed.path, passed.line).summary()
     if passed is None:  # the line was typed after the last save

@@ -61,6 +61,8 @@ def test_a_glue_frame_is_shown_in_the_trace_where_glue_is_folded(activity: Workb
     row(activity, "glue frames hidden").first.click()
     row(activity, "Py_BytesMain").click()
     expect(activity.text.get_by_text("Py_BytesMain")).to_be_visible()
+    activity.text.get_by_text("Py_BytesMain").click()
+    activity.press("Control+End")
     expect(activity.text.locator(".inline-folded").first).to_be_visible()
 
 

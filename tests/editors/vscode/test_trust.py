@@ -34,7 +34,7 @@ def hostile(project: Project, tmp_path: Path) -> Path:
         "framedex.server.package": "hostile",
         "python.defaultInterpreterPath": str(binaries / "python"),
     }
-    (folder / ".vscode").mkdir()
+    (folder / ".vscode").mkdir(exist_ok=True)
     (folder / ".vscode" / "settings.json").write_text(json.dumps(settings))
     return folder
 

@@ -72,7 +72,7 @@ def test_links_are_not_followed_around_in_circles(recorded: Path, tmp_path: Path
 
 def test_captures_too_deep_to_be_meant_are_not_looked_for(recorded: Path, tmp_path: Path) -> None:
     shutil.copytree(recorded, tmp_path / "1" / "2" / "3" / "4" / "5")
-    with pytest.raises(FramedexError, match="holds none"):
+    with pytest.raises(FramedexError, match="contains none"):
         captures_within(tmp_path)
 
 

@@ -130,7 +130,7 @@ def test_what_defines_no_macro_is_refused(tmp_path: Path, define: str) -> None:
     result = run(tree, "--define", "GOOD=1", "--define", define)
 
     assert result.exit_code == 1
-    assert "defines no macro" in result.stderr and "NAME=VALUE" in result.stderr
+    assert "is not a macro definition" in result.stderr and "NAME=VALUE" in result.stderr
     assert not (tree / "CMakeLists.txt").exists()
 
 
@@ -193,7 +193,7 @@ def test_a_file_that_is_not_framedexs_is_kept_unless_forced(tmp_path: Path, name
     refused = run(tree)
 
     assert refused.exit_code == 1
-    assert f"{name} is there already" in refused.stderr and "--force" in refused.stderr
+    assert f"{name} exists" in refused.stderr and "--force" in refused.stderr
     assert (tree / name).read_text() == "[]\n"
     assert [path for path in OUTPUT if (tree / path).exists()] == [name]
     assert run(tree, "--force").exit_code == 0

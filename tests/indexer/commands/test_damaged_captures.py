@@ -37,7 +37,7 @@ def test_what_is_shown_of_a_damaged_capture_is_said_to_be_doubtful(
     for index, is_doubtful in zip(indexes, (False, True), strict=True):
         shown = _framedex(index, *verb)
         assert shown.exit_code == 0, shown.stderr
-        assert ("Capture 1 is not whole, or not as it was recorded" in shown.stderr) == is_doubtful
+        assert ("Capture 1 is incomplete or has changed" in shown.stderr) == is_doubtful
 
 
 def test_a_binary_that_is_not_here_makes_no_capture_doubtful(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_neovim_is_only_taken_from_a_folder_of_the_users_own(tmp_path: Path) -
 
         (tmp_path / "nvim.me").rename(tmp_path / "mine")
         (tmp_path / "nvim.me").symlink_to(tmp_path / "mine")
-        with pytest.raises(FramedexError, match="No editor is known"):
+        with pytest.raises(FramedexError, match="No editor is configured"):
             chosen_editor(environment)
 
 
@@ -240,7 +240,7 @@ def test_at_last_an_editor_with_windows_is_taken_that_is_installed(tmp_path: Pat
 
     assert chosen_editor(environment) == ["clion"]
     if sys.platform != "darwin":
-        with pytest.raises(FramedexError, match="No editor is known"):
+        with pytest.raises(FramedexError, match="No editor is configured"):
             chosen_editor({**environment, "DISPLAY": ""})
 
 

@@ -83,7 +83,7 @@ def test_a_text_without_stacks_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     result = explain(text="all is well\n")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "No stack of a format that framedex knows" in result.stderr
+    assert "no stack in a supported format" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["nowhere.log", "."])

@@ -89,7 +89,7 @@ def test_a_folder_of_someone_else_beside_the_index_is_left_alone(run: Run, tmp_p
     result = run()
 
     assert result.exit_code == 1 and "not a framedex guidebook" in result.stderr
-    assert ".framedex/guidebook is there already" in result.stderr
+    assert ".framedex/guidebook exists" in result.stderr
 
 
 def test_a_capture_that_is_cut_off_is_told(run: Run, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_samples_of_other_recorders_are_no_calls(run: Run, tmp_path: Path) -> No
     result = run("--observations", "kept.json")
 
     assert result.exit_code == 1
-    assert "Capture 1 is left out" in result.stderr and "hold no calls" in result.stderr
+    assert "Capture 1 is left out" in result.stderr and "contain no calls" in result.stderr
     assert not (tmp_path / "kept.json").exists()
 
 
@@ -148,7 +148,7 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
     [
         (("missing",), 2, "does not exist"),
         (("empty",), 1, "is not a capture and contains none"),
-        (("other.json",), 1, "holds no observations"),
+        (("other.json",), 1, "contains no observations"),
         (("kept.json", "--compare", "mock", "cuda", "--out", "site"), 1, "No run is of 'cuda'"),
         (("kept.json", "--capture", "1"), 2, "do not name folders or files with it"),
         (("kept.json", "--repository", "javascript:alert(1)"), 2, "begins with https://"),

@@ -185,7 +185,7 @@ def test_an_index_of_a_later_framedex_is_left_to_it(project: Path) -> None:
     path.write_bytes(content)
 
     for refused in (run(), run("--rebuild"), run("--follow")):
-        assert refused.exit_code == 1 and "a later framedex made it" in refused.stderr
+        assert refused.exit_code == 1 and "from a later framedex" in refused.stderr
     assert path.read_bytes()[60:64] == content[60:64]
 
 

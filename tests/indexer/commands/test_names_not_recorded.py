@@ -108,7 +108,7 @@ def test_what_is_like_nothing_is_not_answered_with_anything(run: Run) -> None:
 
 
 def test_the_id_of_a_call_and_a_place_go_to_their_verbs(run: Run) -> None:
-    assert "1 is the id of a call." in run("callers", "1") and "`framedex trace 1`" in run("callees", "1")
+    assert "1 is a call's id." in run("callers", "1") and "`framedex trace 1`" in run("callees", "1")
     assert "No function like '99999'" in run("callers", "99999")
     assert "`framedex where demo.py:2`" in run("callees", "demo.py:2")
     assert "`framedex where demo.py`" in run("trace", "demo.py")

@@ -161,7 +161,7 @@ def test_a_map_of_an_unknown_component_has_no_page_without_an_index(desk: Desk) 
     result = open_text("glue@5a9e73cbd925:glue/glue.cc:4")
 
     assert result.exit_code == 1
-    assert "no public address of it is known" in result.stderr and "framedex sources add" in result.stderr
+    assert "has no known public address" in result.stderr and "framedex sources add" in result.stderr
 
 
 def test_without_a_browser_the_link_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
         ('  File "<frozen importlib._bootstrap>", line 241, in f', "is not a file: the code is generated"),
         ("/dev/null", "/dev/null is not a regular file"),
         ("src", "src is a folder"),
-        ("https://example.com/a.cc#L1", "an address of the web"),
+        ("https://example.com/a.cc#L1", "not a line of a repository"),
         (" \n", "nothing to open"),
     ):
         result = open_text(text)
@@ -168,7 +168,7 @@ def test_a_whole_name_is_not_the_beginning_of_another(desk: Path) -> None:
 
     assert open_text("Pool::allocate").exit_code == 0
     assert (desk / "log").read_text().splitlines() == ["+call cursor(6,1)", str(desk / "src" / "pool.cc")]
-    assert "Several places" in open_text("Pool::allocat").stderr
+    assert "Several locations" in open_text("Pool::allocat").stderr
 
 
 def test_a_recorded_function_without_a_definition_is_where_it_was_recorded(
@@ -260,5 +260,5 @@ def test_a_frame_that_the_file_does_not_bear_out_is_told(desk: Path) -> None:
     other = open_text('  File "x.py", line 2, in other')
     assert "[doubtful]" in other.stderr
     behind = open_text("x.py:584")
-    assert "x.py has 6 lines: line 584 is of another version of it" in behind.stderr
+    assert "x.py has 6 lines: line 584 belongs to another version" in behind.stderr
     assert open_text("x.py:5").stderr == ""

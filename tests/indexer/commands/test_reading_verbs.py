@@ -190,7 +190,7 @@ def test_where_says_that_a_file_has_changed(own: Project) -> None:
 
 def test_an_empty_name_is_refused(indexed: Project) -> None:
     result = run("find", " ")
-    assert result.exit_code == 1 and "empty name" in result.stderr
+    assert result.exit_code == 1 and "name is empty" in result.stderr
 
 
 def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
@@ -210,7 +210,7 @@ def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "message"), [("nofile.py", "no file nofile.py"), ("demo.py:abc", "'abc' is no line number")]
+    ("place", "message"), [("nofile.py", "no file nofile.py"), ("demo.py:abc", "'abc' is not a line number")]
 )
 def test_a_place_that_is_none_is_an_error(indexed: Project, place: str, message: str) -> None:
     for options in ([], ["--json"]):
@@ -338,4 +338,4 @@ def test_symbols_are_found_by_a_part_of_their_name(indexed: Project) -> None:
     assert {symbol["kind"] for symbol in found} >= {"boundary", "function"}
     assert "boundary" in run("find", "fromhost").stdout
     assert "There are more" in run("find", "p", "--limit", "1").stderr
-    assert "Nothing in the index" in run("find", "no such name").stderr
+    assert "No name in the index" in run("find", "no such name").stderr

@@ -243,7 +243,7 @@ def test_the_next_release_takes_the_place_of_the_one_before(recorded: Recorded, 
 
     result = run("fetch", f"jax@{commit}", "--yes", "--mirrors")
     assert result.exit_code == 0, result.stderr
-    assert "takes the place of" in result.stderr
+    assert "replaces" in result.stderr
     assert roots(recorded.folder) == [str(recorded.checkout.with_name(commit))]
     assert recorded.checkout.is_dir()
 
@@ -259,7 +259,7 @@ def test_a_source_folder_at_another_commit_is_told_to_be_beside_it(recorded: Rec
 
 
 def test_what_cannot_be_fetched_is_told(recorded: Recorded) -> None:
-    for name, said in (("tensorflow", "is nothing that can be fetched"), ("xla", "No code of xla is recorded")):
+    for name, said in (("tensorflow", "cannot be fetched"), ("xla", "No code of xla is recorded")):
         result = run("fetch", name)
         assert result.exit_code == 1 and said in result.stderr
     assert run("fetch", "xla@123").exit_code == 1
@@ -270,7 +270,7 @@ def test_the_cache_is_listed_and_emptied(recorded: Recorded) -> None:
     recorded.mirror()
     run("fetch", "--yes", "--mirrors")
     assert str(recorded.checkout) in run("fetch", "--list").stdout
-    assert "Nothing of xla is in the cache" in run("fetch", "--remove", "xla").stderr
+    assert "The cache has no sources of xla" in run("fetch", "--remove", "xla").stderr
     assert "Nothing is in" in run("fetch", "--remove", "jax").stdout
     assert not recorded.checkout.exists()
 

@@ -107,7 +107,7 @@ def test_a_folder_of_a_hostile_name_is_printed_harmlessly_and_one_that_is_no_tex
     undecodable = tmp_path / "\udcff"
     undecodable.mkdir()
     result = run("sources", "add", str(undecodable))
-    assert result.exit_code == 1 and "no UTF-8" in result.stderr
+    assert result.exit_code == 1 and "not UTF-8" in result.stderr
 
 
 def test_a_missing_folder_stays_listed_and_can_be_removed(elsewhere: Project, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_sources_and_path_rules_of_the_settings_are_used_by_index(elsewhere: Pro
     assert f"{here}/demo.py:{elsewhere.line('return put')}" in trace and "not here" not in trace
     assert run("where", f"{here}/demo.py:{elsewhere.line('return put')}").stdout.count("framedex trace") == 3
     result = run("sources", "remove", str(tmp_path / "mine"))
-    assert "take it out there" in result.stderr
+    assert "remove it there" in result.stderr
 
 
 def test_a_folder_outside_of_the_settings_is_read_once_the_user_has_added_it(

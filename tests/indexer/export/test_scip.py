@@ -112,5 +112,5 @@ def test_binaries_are_no_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_folder_without_such_files_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run(index_of_training(), "scip", tmp_path / "index.scip")
-    assert done.exit_code == 1 and f"No file below {tmp_path}" in done.stderr
+    assert done.exit_code == 1 and f"has a file below {tmp_path}" in done.stderr
     assert not (tmp_path / "index.scip").exists()

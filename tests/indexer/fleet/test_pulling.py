@@ -116,7 +116,7 @@ def test_verbs_answer_on_what_was_pulled_and_say_what_is_not_in_a_store(store: P
     assert "PJRT_Client_Create" in framedex("--index", index, "where", f"{path}:{line}").stdout
     assert "WrapClientAroundCApi" in framedex("--index", index, "callers", "PJRT_Client_Create").stdout
     for verb in ("summary", "compiles", "transfers", "waits", "memory"):
-        assert "not whole" in framedex("--index", index, verb).stderr
+        assert "incomplete" in framedex("--index", index, verb).stderr
     listed = framedex("--index", index, "captures").stdout
     assert "no objects of the runtime" in listed and "shared" in listed
     assert capture.calls > 0

@@ -44,7 +44,7 @@ def test_what_is_something_else_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "observations.json"
     file.write_text(text)
 
-    with pytest.raises(FramedexError, match="holds no observations") as refused:
+    with pytest.raises(FramedexError, match="contains no observations") as refused:
         read_kept(file)
     assert refused.value.remedy
 

@@ -242,7 +242,11 @@ def test_a_program_opens_the_latest_run_unless_it_says_which(indexed: Path, monk
 
 @pytest.mark.parametrize(
     ("captures", "message"),
-    [([OLD, 99], "There is no capture 99"), ("newest", "'newest' names no captures"), ([], "names no captures")],
+    [
+        ([OLD, 99], "There is no capture 99"),
+        ("newest", "'newest' does not name captures"),
+        ([], "does not name captures"),
+    ],
 )
 def test_a_program_is_told_of_captures_that_are_not_there(indexed: Path, captures: Any, message: str) -> None:
     with pytest.raises(FramedexError, match=message) as raised:

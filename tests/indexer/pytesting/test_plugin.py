@@ -170,7 +170,7 @@ def test_blocks_in_one_another(recorded):
         with recorded() as inner:
             train([3])
         train([4])
-        with pytest.raises(Exception, match="has ended"):
+        with pytest.raises(Exception, match="after its `with` block"):
             outer.compiles()
     assert [row.compiles for row in inner.compiles()] == [1]
     assert [row.compiles for row in outer.compiles()] == [2]

@@ -129,9 +129,9 @@ def test_a_process_of_its_own_is_recorded(cells: dict[str, Any]) -> None:
     ("name", "why"),
     [
         ("unknown option", "No such option '--colour'"),
-        ("no variable", "-o a b is no name of a variable"),
+        ("no variable", "-o a b is not a variable name"),
         ("nested", "A recorded cell cannot record another one."),
-        ("another machine", "JAX has opened its devices already"),
+        ("another machine", "JAX has already initialised its devices"),
         ("not writable", "%%framedex --output FOLDER"),
         ("as before", "`%%framedex` not found"),
     ],

@@ -30,12 +30,12 @@ async function walk(command: string): Promise<string[]> {
   }
 }
 
-test("steps lead from Python into C++, and back the same way", async () => {
+test("steps lead inward to the last frame with a source here, and back the same way", async () => {
   const { picked } = await atDevicePut();
   const inward = await walk("framedex.stepIn");
   assert.equal(inward[0], "device_put.py:8");
   assert.match(inward[1] ?? "", /^api\.py:/);
-  assert.match(inward.at(-1) ?? "", /\.cc:\d+$/);
+  assert.match(inward.at(-1) ?? "", /^pxla\.py:\d+$/);
   assert.equal(picked.stack?.boundary, "PJRT_Client_BufferFromHostBuffer");
   assert.equal(vscode.window.tabGroups.all.length, 1);
   const outward = await walk("framedex.stepOut");

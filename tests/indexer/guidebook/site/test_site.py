@@ -210,6 +210,6 @@ def test_a_guidebook_with_something_else_in_it_is_left_alone(tmp_path: Path) -> 
     kept = tmp_path / "site" / ".git" / "HEAD"
     kept.parent.mkdir()
     kept.write_text("ref: refs/heads/pages")
-    with pytest.raises(FramedexError, match=r"has \.git in it, which is no part of a guidebook"):
+    with pytest.raises(FramedexError, match=r"has \.git, which is not part of a guidebook"):
         write_site(observations(), (), tmp_path / "site", title=TITLE)
     assert kept.read_text() == "ref: refs/heads/pages"
