@@ -259,7 +259,7 @@ def test_a_source_folder_at_another_commit_is_told_to_be_beside_it(recorded: Rec
 
 
 def test_what_cannot_be_fetched_is_told(recorded: Recorded) -> None:
-    for name, said in (("tensorflow", "cannot be fetched"), ("xla", "No code of xla is recorded")):
+    for name, said in (("tensorflow", "cannot be fetched"), ("xla", "No xla code was recorded")):
         result = run("fetch", name)
         assert result.exit_code == 1 and said in result.stderr
     assert run("fetch", "xla@123").exit_code == 1
