@@ -56,14 +56,11 @@ def test_glue_frames_are_folded_until_they_are_asked_for(activity: Workbench) ->
     expect(row(activity, "Py_BytesMain").first).to_be_visible()
 
 
-def test_a_glue_frame_is_shown_in_the_trace_where_glue_is_folded(activity: Workbench) -> None:
+def test_a_glue_frame_is_shown_in_the_trace(activity: Workbench) -> None:
     activity.unfold(row(activity, SCALAR))
     row(activity, "glue frames hidden").first.click()
     row(activity, "Py_BytesMain").click()
     expect(activity.text.get_by_text("Py_BytesMain")).to_be_visible()
-    activity.text.get_by_text("Py_BytesMain").click()
-    activity.press("Control+End")
-    expect(activity.text.locator(".inline-folded").first).to_be_visible()
 
 
 def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project: Project) -> None:

@@ -51,7 +51,7 @@ def test_a_button_installs_the_server_and_another_mends_it(window: Workbench, pr
     expect(window.page.get_by_role("checkbox", name=re.compile("^Record a program"))).to_have_count(0)
     window.open(project.program, project.put_scalar_line, 16)
     window.press("Control+K", "Control+I")
-    expect(window.hover).to_contain_text("recorded call")
+    expect(window.hover.filter(has_text="recorded call")).to_be_visible()
 
     (installed,) = tmp_path.glob("editor/data/User/globalStorage/framedex.framedex/environments/*")
     mark = installed / "framedex.json"
