@@ -4,4 +4,4 @@ Apart from the schema so that readers start quickly without the table definition
 """
 
 APPLICATION_ID = int.from_bytes(b"fdex", "big")
-VERSION = 10
+VERSION = 11
