@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
+_MARKS = re.compile(r'^r?"""|"""$')
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -20,7 +22,7 @@ def docstring_lines(source: str) -> list[str]:
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
             literal = node.body[0]
             for number in range(literal.lineno - 1, literal.end_lineno or literal.lineno):
-                kept[number] = written[number].strip().removeprefix("r").removeprefix('"""').removesuffix('"""')
+                kept[number] = _MARKS.sub("", written[number].strip())
     return kept
 
 

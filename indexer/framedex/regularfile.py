@@ -41,7 +41,10 @@ def read_regular(path: Path, largest: int = LARGEST_FILE) -> bytes:
     and some are endless.
     """
     with open_regular(path) as file:
-        content = file.read(largest + 1)
+        size = min(os.fstat(file.fileno()).st_size, largest)
+        content = file.read(size + 1)  # read() allocates all that it is asked for
+        if len(content) > size:
+            content += file.read(largest - size)
     if len(content) > largest:
         raise OSError(errno.EINVAL, f"it has more than {largest:,} bytes", os.fspath(path))
     return content

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from framedex.model import AnswerOf, CaptureRow
 
 OPTION = "--capture all for all of them"
-SETTING = 'captures = "all" in the settings for all of them'
 
 
 def answer_heading(answer: AnswerOf, remedy: str = OPTION, quoted: Callable[[str], str] = str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,3 +95,14 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
             read(file)
     os.truncate(file, LARGEST_FILE)
     assert read_regular(file) == bytes(LARGEST_FILE)
+
+
+def test_a_small_file_takes_no_memory_for_its_bound(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"text")
+    tracemalloc.start()
+    try:
+        assert read_regular(file, 1 << 40) == b"text"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

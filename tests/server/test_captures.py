@@ -68,7 +68,7 @@ async def test_of_which_captures_a_hover_is_follows_the_setting_and_is_said_last
     assert "10 recorded calls**" in text
     client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"framedex": {"captures": "latest"}}))
     async with asyncio.timeout(20):
-        while "10 recorded calls**" in text:  # it is told of more than this change
+        while "10 recorded calls**" in text:  # other changes send notifications too
             await told.wait()
             told.clear()
             text = await hover(client, twice.demo, twice.main_calls_make_input) or ""

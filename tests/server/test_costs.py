@@ -31,6 +31,7 @@ pytestmark = pytest.mark.asyncio
 PROGRAM = PROGRAMS / "costs" / "growing_batches.py"
 COMPILED = r"compiled 6 times, [\d.]+ m?s: shape of x, float32\[128\.\.768\]"
 MOVED = r"implicit transfer, 13\.5 KiB, 12 times: host to device, operand of a call"
+KEPT = r"holds 10\.5 KiB at the peak, leaks 1\.75 KiB a step"
 
 SLOW = """\
 import time
@@ -70,7 +71,7 @@ class Project:
         lines = PROGRAM.read_text().splitlines()
         return next(number for number, text in enumerate(lines, start=1) if text.endswith(f"# case: {case}"))
 
-    def set(self, **settings: bool | str) -> None:
+    def set(self, **settings: bool | int | str) -> None:
         """Write the editor's settings of the project."""
         values = ", ".join(f"{key.replace('_', '-')} = {json.dumps(value)}" for key, value in settings.items())
         (self.root / "pyproject.toml").write_text(f"[tool.framedex]\neditor = {{ {values} }}\n")
@@ -155,7 +156,8 @@ async def test_recorded_lines_are_listed_for_marks_in_the_gutter(project: Projec
     found = plain(await ask(client, "recordedLines", {"textDocument": document}))
     lines = {each["line"] + 1: each for each in found["lines"]}
     assert {project.line(case) for case in ("runs", "first way", "keeps", "second way")} <= lines.keys()
-    assert re.fullmatch(r"12 calls, .+|\d+ calls, .+", lines[project.line("runs")]["text"])
+    on_line = lines[project.line("runs")]
+    assert re.fullmatch(rf"{on_line['calls']} calls, [\d.]+ (ms|s)", on_line["text"])
     assert found["counted"] == "latest run that executed this file"
     assert found["unshown"] >= 2
     await ask(client, "selectCapture", {"capture": 1})
@@ -213,8 +215,21 @@ async def test_each_answer_has_a_setting_of_its_own(project: Project, connect: C
     project.set(memory="lenses", compiles="diagnostics", transfers=False, waits=False)
     client = await connected(project, connect)
     found = await titles(client, project.program)
+    (held,) = found[project.line("keeps")]
+    assert re.fullmatch(KEPT, held)
     assert all(text.startswith("holds ") for texts in found.values() for text in texts)
     assert {each.code for each in await pulled(client, project.program)} == {"compiles"}
+
+
+async def test_a_cost_that_is_alone_on_its_line_is_said_in_full(project: Project, connect: Connect) -> None:
+    project.set(compiles=False, transfers="lenses", memory=False, waits=False)
+    client = await connected(project, connect)
+    found = await titles(client, project.program)
+    (moved,) = found[project.line("runs")]
+    assert re.fullmatch(MOVED, moved)
+    assert found[project.line("keeps")] == ["transfer, 10.5 KiB, 6 times: host to device, device_put"]
+    (both,) = found[project.line("second way")]
+    assert both == "implicit transfer, 48 B, 12 times: host to device and device to host, indexing and float"
 
 
 async def test_diagnostics_are_on_lines_worth_a_look(project: Project, connect: Connect) -> None:
@@ -233,6 +248,18 @@ async def test_diagnostics_are_on_lines_worth_a_look(project: Project, connect: 
     # What was asked for, and what was compiled once, is nothing to point out.
     assert (project.line("keeps"), "transfers") not in found
     assert (project.line("second way"), "compiles") not in found
+
+
+async def test_the_limit_counts_the_lenses_that_are_shown(project: Project, connect: Connect) -> None:
+    """Given a cost on an earlier line that no default lens shows, then the first notable line has its lens."""
+    program = project.program.read_text()
+    head, _, rest = program.partition("import jax\n")
+    project.program.write_text(f"{head}import jax\nonce = jax.numpy.zeros(7) + 1\n{rest}")
+    project.record()
+    project.set(limit=1)
+    client = await connected(project, connect)
+    (line,) = await titles(client, project.program)
+    assert line == project.line("runs") + 1
 
 
 async def test_each_cost_has_a_severity_of_its_own(project: Project, connect: Connect) -> None:

@@ -186,7 +186,10 @@ async def test_where_definition_ends_at_what_is_public_why_has_the_page(recordin
 
     for request in (DEFINITION, "framedex/stepIn"):
         told = await own(client, "why", *line, request=request)
-        assert told["text"] == f"jax::Moved goes on at /build/moved.cc:20, which is not here; its public page is {url}"
+        assert (
+            told["text"]
+            == f"jax::Moved continues at /build/moved.cc:20, which is not on this machine; its public page is {url}"
+        )
         assert told["action"] == {
             "title": "Open its public page",
             "command": "framedex.openPublic",

@@ -14,6 +14,32 @@ export function columnBeside(panel: vscode.WebviewPanel): vscode.ViewColumn {
   return panel.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
 }
 
+/** Posts answers to the page of a panel; `send` does nothing once the panel's subscriptions are disposed of. */
+export interface Answering extends vscode.Disposable {
+  send(): Promise<void>;
+}
+
+/** Answers the page of a panel: when the index changes, and whenever `send` is called. */
+export function answering(panel: vscode.WebviewPanel, { server }: Framedex, answer: () => Promise<unknown>): Answering {
+  let isClosed = false;
+
+  async function send(): Promise<void> {
+    const message = await answer();
+    if (!isClosed) {
+      await panel.webview.postMessage(message);
+    }
+  }
+
+  const subscription = server.onDidChangeIndex(send);
+  return {
+    send,
+    dispose(): void {
+      isClosed = true;
+      subscription.dispose();
+    },
+  };
+}
+
 export class Panels<Subject> implements vscode.Disposable {
   private readonly panels = new Map<string, vscode.WebviewPanel>();
   private readonly subscription: vscode.Disposable;

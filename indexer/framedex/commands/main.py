@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,184 +25,117 @@ _COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shell
 
 
 class Verb(NamedTuple):
-    """A verb: `module:attribute`, its section in the list of verbs, and the first sentence of its help."""
+    """A verb: `module:attribute`, and the first sentence of its help."""
 
     place: str
-    section: str
     summary: str
 
 
 # A test compares these sentences with the verbs' own. The server imports this package, so its verb is only a name here.
-VERBS = {
-    "run": Verb(
-        "framedex.commands.verbs.run:run", "Record and index", "Record a program on the mock TPU or a plug-in."
-    ),
-    "index": Verb(
-        "framedex.commands.verbs.index:index_captures",
-        "Record and index",
-        "Name recorded frames and find their source lines.",
-    ),
-    "captures": Verb(
-        "framedex.commands.verbs.captures:captures", "Record and index", "List the captures in the index."
-    ),
-    "captures rm": Verb(
-        "framedex.commands.verbs.captures_rm:remove_captures",
-        "Record and index",
-        "Remove captures and their rows in the index.",
-    ),
-    "captures keep": Verb(
-        "framedex.commands.verbs.captures_keep:keep_captures",
-        "Record and index",
-        "Protect captures from `framedex captures rm`.",
-    ),
-    "sources": Verb(
-        "framedex.commands.verbs.sources:sources",
-        "Record and index",
-        "Show the versions, commits and sources of components.",
-    ),
-    "sources export": Verb(
-        "framedex.commands.verbs.source_maps:export_sources",
-        "Record and index",
-        "Write the definitions of ROOT to a source map.",
-    ),
-    "sources import": Verb(
-        "framedex.commands.verbs.source_maps:import_sources",
-        "Record and index",
-        "Import the definitions of a source map.",
-    ),
-    "sources fetch": Verb(
-        "framedex.commands.verbs.source_fetch:fetch",
-        "Record and index",
-        "Download the recorded sources and index them.",
-    ),
-    "calls": Verb(
-        "framedex.commands.verbs.calls:calls",
-        "Look at calls",
-        "List recorded calls by time, with arguments and results.",
-    ),
-    "summary": Verb(
-        "framedex.commands.verbs.summary:summary", "Look at calls", "Count calls, errors and times by function."
-    ),
-    "trace": Verb("framedex.commands.verbs.trace:trace", "Look at calls", "Show the Python and C++ stack of a call."),
-    "where": Verb(
-        "framedex.commands.verbs.where:where", "Look at calls", "Show the recorded calls below a file or a line."
-    ),
-    "find": Verb(
-        "framedex.commands.verbs.find:find",
-        "Look at calls",
-        "Find functions, classes and FFI targets by part of a name.",
-    ),
-    "callers": Verb(
-        "framedex.commands.verbs.relations:callers", "Look at calls", "Show the recorded callers of a function."
-    ),
-    "callees": Verb(
-        "framedex.commands.verbs.relations:callees", "Look at calls", "Show the recorded callees of a function."
-    ),
-    "ffi": Verb(
-        "framedex.commands.verbs.ffi:ffi", "Look at calls", "Show FFI targets: handlers, Python lines and times."
-    ),
-    "check": Verb(
-        "framedex.commands.verbs.check:check", "Look at calls", "Report errors, crashes, leaks and broken budgets."
-    ),
-    "compiles": Verb(
-        "framedex.commands.verbs.compiles:compiles", "Costs by line", "Show lines that compile, and what changed."
-    ),
-    "transfers": Verb(
-        "framedex.commands.verbs.transfers:transfers",
-        "Costs by line",
-        "Show lines that copy data between host and device.",
-    ),
-    "memory": Verb(
-        "framedex.commands.verbs.memory:memory", "Costs by line", "Show lines that hold device memory, and growth."
-    ),
-    "waits": Verb(
-        "framedex.commands.verbs.waits:waits", "Costs by line", "Show lines that wait for the device, and loop steps."
-    ),
-    "diff": Verb(
-        "framedex.commands.verbs.diff:diff", "Costs by line", "Compare two recordings by function, line and loop."
-    ),
-    "report": Verb("framedex.commands.verbs.report:report", "Costs by line", "Write an HTML report of captures."),
-    "explain": Verb(
-        "framedex.commands.verbs.explain:explain",
-        "Crashes and logs",
-        "Find the source of every frame in a crash text or log.",
-    ),
-    "resolve": Verb(
-        "framedex.commands.verbs.resolve:resolve",
-        "Crashes and logs",
-        "Copy a log and append source locations to its frames.",
-    ),
-    "share": Verb(
-        "framedex.commands.verbs.share:share", "Share and export", "Write a capture into one file for another machine."
-    ),
-    "import": Verb(
-        "framedex.commands.verbs.import_files:import_files",
-        "Share and export",
-        "Import profiles and shared captures into the index.",
-    ),
-    "export": Verb(
-        "framedex.commands.verbs.export:export",
-        "Share and export",
-        "Export calls for Perfetto, pprof, speedscope and others.",
-    ),
-    "fleet": Verb(
-        "framedex.commands.verbs.fleet:fleet", "Share and export", "Collect captures of many processes and query them."
-    ),
-    "fleet add": Verb(
-        "framedex.commands.verbs.fleet_add:add_to_fleet",
-        "Share and export",
-        "Add captures to a store, each exactly once.",
-    ),
-    "fleet query": Verb(
-        "framedex.commands.verbs.fleet_query:query_fleet",
-        "Share and export",
-        "Query all captures of a store, by a prepared question or SQL.",
-    ),
-    "fleet ranks": Verb(
-        "framedex.commands.verbs.fleet_ranks:ranks_of_fleet",
-        "Share and export",
-        "Compare the ranks of a job and show the outliers.",
-    ),
-    "fleet pull": Verb(
-        "framedex.commands.verbs.fleet_pull:pull_from_fleet",
-        "Share and export",
-        "Copy chosen captures of a store into an index.",
-    ),
-    "fleet compact": Verb(
-        "framedex.commands.verbs.fleet_compact:compact_fleet",
-        "Share and export",
-        "Merge the small files of each day and job.",
-    ),
-    "fleet drop": Verb(
-        "framedex.commands.verbs.fleet_drop:drop_of_fleet",
-        "Share and export",
-        "Drop the captures before a day, or of a job.",
-    ),
-    "guidebook": Verb(
-        "framedex.commands.verbs.guidebook:guidebook",
-        "Share and export",
-        "Write a site with one page per API function.",
-    ),
-    "open": Verb(
-        "framedex.commands.verbs.open:open_source",
-        "Editors and agents",
-        "Open a source line in your editor or browser.",
-    ),
-    "serve": Verb(
-        "framedex_server.command:serve", "Editors and agents", "Run the language server, over stdin and stdout."
-    ),
-    "mcp": Verb(
-        "framedex.commands.verbs.mcp:mcp",
-        "Editors and agents",
-        "Run the MCP server for coding agents, over stdin and stdout.",
-    ),
-    "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Editors and agents", "Write a project for CLion and clangd."),
-    "demo": Verb("framedex.commands.verbs.demo:demo", "Set-up", "Record a small program and show its stacks."),
-    "doctor": Verb("framedex.commands.verbs.doctor:doctor", "Set-up", "Check this installation and suggest fixes."),
-    "completion": Verb(
-        "framedex.commands.verbs.completion:completion", "Set-up", "Install shell completion for bash, zsh or fish."
-    ),
+SECTIONS = {
+    "Record and index": {
+        "run": Verb("framedex.commands.verbs.run:run", "Record a program on the mock TPU or a plug-in."),
+        "index": Verb(
+            "framedex.commands.verbs.index:index_captures", "Name recorded frames and find their source lines."
+        ),
+        "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
+        "captures rm": Verb(
+            "framedex.commands.verbs.captures_rm:remove_captures", "Remove captures and their rows in the index."
+        ),
+        "captures keep": Verb(
+            "framedex.commands.verbs.captures_keep:keep_captures", "Protect captures from `framedex captures rm`."
+        ),
+        "sources": Verb(
+            "framedex.commands.verbs.sources:sources", "Show the versions, commits and sources of components."
+        ),
+        "sources export": Verb(
+            "framedex.commands.verbs.source_maps:export_sources", "Write the definitions of ROOT to a source map."
+        ),
+        "sources import": Verb(
+            "framedex.commands.verbs.source_maps:import_sources", "Import the definitions of a source map."
+        ),
+        "sources fetch": Verb(
+            "framedex.commands.verbs.source_fetch:fetch", "Download the recorded sources and index them."
+        ),
+    },
+    "Look at calls": {
+        "calls": Verb(
+            "framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."
+        ),
+        "summary": Verb("framedex.commands.verbs.summary:summary", "Count calls, errors and times by function."),
+        "trace": Verb("framedex.commands.verbs.trace:trace", "Show the Python and C++ stack of a call."),
+        "where": Verb("framedex.commands.verbs.where:where", "Show the recorded calls below a file or a line."),
+        "find": Verb("framedex.commands.verbs.find:find", "Find functions, classes and FFI targets by part of a name."),
+        "callers": Verb("framedex.commands.verbs.relations:callers", "Show the recorded callers of a function."),
+        "callees": Verb("framedex.commands.verbs.relations:callees", "Show the recorded callees of a function."),
+        "ffi": Verb("framedex.commands.verbs.ffi:ffi", "Show FFI targets: handlers, Python lines and times."),
+        "check": Verb("framedex.commands.verbs.check:check", "Report errors, crashes, leaks and broken budgets."),
+    },
+    "Costs by line": {
+        "compiles": Verb("framedex.commands.verbs.compiles:compiles", "Show lines that compile, and what changed."),
+        "transfers": Verb(
+            "framedex.commands.verbs.transfers:transfers", "Show lines that copy data between host and device."
+        ),
+        "memory": Verb("framedex.commands.verbs.memory:memory", "Show lines that hold device memory, and growth."),
+        "waits": Verb("framedex.commands.verbs.waits:waits", "Show lines that wait for the device, and loop steps."),
+        "diff": Verb("framedex.commands.verbs.diff:diff", "Compare two recordings by function, line and loop."),
+        "report": Verb("framedex.commands.verbs.report:report", "Write an HTML report of captures."),
+    },
+    "Crashes and logs": {
+        "explain": Verb(
+            "framedex.commands.verbs.explain:explain", "Find the source of every frame in a crash text or log."
+        ),
+        "resolve": Verb(
+            "framedex.commands.verbs.resolve:resolve", "Copy a log and append source locations to its frames."
+        ),
+    },
+    "Share and export": {
+        "share": Verb("framedex.commands.verbs.share:share", "Write a capture into one file for another machine."),
+        "import": Verb(
+            "framedex.commands.verbs.import_files:import_files", "Import profiles and shared captures into the index."
+        ),
+        "export": Verb(
+            "framedex.commands.verbs.export:export", "Export calls for Perfetto, pprof, speedscope and others."
+        ),
+        "fleet": Verb("framedex.commands.verbs.fleet:fleet", "Collect captures of many processes and query them."),
+        "fleet add": Verb(
+            "framedex.commands.verbs.fleet_add:add_to_fleet", "Add captures to a store, each exactly once."
+        ),
+        "fleet query": Verb(
+            "framedex.commands.verbs.fleet_query:query_fleet",
+            "Query all captures of a store, by a prepared question or SQL.",
+        ),
+        "fleet ranks": Verb(
+            "framedex.commands.verbs.fleet_ranks:ranks_of_fleet", "Compare the ranks of a job and show the outliers."
+        ),
+        "fleet pull": Verb(
+            "framedex.commands.verbs.fleet_pull:pull_from_fleet", "Copy chosen captures of a store into an index."
+        ),
+        "fleet compact": Verb(
+            "framedex.commands.verbs.fleet_compact:compact_fleet", "Merge the small files of each day and job."
+        ),
+        "fleet drop": Verb(
+            "framedex.commands.verbs.fleet_drop:drop_of_fleet", "Drop the captures before a day, or of a job."
+        ),
+        "guidebook": Verb(
+            "framedex.commands.verbs.guidebook:guidebook", "Write a site with one page per API function."
+        ),
+    },
+    "Editors and agents": {
+        "open": Verb("framedex.commands.verbs.open:open_source", "Open a source line in your editor or browser."),
+        "serve": Verb("framedex_server.command:serve", "Run the language server, over stdin and stdout."),
+        "mcp": Verb("framedex.commands.verbs.mcp:mcp", "Run the MCP server for coding agents, over stdin and stdout."),
+        "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
+    },
+    "Set-up": {
+        "demo": Verb("framedex.commands.verbs.demo:demo", "Record a small program and show its stacks."),
+        "doctor": Verb("framedex.commands.verbs.doctor:doctor", "Check this installation and suggest fixes."),
+        "completion": Verb(
+            "framedex.commands.verbs.completion:completion", "Install shell completion for bash, zsh or fish."
+        ),
+    },
 }
+VERBS = {name: verb for verbs in SECTIONS.values() for name, verb in verbs.items()}
 
 
 class Verbs(click.Group):
@@ -264,13 +196,13 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs by section, without importing any of them."""
-        names = self.list_commands(ctx)
-        column = max(map(len, names))
+        column = max(map(len, self.list_commands(ctx)))
         room = formatter.width - 6 - column
-        for section, verbs in groupby(names, key=lambda name: VERBS[name].section):
+        for section, verbs in SECTIONS.items():
             rows = [
-                (f"{name:{column}}", click.Command(name, help=VERBS[name].summary).get_short_help_str(room))
-                for name in verbs
+                (f"{name:{column}}", click.Command(name, help=verb.summary).get_short_help_str(room))
+                for name, verb in verbs.items()
+                if " " not in name
             ]
             with formatter.section(section):
                 formatter.write_dl(rows)

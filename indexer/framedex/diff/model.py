@@ -39,6 +39,11 @@ class Quantity:
     before: int | None
     after: int | None
 
+    @property
+    def change(self) -> int:
+        """How much larger the number became; a recording without it counts as 0."""
+        return (self.after or 0) - (self.before or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:

@@ -65,7 +65,7 @@ def worst_first(lines: Iterable[OfLine]) -> list[tuple[Verdict, OfLine]]:
 
 def _time_change(line: OfLine) -> int:
     """Return the largest change of a time beyond noise, in ns; 0 if there is none."""
-    return max(map(_difference, _times(line)), key=abs, default=0)
+    return max((each.change for each in _times(line)), key=abs, default=0)
 
 
 def _times(line: OfLine) -> Iterable[Quantity]:
@@ -82,9 +82,5 @@ def _bytes(line: OfLine) -> Iterable[Quantity]:
 
 def _change(quantities: Iterable[Quantity], least: int = 1) -> int:
     """Return the sum of all changes; 0 if it is smaller than `least`."""
-    change = sum(map(_difference, quantities))
+    change = sum(each.change for each in quantities)
     return change if abs(change) >= least else 0
-
-
-def _difference(quantity: Quantity) -> int:
-    return (quantity.after or 0) - (quantity.before or 0)

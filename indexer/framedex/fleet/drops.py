@@ -48,7 +48,7 @@ def read_drops(place: Place) -> dict[str, Drop]:
             told = json.loads(content)
             drop = Drop(told["before"], told["job"], told["generation"])
             if not all(each is None or isinstance(each, str) for each in (drop.before, drop.job)):
-                raise TypeError("it is told otherwise")
+                raise TypeError("it is malformed")
             if type(drop.generation) is not int or not 0 <= drop.generation < _MOST:
                 raise ValueError("so often nobody drops")
         except (ValueError, TypeError, KeyError, RecursionError) as error:

@@ -202,7 +202,7 @@ def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
 
 def _integers(values: object, length: int | None) -> list[int]:
     if not isinstance(values, list) or length not in (None, len(values)):
-        raise ValueError("a list of integers is told otherwise")
+        raise ValueError("a list of integers is malformed")
     if not all(type(value) is int and -(1 << 63) <= value < 1 << 63 for value in values):
         raise ValueError("what is to be an integer is none")
     return values

@@ -45,7 +45,7 @@ def _value(kind: Any, value: Any) -> Any:
         return _made(kind, value)
     if origin is not None:  # a mapping of texts
         if not isinstance(value, dict):
-            raise ValueError("a mapping is told otherwise")
+            raise ValueError("a mapping is malformed")
         return {key: _value(get_args(kind)[1], each) for key, each in value.items()}
     if type(value) is not kind or (kind is int and not -(1 << 63) <= value < 1 << 63):
         raise ValueError(f"a value that is no {kind.__name__}")
@@ -56,13 +56,13 @@ def _made(kind: Any, value: Any) -> Any:
     """An instance of a dataclass. A file of an older framedex may lack its last fields: they have defaults, then."""
     hints = _types_of(kind)
     if not isinstance(value, list) or not _least_fields(kind) <= len(value) <= len(hints):
-        raise ValueError(f"{kind.__name__} is told otherwise")
+        raise ValueError(f"{kind.__name__} is malformed")
     return kind(*map(_value, hints, value))
 
 
 def _tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise ValueError("a list is told otherwise")
+        raise ValueError("a list is malformed")
     if inner[-1] is Ellipsis:
         return tuple(_value(inner[0], each) for each in value)
     if len(value) != len(inner):

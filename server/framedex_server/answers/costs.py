@@ -171,7 +171,8 @@ async def lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineC
         part = cost.notable if is_narrow else cost
         if part is not None:
             shown.append((line, part))
-    return shown, len({line for line, _ in found} - {line for line, _ in shown})
+    hidden = len({line for line, _ in found} - {line for line, _ in shown})
+    return shown[: settings.limit], hidden
 
 
 async def costs_of_file(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:
@@ -190,8 +191,7 @@ def _of_file(session: Session, path: str, answers: Sequence[Answer], index: Inde
         for line, rows in rows_by_line(index, answer, captures, path).items()
         if session.documents.edits.is_shown(path, line)
     ]
-    found.sort(key=itemgetter(0))
-    return found[: session.settings_at(path).limit]
+    return sorted(found, key=itemgetter(0))
 
 
 def captures_of_file(session: Session, path: str, index: Index) -> list[int]:

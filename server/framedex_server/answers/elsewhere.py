@@ -19,7 +19,8 @@ from framedex_server.answers.frame_lines import whereabouts
 from framedex_server.answers.requests import tell
 from framedex_server.answers.session import Place, Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.inward import locations, public_place, roads_inward
+from framedex_server.inward import locations, place_name, public_place, roads_inward
+from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -83,6 +84,11 @@ def public_ways_on(session: Session, index: Index, place: Place) -> list[tuple[s
     capture = session.chosen.capture_in(index)
     roads = roads_inward(index, place.path, place.line, None, session.word_at(place), capture, public)
     return [(printable(road.target.function.name), there) for road in roads for there in public(road.target)]
+
+
+def continues_text(what: str, there: Location) -> str:
+    """Return a sentence without a full stop for a callee whose source is only public."""
+    return f"{shorten(what)} continues at {place_name(there)}, which is not on this machine"
 
 
 def open_outside(server: LanguageServer, url: str) -> None:

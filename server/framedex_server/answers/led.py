@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.answers.elsewhere import public_ways_on
+from framedex_server.answers.elsewhere import continues_text, public_ways_on
 from framedex_server.answers.requests import Json, tell
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import MOST_TARGETS, Targets, answer
 from framedex_server.answers.ways import TURNED, Way, ways_in
 from framedex_server.inward import passed_text, place_name
-from framedex_server.markup import shorten
 from framedex_server.protocol import LED, OPEN_PUBLIC
 
 if TYPE_CHECKING:
@@ -55,9 +54,8 @@ async def lead(
 
 def tell_of_page(server: LanguageServer, session: Session, place: Place, what: str, there: Location) -> None:
     """After the answer, report that a frame is not on this machine, with a command that opens its public page."""
-    text = f"{shorten(what)} continues at {place_name(there)}, which is not on this machine"
     action = {"title": f"Open {place_name(there)} in the browser", "command": OPEN_PUBLIC, "arguments": [there.url]}
-    _tell_afterwards(server, session, place, text, action)
+    _tell_afterwards(server, session, place, continues_text(what, there), action)
 
 
 def _led(ways: Sequence[Way]) -> str:

@@ -134,6 +134,12 @@ def duration_json(nanoseconds: int) -> Json:
     return {"duration": nanoseconds, "durationText": duration(nanoseconds)}
 
 
+def difference_text(nanoseconds: int) -> str:
+    """Return a change of a duration with its sign: `+1.2 ms`; `=` if there is none."""
+    sign = "\N{MINUS SIGN}" if nanoseconds < 0 else "+"
+    return sign + duration(abs(nanoseconds)) if nanoseconds else "="
+
+
 def position_json(session: Session, at: StackPosition) -> Json:
     """Return a frame and its stack as JSON: `frame` counts from 0, the `text` from 1."""
     function, boundary = printable(at.frame.function.name), printable(at.boundary)

@@ -14,13 +14,12 @@ from lsprotocol import types
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.words import command_short, count
-from framedex_server.answers.elsewhere import public_ways_on
+from framedex_server.answers.elsewhere import continues_text, public_ways_on
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.frame_lines import public_frame_in_text
 from framedex_server.answers.programs import nearby_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
-from framedex_server.inward import place_name
 from framedex_server.markup import shorten
 from framedex_server.protocol import (
     INDEX_COMMAND,
@@ -152,7 +151,7 @@ async def _public_in_text(session: Session, about: Json) -> Location | None:
 
 def _why_elsewhere(what: str, there: Location) -> Json:
     """Return the reason for a frame whose source is only public."""
-    text = f"{shorten(what)} goes on at {place_name(there)}, which is not here; its public page is {there.url}"
+    text = f"{continues_text(what, there)}; its public page is {there.url}"
     return _why(text, "Open its public page", OPEN_PUBLIC, there.url)
 
 

@@ -15,12 +15,12 @@ from framedex import words
 from framedex.errors import FramedexError
 from framedex.model.scopes import Counted
 from framedex.plaintext import printable
-from framedex.words import duration
 from framedex_server.answers.counted import ALL, LATEST, counted_text
 from framedex_server.answers.requests import (
     Json,
     ask_contents,
     capture_json,
+    difference_text,
     document_in,
     duration_json,
     given,
@@ -140,12 +140,11 @@ def _compared(what: str, first: Totals, second: Totals) -> Json:
 
 def _row(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json:
     change = after[1] - before[1]
-    sign = "\N{MINUS SIGN}" if change < 0 else "+"
     return {
         "boundary": printable(boundary),
         "before": {"calls": before[0], **duration_json(before[1])},
         "after": {"calls": after[0], **duration_json(after[1])},
-        "differenceText": sign + duration(abs(change)) if change else "=",
+        "differenceText": difference_text(change),
     }
 
 

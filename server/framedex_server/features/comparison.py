@@ -13,6 +13,7 @@ from framedex_server.answers.requests import (
     Json,
     ask_contents,
     capture_json,
+    difference_text,
     duration_json,
     given,
     integer_in,
@@ -80,7 +81,6 @@ def _line(session: Session, verdict: Verdict, line: OfLine, found: Differences) 
     from framedex.diff.verdicts import cost_of
 
     cost = cost_of(line)
-    sign = "\N{MINUS SIGN}" if cost.change < 0 else "+"
     reasons = _reasons(line, found)
     return {
         "verdict": verdict.value,
@@ -89,7 +89,7 @@ def _line(session: Session, verdict: Verdict, line: OfLine, found: Differences) 
         "measure": printable(cost.name),
         "before": duration_json(cost.before),
         "after": duration_json(cost.after),
-        "differenceText": sign + duration(abs(cost.change)) if cost.change else "=",
+        "differenceText": difference_text(cost.change),
         "isNoise": all(each.about is not About.TIMES for each in line.quantities),
         "reasons": reasons[:MOST_REASONS],
         "moreReasons": max(len(reasons) - MOST_REASONS, 0),

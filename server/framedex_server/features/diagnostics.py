@@ -81,7 +81,8 @@ async def _of_document(session: Session, uri: str) -> list[types.Diagnostic]:
     settings = session.settings_at(path)
     answers = [each for each in answers_shown(settings, "diagnostics") if severity_of(settings, each.name) is not None]
     costs = await costs_of_file(session, path, answers)
-    return [*troubles, *(_of_cost(session, path, line, cost) for line, cost in costs if cost.is_remarkable)]
+    remarkable = [(line, cost) for line, cost in costs if cost.is_remarkable][: session.settings_at(path).limit]
+    return [*troubles, *(_of_cost(session, path, line, cost) for line, cost in remarkable)]
 
 
 def severity_of(settings: EditorSettings, answer: str) -> types.DiagnosticSeverity | None:

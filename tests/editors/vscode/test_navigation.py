@@ -1,4 +1,4 @@
-"""From a line of Python into C++ and back, through the page, as a person does it."""
+"""From a line of Python inward to the last frame with a source here and back, as a person does it."""
 
 from __future__ import annotations
 

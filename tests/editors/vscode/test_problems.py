@@ -1,4 +1,4 @@
-"""What is wrong with the server or an index is told once, where the reader looks, and no longer than it lasts."""
+"""A problem of the server or an index is reported once, and its mark goes when the problem is solved."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_a_file_without_the_newest_fields_is_read() -> None:
     assert unpacked(Noted, fields) == note
     assert unpacked(Noted, fields[:-1]) == replace(note, donated=())
     for wrong in (fields[:-2], [*fields, 1]):
-        with pytest.raises(ValueError, match="Noted is told otherwise"):
+        with pytest.raises(ValueError, match="Noted is malformed"):
             unpacked(Noted, wrong)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -74,4 +75,6 @@ def test_each_is_called_back_by_programs_on_its_own_devices(seen: list[dict[str,
 
 
 def test_shutdown_prints_no_warning(outputs: list[tuple[str, str]]) -> None:
-    assert ["WatchTasksAsync" in stderr or "CANCELLED" in stderr for _, stderr in outputs] == [False, False]
+    told = [line for _, stderr in outputs for line in stderr.splitlines() if re.match(r"[WEF]\d{4} |.*Warning: ", line)]
+    assert [line for line in told if "slow_operation_alarm" not in line] == []  # the alarm is about the machine's load
+    assert not any("WatchTasksAsync" in stderr or "CANCELLED" in stderr for _, stderr in outputs)

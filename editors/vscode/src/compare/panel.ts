@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { columnBeside, distOf } from "../panels";
+import { answering, columnBeside, distOf } from "../panels";
 import { reasonOf } from "../plain";
 import { warn } from "../remedies";
 import { open } from "../show";
@@ -18,14 +18,6 @@ const MILLISECOND = 1_000_000;
 export function fill(panel: vscode.WebviewPanel, subject: Comparison, framedex: Framedex): vscode.Disposable {
   let floor: number | undefined;
   let compared: ComparedLines | undefined;
-  let isClosed = false;
-
-  async function send(): Promise<void> {
-    const message = await answer();
-    if (!isClosed) {
-      await panel.webview.postMessage(message);
-    }
-  }
 
   async function answer(): Promise<ToPage> {
     const { folder, before, after } = subject;
@@ -54,14 +46,14 @@ export function fill(panel: vscode.WebviewPanel, subject: Comparison, framedex: 
         return compared && vscode.commands.executeCommand("framedex.diff", { folder: subject.folder, before: compared.before, after: compared.after });
       case "wanted":
         floor = Math.round(Math.max(message.floor, 0) * MILLISECOND);
-        return send();
+        return page.send();
     }
   }
 
+  const page = answering(panel, framedex, answer);
   const subscriptions = vscode.Disposable.from(
     panel.webview.onDidReceiveMessage(take),
-    framedex.server.onDidChangeIndex(send),
-    new vscode.Disposable(() => (isClosed = true)),
+    page,
   );
   panel.webview.html = webviewPage(panel.webview, distOf(framedex), "compare", "Compare captures", body(subject));
   return subscriptions;

@@ -21,9 +21,11 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
     gutterIconSize: "contain",
   });
 
+  let known = new WeakMap<vscode.TextDocument, { readonly version: number; readonly found: RecordedLines | undefined }>();
+
   /** VS Code moves dots with the text; the server says again where they are once a file is saved. */
   async function show(editor: vscode.TextEditor): Promise<void> {
-    const found = await recordedIn(editor.document);
+    const found = await knownIn(editor.document);
     // The marks of the picked stack are in the same gutter.
     const { current, others } = marksIn(editor.document.uri, picked.stack);
     const taken = new Set([...current.map(({ range }) => range), ...others].map(({ start }) => start.line));
@@ -32,6 +34,19 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
     if (found !== undefined && found.unshown > 0) {
       await offerOnce(found.unshown);
     }
+  }
+
+  /** Asks again only after an edit, a save or a change on the server's side: a step along a stack has the same dots. */
+  async function knownIn(document: vscode.TextDocument): Promise<RecordedLines | undefined> {
+    const last = known.get(document);
+    if (last?.version === document.version) {
+      return last.found;
+    }
+    const { version } = document;
+    const asked = known;
+    const found = await recordedIn(document);
+    asked.set(document, { version, found });
+    return found;
   }
 
   async function recordedIn(document: vscode.TextDocument): Promise<RecordedLines | undefined> {
@@ -60,14 +75,18 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
   }
 
   const showAll = () => vscode.window.visibleTextEditors.forEach((editor) => void show(editor));
+  const askAgain = () => {
+    known = new WeakMap();
+    showAll();
+  };
   return vscode.Disposable.from(
     dot,
-    server.onDidChangeState(showAll),
-    server.onDidChangeIndex(showAll),
+    server.onDidChangeState(askAgain),
+    server.onDidChangeIndex(askAgain),
     picked.onDidChange(showAll),
     vscode.window.onDidChangeVisibleTextEditors(showAll),
-    vscode.workspace.onDidSaveTextDocument(showAll),
-    vscode.workspace.onDidChangeConfiguration((event) => (event.affectsConfiguration(`framedex.${SETTING}`) ? showAll() : undefined)),
+    vscode.workspace.onDidSaveTextDocument((document) => (known.delete(document) ? showAll() : undefined)),
+    vscode.workspace.onDidChangeConfiguration((event) => (event.affectsConfiguration(`framedex.${SETTING}`) ? askAgain() : undefined)),
     vscode.commands.registerCommand(SHOW_ALL, () => showCosts("lenses")),
     vscode.commands.registerCommand("framedex.showNotableCosts", () => showCosts("notable")),
   );

@@ -73,7 +73,7 @@ async function choose(items: readonly WayItem[], title: string): Promise<Way | u
 }
 
 /** The ways under the names of their files, in the order of the first into each. */
-export function byFile(ways: readonly Way[]): WayItem[] {
+function byFile(ways: readonly Way[]): WayItem[] {
   const files = new Map<string, Way[]>();
   for (const way of ways) {
     files.set(way.location.uri, [...(files.get(way.location.uri) ?? []), way]);

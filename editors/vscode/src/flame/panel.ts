@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { openElsewhere } from "../missingSource";
-import { columnBeside, distOf } from "../panels";
+import { answering, columnBeside, distOf } from "../panels";
 import { reasonOf } from "../plain";
 import { warn } from "../remedies";
 import { TracedFrame } from "../server/protocol";
@@ -18,14 +18,6 @@ export const FLAME_VIEW = "framedex.flameGraph";
 export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Framedex): vscode.Disposable {
   const { server } = framedex;
   let glue = false;
-  let isClosed = false;
-
-  async function send(): Promise<void> {
-    const message = await answer();
-    if (!isClosed) {
-      await panel.webview.postMessage(message);
-    }
-  }
 
   async function answer(): Promise<ToPage> {
     const { folder, capture, boundary, before } = subject;
@@ -61,17 +53,17 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
     }
   }
 
+  const page = answering(panel, framedex, answer);
   const subscriptions = vscode.Disposable.from(
     panel.webview.onDidReceiveMessage(async (message: FromPage) => {
       if (message.kind === "source") {
         await openSource(message.frame);
       } else {
         glue = message.glue;
-        await send();
+        await page.send();
       }
     }),
-    server.onDidChangeIndex(send),
-    new vscode.Disposable(() => (isClosed = true)),
+    page,
   );
   panel.webview.html = webviewPage(panel.webview, distOf(framedex), "flame", "Flame graph", body(subject));
   return subscriptions;

@@ -1,26 +1,27 @@
 // Commands of the server's for which this editor has a view of its own.
 
-import * as path from "node:path";
 import * as vscode from "vscode";
 import { ExecuteCommandMiddleware } from "vscode-languageclient/node";
 
 import { placeIn } from "../show";
-import { Captures } from "./protocol";
+import { Captures, ListedIndex } from "./protocol";
 
 /** `framedex.compareCaptures` of two captures opens the comparison in place of a message. */
-export function withOwnViews(ask: (about: object) => Promise<Captures | null | undefined>): ExecuteCommandMiddleware {
+export function withOwnViews(ask: <Answer>(method: string, about?: object) => Promise<Answer | undefined>): ExecuteCommandMiddleware {
   return {
     executeCommand: async (command, given: unknown[], next) => {
       const about = command === "framedex.compareCaptures" ? placeIn(given[0]) : undefined;
-      const known = about && (await ask(about));
+      const known = about && (await ask<Captures | null>("framedex/captures", about));
       const { before, after } = (given[0] ?? {}) as { before?: unknown; after?: unknown };
       const [first, second] = [before, after].map((id) => known?.captures.find((capture) => capture.id === id));
       if (known === undefined || known === null || first === undefined || second === undefined) {
         return next(command, given);
       }
-      // An index is in the folder .framedex of its project.
-      const folder = path.dirname(path.dirname(known.index));
-      return vscode.commands.executeCommand("framedex.compare", { folder, before: first, after: second });
+      const listed = await ask<{ indexes: ListedIndex[] }>("framedex/indexes");
+      const folder = listed?.indexes.find(({ index }) => index === known.index)?.folder;
+      return folder === undefined
+        ? next(command, given)
+        : vscode.commands.executeCommand("framedex.compare", { folder, before: first, after: second });
     },
   };
 }

@@ -9,7 +9,7 @@ import { createClient } from "./client";
 import { whyFailed } from "./failure";
 import { isFound, Located, locateServer, NotFound, ServerCommand } from "./locate";
 import { withOwnViews } from "./ownViews";
-import { Captures, Led } from "./protocol";
+import { Led } from "./protocol";
 import { RestartLimit } from "./restarts";
 
 // For the first answer, on a slow disk. Everything waits for a start: one without an end would be the last.
@@ -220,7 +220,7 @@ export class Server implements vscode.Disposable {
 
   private middleware(): Middleware {
     return {
-      ...withOwnViews((about) => this.request<Captures | null>("framedex/captures", about)),
+      ...withOwnViews((method, about) => this.request(method, about)),
       provideDefinition: (document, position, token, next) => {
         this.from = { uri: document.uri, position, request: "framedex/waysIn" };
         return next(document, position, token);

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -155,10 +154,7 @@ def _failure(printed: _Printed, asked: str, remedy: str) -> list[str]:
 
 
 def _end(status: int) -> str:
-    try:
-        return f"ended by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"ended with status {status}"
+    return f"ended by {words.signal_name(-status)}" if status < 0 else f"ended with status {status}"
 
 
 def _notes(said: str) -> list[str]:

@@ -82,7 +82,7 @@ def _places(before: PythonLine | None, after: PythonLine | None) -> Iterator[Lin
 
 def _quantities(name: str, quantities: Sequence[Quantity], limit: int) -> Iterator[Line]:
     """Numbers of one name, largest changes first."""
-    by_change = sorted(quantities, key=lambda each: -abs((each.after or 0) - (each.before or 0)))
+    by_change = sorted(quantities, key=lambda each: -abs(each.change))
     for each in by_change[: limit or None]:
         yield (Span(f"    {name}  ", "dim"), Span(printable(f"{each.of}  " * bool(each.of) + change_of(each))))
     yield from rest_line(len(quantities) - limit if limit else 0, "number", indent=4)

@@ -107,10 +107,9 @@ class AskedFile:
     def states(self) -> tuple[RecordedState, ...]:
         """Return the recorded states of the file, the latest first, with their line maps."""
         own = self._own_states()
-        if len(own) < 2:
-            state = own[0][1] if own else self._state_then()
-            return (RecordedState(_ANY, self._lines_since(state)),)
         others = RecordedState(_ANY, self.moved_lines())
+        if len(own) < 2:
+            return (others,)
         return *(RecordedState(state, self._lines_of_one(then)) for state, then in own[:_MOST_STATES]), others
 
     def in_state(self, table: str, state: RecordedState) -> str:

@@ -274,10 +274,14 @@ class Resolver:
 
         The copies come first if the file is newer than the text.
         """
-        kept = self._kept_builds.of(frame, path) if self._kept_builds is not None else ()
         here = () if path is None else (path,)
         is_later = path is not None and self.written_by is not None and modified_at(path) > self.written_by
-        yield from (*kept, *here) if is_later else (*here, *kept)
+        if not is_later:
+            yield from here
+        if self._kept_builds is not None:
+            yield from self._kept_builds.of(frame, path)
+        if is_later:
+            yield from here
 
     def _with_offset(self, frame: TextFrame) -> TextFrame:
         """Return the frame with its offset in the local binary, computed if the text only has the offset in `.text`."""

@@ -29,7 +29,7 @@ function show(message: ToPage): void {
   graph = message.kind === "graph" ? message.graph : undefined;
   element("title").textContent = message.subject.title;
   draw();
-  // Whoever has opened the graph goes on by keys; a graph in the background takes nobody's focus.
+  // A newly opened graph takes the keyboard focus. A graph in the background does not.
   if (document.hasFocus() && document.activeElement === document.body) {
     element("chart").focus();
   }
