@@ -21,6 +21,7 @@ from framedex.version import VERSION
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+_OUT_OF_MEMORY = b"framedex: There is not enough memory.\n"
 _COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shells.py
 
 
@@ -145,8 +146,12 @@ class Verbs(click.Group):
         """Run the process as click does, and report unwritable output."""
         from framedex.commands.output.pipes import told_if_unwritable
 
-        with told_if_unwritable():
-            return super().__call__(*args, **extra)
+        try:
+            with told_if_unwritable():
+                return super().__call__(*args, **extra)
+        except MemoryError:  # possibly while an earlier one was reported
+            os.write(2, _OUT_OF_MEMORY)
+            raise SystemExit(1) from None
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **extra: Any) -> Any:
         """Run as click does; usages and proposals show the command as the user typed it."""
