@@ -166,8 +166,8 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest -p no:randomly tests/editors/vscode tests/run/costs/test_report.py tests/indexer/guidebook/site/test_in_browser.py \
-		tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
+	@$(BIN)/python -m pytest -p no:randomly tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
+		tests/indexer/guidebook/site/test_in_browser.py tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
 
 .PHONY: vsix
 vsix:

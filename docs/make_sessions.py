@@ -104,7 +104,7 @@ def _is_played(fence: Fence) -> bool:
 def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
     """Play a page in an empty folder: the page as it should be, and what is different in it now."""
     (folder.parent / "framedex").symlink_to(DOCS.parent)
-    text = page.read_text()
+    text, place = page.read_text(), str(page.relative_to(DOCS.parent))
     told = _PLAYED_WITH.search(text)
     is_compared = told is None or version("jaxlib") == told[1]
     for other in _FILES_OF.findall(text):
@@ -120,7 +120,7 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
             status, output = _run(fence.text, folder)
             if status:
                 problem = f"It ends with status {status}:\n{output}"
-                differences.append(Difference(page.name, fence.line, "; ".join(fence.text.splitlines()), problem))
+                differences.append(Difference(place, fence.line, "; ".join(fence.text.splitlines()), problem))
         elif fence.language == "console":
             blocks = []
             for line, command, documented in _commands(fence):
@@ -129,7 +129,7 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
                 kept = taken_over(documented, printed)
                 if is_compared and kept is None:
                     problem = "It prints now:\n" + "\n".join(printed)
-                    differences.append(Difference(page.name, line, command, problem))
+                    differences.append(Difference(place, line, command, problem))
                 blocks.append("\n".join([f"$ {command}", *(printed if kept is None else kept)]).rstrip() + "\n")
             if is_compared:
                 changed.append((fence, "\n".join(blocks)))
@@ -206,8 +206,11 @@ def _shape(line: str) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Play the pages of these names, or all, and write them anew."""
-    for page in [each for each in pages() if not names or each.name in names]:
+    """Play the pages with these file names, or all pages, and update them."""
+    played = {page.name: page for page in pages()}
+    if unknown := [name for name in names if name not in played]:
+        sys.exit(f"no page with sessions has the name {', '.join(unknown)}; the pages are {', '.join(played)}")
+    for page in [played[name] for name in names or played]:
         with tempfile.TemporaryDirectory() as home:
             folder = Path(home, page.stem)
             folder.mkdir()

@@ -23,7 +23,7 @@
 
 (defun framedex-lsp--led (_workspace told)
   "Show what the step that was just taken went over, as TOLD."
-  (framedex-ways--led (if (hash-table-p told) (gethash "text" told) (plist-get told :text)) nil))
+  (framedex-ways--led (if (hash-table-p told) (gethash "text" told) (plist-get told :text))))
 
 (defun framedex-lsp--library (_workspace)
   "The folder of this buffer's file, if that is one of a Python environment.

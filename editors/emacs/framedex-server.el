@@ -39,9 +39,9 @@
   (plist-put (cl-call-next-method) :experimental '(:framedex (:led t :indexChanges t))))
 
 (cl-defmethod eglot-handle-notification
-  ((_server framedex-eglot-server) (_method (eql framedex/led)) &key text action &allow-other-keys)
-  "Show TEXT, what the step that was just taken went over, and remember ACTION."
-  (framedex-ways--led text action))
+  ((_server framedex-eglot-server) (_method (eql framedex/led)) &key text ways request at action &allow-other-keys)
+  "Show TEXT on the step that was just taken, with WAYS, REQUEST, AT and ACTION."
+  (framedex-ways--led text ways request at action))
 
 (defvar framedex-index-changed-hook nil
   "Run when the server tells that the index has changed.")

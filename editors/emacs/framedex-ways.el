@@ -14,8 +14,8 @@
 (defvar framedex--way nil
   "Text like \"way 1 of 17\" after a step that had several ways, else nil.")
 
-(defvar framedex--asked nil
-  "The line from which the last definition was asked, as the server takes it.")
+(defvar framedex--others nil
+  "The request that lists all ways of that step, and its parameters.")
 
 (defvar framedex--action nil
   "What opens the public source at which the last step ended.")
@@ -26,10 +26,6 @@
     map)
   "Keys of the text in the mode line.")
 
-(cl-defmethod xref-backend-definitions :before ((_backend (eql eglot)) _identifier)
-  "Remember the line from which a definition is asked."
-  (setq framedex--asked (and buffer-file-name (framedex--here))))
-
 ;; `framedex/led' follows the answer.  jsonrpc leaves a request by a throw, and with it a message that came in one piece
 ;; with the answer: it is handled with the next output of the server.
 (cl-defmethod xref-backend-definitions :after ((_backend (eql eglot)) _identifier)
@@ -38,12 +34,14 @@
     (when (framedex--server-p server)
       (jsonrpc-async-request server :framedex/stack nil :success-fn #'ignore :error-fn #'ignore))))
 
-(defun framedex-ways--led (text action)
+(defun framedex-ways--led (text &optional ways request at action)
   "Show TEXT, what the step that was just taken went over.
-ACTION opens the public source at which it ended, nil without one."
+The step took the first of so many WAYS, nil if it had no other: REQUEST lists
+them for AT.  ACTION opens the public source at which the step ended."
   (setq framedex--action action
-        framedex--way (and (string-match "way [0-9]+ of [0-9]+" text)
-                           (propertize (match-string 0 text)
+        framedex--others (and ways (list (intern (concat ":" request)) at))
+        framedex--way (and ways
+                           (propertize (format "way 1 of %d" ways)
                                        'help-echo "mouse-1: list all ways"
                                        'mouse-face 'mode-line-highlight
                                        'local-map framedex-ways-map)))
@@ -65,9 +63,9 @@ ACTION opens the public source at which it ended, nil without one."
 (defun framedex-ways ()
   "Choose another of the ways that the last step had, or that this line has."
   (interactive)
-  (let* ((from (if framedex--way framedex--asked (framedex--here)))
+  (let* ((others (or framedex--others (list :framedex/waysIn (framedex--here))))
          (ways (mapcar (lambda (way) (cons (framedex-ways--text way) (plist-get way :location)))
-                       (framedex--find :framedex/waysIn from)))
+                       (apply #'framedex--find others)))
          (chosen (completing-read "Go to: " ways nil t)))
     (framedex--visit-location (cdr (assoc chosen ways)))))
 

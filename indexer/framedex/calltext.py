@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from framedex import words
 from framedex.errortext import full_message, headline
 from framedex.objects import function_named
-from framedex.plaintext import printable
+from framedex.plaintext import printable, truncate
 
 if TYPE_CHECKING:
     from framedex.model import CallRow
@@ -192,7 +192,7 @@ def _plain_value(name: str, value: Any) -> str:
     if isinstance(value, list):
         return _listed([json.dumps(element) for element in value])
     text = value if isinstance(value, str) else json.dumps(value)
-    return printable(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+    return printable(truncate(text, _LONGEST))
 
 
 def _listed(elements: list[str]) -> str:

@@ -33,7 +33,6 @@ _WITH_KNOWN_ARGUMENTS = {
     Cause.CODE: "other code for the same arguments: a value from outside the function, a changed JAX setting, or"
     " another function of this name",
 }
-_PARAMETER = re.compile(r"argument (?P<place>\d+)(?: \((?P<name>.+)\))?")
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _OF_PARAMETERS = ("argument ", "unused argument ", "result ")
 _REASONS = {Cause.SAME: "an identical program", Cause.CODE: "other code"}
@@ -105,22 +104,14 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
     return found
 
 
-def parameter_name(what: str) -> str:
-    """The name of a differing item; a parameter has its name in the program: `x`, `params[0]["w"]`.
-
-    A parameter without a name is counted from 1 among the array arguments: `array argument 2`.
-    """
-    found = _PARAMETER.fullmatch(what)
-    if found is None:
-        return what
-    if name := found["name"]:
-        return name.replace("'", '"')
-    return f"array argument {int(found['place']) + 1}"
+def _subject(change: Change) -> str:
+    """The differing item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
+    return change.parameter.replace("'", '"') or change.what
 
 
 def named_reason_text(change: Change) -> str:
     """A change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
-    types = _folded_types(change.values) if _PARAMETER.fullmatch(change.what) else None
+    types = _folded_types(change.values) if change.parameter else None
     return f"{reason_text(change)}{f', {types.text}' if types else ''}"
 
 
@@ -187,12 +178,12 @@ def change_text(change: Change) -> str:
     named = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
     about = _NAMED_BEFORE.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
-    return f"{about}{parameter_name(change.what)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+    return f"{about}{_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 
 def reason_text(change: Change) -> str:
     """A change in a few words: `shape of x`."""
-    name = parameter_name(change.what)
+    name = _subject(change)
     if change.cause in _NAMED_BEFORE:
         return _NAMED_BEFORE[change.cause] + name
     if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
@@ -206,7 +197,7 @@ def program_text(function: str, change: Change) -> str:
     """A difference between two compilations of a function: `step: shape of x float32[8] -> float32[16]`."""
     if len(change.values) != 2:
         return f"{function}: {change_text(change) if change.values else reason_text(change)}"
-    what = f", {parameter_name(change.what)}" if change.cause is Cause.CODE else ""
+    what = f", {_subject(change)}" if change.cause is Cause.CODE else ""
     return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from framedex.model import How, Stale, is_of_nearest_release
-from framedex.plaintext import visible
+from framedex.plaintext import truncate, visible
 
 if TYPE_CHECKING:
     from framedex.model import Location, StaticCaller
@@ -40,7 +40,7 @@ def location_labels(location: Location) -> list[str]:
 def recorded_text_labels(location: Location) -> list[str]:
     """The recorded text of a line that was changed or removed; empty if unknown."""
     text = visible(location.recorded_text)
-    return [f"as recorded: {text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + '…'}"] if text else []
+    return [f"as recorded: {truncate(text, _LONGEST_TEXT)}"] if text else []
 
 
 def release_labels(location: Location) -> list[str]:

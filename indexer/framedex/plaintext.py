@@ -33,6 +33,11 @@ def restore(text: str) -> str:
     return _ESCAPE.sub(_character, text)
 
 
+def truncate(text: str, most: int) -> str:
+    """The text with at most `most` characters; an ellipsis replaces the end of a longer text."""
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)]}…"
+
+
 def shell_word(text: str) -> str:
     """A text quoted as a shell word, safe inside backquotes; `$'...'` if it has invisible characters."""
     if printable(text) == text and "`" not in text:

@@ -289,16 +289,14 @@ def _steps(text: bytes) -> int:
 def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     """The settings in a file, None if it has none; and its problems."""
     try:
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode):  # a folder; a pipe that would never end
+        if not stat.S_ISREG(file.stat().st_mode):  # a folder; a pipe that would never end
             return None, []
-        if status.st_size > _LARGEST:
-            return None, [f"{file} cannot be read: it has {status.st_size:,} bytes; settings have less."]
-        text = read_regular(file)
+        text = read_regular(file, _LARGEST)
     except (FileNotFoundError, NotADirectoryError):
         return None, []
     except OSError as error:
-        return None, [f"{file} cannot be read: {error.strerror or error}; check its permissions."]
+        advice = "; check its permissions" if isinstance(error, PermissionError) else ""
+        return None, [f"{file} cannot be read: {error.strerror or error}{advice}."]
     except SystemLimitError as error:
         return None, [str(error)]
     is_own = file.name == _OWN_FILE

@@ -36,8 +36,7 @@ class Acceptor:
     """Accepts the connections of a listening socket.
 
     If too many connections wait for admission, the oldest is closed: a client sends its token at once. A spare
-    descriptor
-    lets the server refuse connections when all others are in use.
+    descriptor lets the server refuse connections when all others are in use.
     """
 
     def __init__(self, listener: socket.socket, converse: Converse, refusals: RefusalLog) -> None:

@@ -35,8 +35,7 @@ class Arrivals:
         """Return the captures whose recording has finished, by project; each is returned once.
 
         `indexed` returns the captures in a project's index. An indexed capture is returned only if an earlier poll saw
-        it
-        growing. Never raises.
+        it growing. Never raises.
         """
         found = {project: self._ended_in(project, indexed) for project in self._projects(roots)}
         return {project: captures for project, captures in found.items() if captures}

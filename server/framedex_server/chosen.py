@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.binaries.roles import is_framedex
 from framedex.index.file.conventions import MAKES_CLIENT
 from framedex.model import Role
+from framedex.model.places import is_framedex
 from framedex_server.inward import can_be_shown, locations
 
 if TYPE_CHECKING:
@@ -157,8 +157,7 @@ class Chosen:
         """Return the stacks through a line, restricted to the selected capture, longest first.
 
         Each stack comes once, with the boundary function that took longest. Stacks that created the runtime's client
-        come
-        last, because any line that runs first in a process triggers that.
+        come last, because any line that runs first in a process triggers that.
         """
         hits = index.line(path, line, self.capture_in(index)).stacks(limit)
         hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))

@@ -186,8 +186,7 @@ class Indexes:
           checkout of XLA).
 
         If none has calls through the document (a trace document), the first usable index answers. `question` runs on
-        the
-        index thread and must not keep the index.
+        the index thread and must not keep the index.
         """
         tell = self._telling()
         return await self.run(lambda: self._answer(document, question, likeliest, tell))
@@ -208,8 +207,7 @@ class Indexes:
         """Return a folder and the error that makes the index of `document` unusable; None if it is usable or missing.
 
         The document belongs to the nearest index above it or the workspace. If there is none above, one usable index
-        inside
-        the workspace is enough.
+        inside the workspace is enough.
         """
         return await self.run(lambda: self._problem_of(document))
 

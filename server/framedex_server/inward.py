@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex.binaries.roles import is_framedex
-from framedex.model.places import path_in_repository
+from framedex.model.places import is_framedex, path_in_repository
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex.words import count
@@ -33,15 +32,13 @@ def roads_inward(
     """Return the stack paths inward from a line, restricted to `capture` if given, likeliest first.
 
     Only paths that continue `within` are returned, if there are any. `places` returns the locations at which a frame
-    can
-    be shown; default: the files on this machine. The first rule that distinguishes two paths orders them:
+    can be shown; default: the files on this machine. The first rule that distinguishes two paths orders them:
 
     - callees named `word` come first;
     - destructors that run as a function returns come after calls in its body;
     - Python callees that created the runtime's client come last: any line that runs first in a process triggers that;
     - the callee on the path to the stack that took longest, all its calls together, comes first. So repeatedly taking
-      the
-      first answer is one walk: the longest stack below a line is also the longest below that callee.
+      the first answer is one walk: the longest stack below a line is also the longest below that callee.
     """
     at = places or locations
 

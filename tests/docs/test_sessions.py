@@ -47,6 +47,13 @@ def run_the_commands_of_the_table(folder: Path) -> None:
         assert ran.returncode == 0, f"{command}: {ran.stderr}"
 
 
+def test_a_page_without_sessions_is_refused() -> None:
+    with pytest.raises(
+        SystemExit, match=r"the name how-to/ci\.md, nothing\.md; the pages are README\.md, .*tutorial\.md"
+    ):
+        SESSIONS["main"](["how-to/ci.md", "nothing.md"])
+
+
 def test_times_may_differ_and_all_else_is_compared() -> None:
     taken_over = SESSIONS["taken_over"]
     printed = ["id  seconds   duration", " 1  0.015963   4.83 µs  main", "", "two", "three"]

@@ -383,10 +383,22 @@ def test_the_first_seconds_of_a_file(tmp_path: Path) -> None:
       vim.wait(20000, function() return vim.fn.expand("%:t") == "library.py" end, 5)
       seen.chosen = {{ vim.fn.expand("%:t"), vim.fn.line(".") }}
 
+      vim.cmd("edit {recording.demo}")
+      vim.api.nvim_win_set_cursor(0, {{ {recording.make_input_calls_device_put}, 0 }})
+      local back = {{ text = "way 1 of 2", ways = 2, request = "framedex/waysOut" }}
+      back.at = vim.lsp.util.make_position_params(0, "utf-16")
+      require("framedex.steps").on_led(nil, back)
+      vim.api.nvim_win_set_cursor(0, {{ {recording.main_calls_both}, 0 }})
+      vim.ui.select = function(choices)
+        seen.back = vim.tbl_map(function(way) return way.place end, choices)
+      end
+      framedex.ways()
+      vim.wait(20000, function() return seen.back end, 5)
+
       local told
       vim.lsp.handlers["window/showMessage"] = function(_, message) told = message.message end
       local action = {{ command = "framedex.openPublic", arguments = {{ "https://example.org/shape.cc#L12" }} }}
-      local at = {{ uri = vim.uri_from_bufnr(0), line = vim.fn.line(".") - 1 }}
+      local at = vim.lsp.util.make_position_params(0, "utf-16")
       require("framedex.steps").on_led(nil, {{ text = "Shape continues at shape.cc:12", action = action, at = at }})
       framedex.go_to_frame()
       vim.wait(20000, function() return told end, 5)
@@ -406,6 +418,7 @@ def test_the_first_seconds_of_a_file(tmp_path: Path) -> None:
     assert seen["way"] == "way 1 of 2"
     assert [way.split()[0] for way in seen["ways"]] == ["make_input", "devices"]
     assert seen["chosen"] == ["library.py", 7]
+    assert seen["back"] == [f"demo.py:{recording.main_calls_both}"]
     assert "https://example.org/shape.cc#L12" in seen["public"]
 
 

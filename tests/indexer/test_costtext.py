@@ -12,7 +12,6 @@ from framedex.costtext import (
     memory_details,
     memory_text,
     memory_total,
-    parameter_name,
     transfers_text,
     transfers_total,
     waits_details,
@@ -56,15 +55,17 @@ HELD = Held(LINE, (), 9, 4096, 1024, 3, 0, 2048)
 DEVICE = DeviceMemory(1, "0", 4096, 5, 6, 0, 9, 0, (), (HELD,))
 
 
-def changed(cause: Cause, what: str = "", *values: str) -> Compiles:
-    return replace(AGAIN, changes=(Change(cause, what, values),))
+def changed(cause: Cause, what: str = "", *values: str, parameter: str = "") -> Compiles:
+    return replace(AGAIN, changes=(Change(cause, what, values, parameter),))
+
+
+def of_x(cause: Cause, *values: str) -> Compiles:
+    return changed(cause, "argument 0 (x)", *values, parameter="x")
 
 
 def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
     assert compiles_text([ONCE]) == "compiled once, 40 ms"
-    assert compiles_text([changed(Cause.SHAPE, "argument 0 (x)", "f32[1]", "f32[2]")]) == (
-        "compiled 19 times, 1.4 s: shape of x, f32[1..2]"
-    )
+    assert compiles_text([of_x(Cause.SHAPE, "f32[1]", "f32[2]")]) == ("compiled 19 times, 1.4 s: shape of x, f32[1..2]")
     assert compiles_text([changed(Cause.ARGUMENTS, "number of arguments", "1", "2")]).endswith(": number of arguments")
     assert compiles_text([changed(Cause.CONSTANTS, "constants", "1", "2")]).endswith(": constants")
     assert compiles_text([changed(Cause.CODE)]).endswith(": other code")
@@ -72,22 +73,17 @@ def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
 
 
 def test_parameters_have_the_names_of_the_program_and_shapes_are_folded_with_advice() -> None:
-    names = ["argument 0 (x)", "argument 3 (params['w'])", "argument 1", "unused argument y", "compile option n"]
-    assert [parameter_name(each) for each in names] == [
-        "x",
-        'params["w"]',
-        "array argument 2",
-        "unused argument y",
-        "compile option n",
-    ]
-    one = changed(Cause.SHAPE, "argument 3 (params['w'])", "float32[4,8]", "float32[7,8]", "float32[5,8]")
+    types = "float32[4,8]", "float32[7,8]", "float32[5,8]"
+    one = changed(Cause.SHAPE, "argument 3 (params['w'])", *types, parameter="params['w']")
     assert compiles_details([one]) == ['f: params["w"] was float32[4,8], [7,8], [5,8]; pad or bucket dimension 0']
     assert compiles_text([one]).endswith(': shape of params["w"], float32[4..7, 8]')
-    both = changed(Cause.SHAPE, "argument 0 (x)", "f32[1,2]", "f32[2,3]")
+    both = of_x(Cause.SHAPE, "f32[1,2]", "f32[2,3]")
     assert compiles_details([both]) == ["f: x was f32[1,2], [2,3]"]
-    rank = changed(Cause.SHAPE, "argument 0 (x)", "f32[1]", "f32[1,2]")
+    rank = of_x(Cause.SHAPE, "f32[1]", "f32[1,2]")
     assert compiles_details([rank]) == ["f: x was f32[1], [1,2]"]
     assert compiles_text([rank]).endswith(": shape of x")
+    unused = changed(Cause.SHAPE, "unused argument y", "f32[1]", "f32[2]")
+    assert compiles_text([unused]).endswith(": shape of unused argument y")
     static = changed(Cause.STATIC, "n", "1", "2")
     assert compiles_details([static]) == [
         "f: static argument n was 1, 2; each new value compiles: pass it as an array, or reuse few values"
@@ -99,7 +95,9 @@ def test_compilations_that_failed_are_told() -> None:
 
 
 def test_functions_of_one_line_are_summed_up_and_most_reasons_only_counted() -> None:
-    reasons = [changed(Cause.SHAPE, f"argument {number}") for number in range(4)]
+    reasons = [
+        changed(Cause.SHAPE, f"argument {number}", parameter=f"array argument {number + 1}") for number in range(4)
+    ]
     rows = [replace(row, function=f"f{number}") for number, row in enumerate(reasons)]
     assert compiles_text(rows) == (
         "compiled 76 times, 4 functions, 5.6 s: shape of array argument 1, shape of array argument 2 and 2 more"

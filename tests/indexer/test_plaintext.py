@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.plaintext import printable, restore, visible
+from framedex.plaintext import printable, restore, truncate, visible
 
 HOSTILE = [
     "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",
@@ -44,3 +44,14 @@ def test_a_message_can_be_of_parts_that_are_escaped_already() -> None:
     for text in [*HOSTILE, "\\x1b", "plain"]:
         assert visible(printable(text)) == printable(text)
         assert visible(text).isprintable()
+
+
+def test_a_longer_text_ends_in_an_ellipsis() -> None:
+    assert [truncate("framedex", most) for most in (0, 1, 5, 7, 8, 9)] == [
+        "…",
+        "…",
+        "fram…",
+        "framed…",
+        "framedex",
+        "framedex",
+    ]

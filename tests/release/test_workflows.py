@@ -37,6 +37,16 @@ def test_each_step_that_runs_something_is_a_target_of_make() -> None:
         assert found and found[1] in targets, command
 
 
+def test_test_editors_runs_each_test_that_it_sets_up() -> None:
+    """Elsewhere these tests are skipped."""
+    reason = re.compile(r'reason="[^"]+; `make test-editors`')
+    tests = [file for file in (REPOSITORY / "tests").rglob("test_*.py") if reason.search(file.read_text())]
+    skipped = {str(file.relative_to(REPOSITORY)) for file in tests}
+    _, _, recipe = (REPOSITORY / "Makefile").read_text().partition("\ntest-editors:")
+    assert len(skipped) >= 5
+    assert skipped - set(recipe.partition("\n\n")[0].split()) == set()
+
+
 def test_each_action_is_pinned_to_a_commit_with_its_version_beside_it() -> None:
     for file in (GITHUB / "workflows").glob("*.yml"):
         for line in file.read_text().splitlines():

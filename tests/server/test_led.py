@@ -17,9 +17,14 @@ OVER_THE_BORDER = "2 frames skipped, source not here"
 Told = tuple[str, Any]
 
 
+def place_on(path: Path, line: int) -> dict[str, object]:
+    """The parameters of a question about a 1-based line."""
+    return {"textDocument": {"uri": path.as_uri()}, "position": {"line": line - 1, "character": 0}}
+
+
 def told_after(client: RawClient, method: str, path: Path, line: int) -> list[Told]:
     """What the server notifies of between its answer to a step and that to the next question."""
-    place = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line - 1, "character": 0}}
+    place = place_on(path, line)
     assert client.request(f"textDocument/{method}", place, "step")["result"]
     client.send({"id": "after", "method": "framedex/waysIn", "params": place})
     told = []
@@ -38,14 +43,30 @@ def session(recording: Recording, own: Mapping[str, object] | None = None, **mor
 
 def test_a_client_that_shows_it_is_told_of_every_step(recording: Recording) -> None:
     with session(recording, {"led": True}) as client:
-        cpp = told_after(client, "definition", recording.library, recording.device_put_enters_cpp)
-        assert cpp == [("framedex/led", {"text": OVER_THE_BORDER})]
-        one_way = told_after(client, "definition", recording.demo, recording.main_calls_make_input)
-        assert one_way == [("framedex/led", {"text": ""})]
-        two_ways = told_after(client, "definition", recording.demo, recording.main_calls_both)
-        assert two_ways == [("framedex/led", {"text": "way 1 of 2"})]
-        back = told_after(client, "declaration", recording.client, recording.client_definition)
-        assert back == [("framedex/led", {"text": OVER_THE_BORDER})]
+        steps = {
+            "definition": (
+                (recording.library, recording.device_put_enters_cpp, {"text": OVER_THE_BORDER}),
+                (recording.demo, recording.main_calls_make_input, {"text": ""}),
+                (recording.demo, recording.main_calls_both, {"text": "way 1 of 2", "ways": 2}),
+            ),
+            "declaration": (
+                (recording.client, recording.client_definition, {"text": OVER_THE_BORDER}),
+                (recording.demo, recording.make_input_calls_device_put, {"text": "way 1 of 2", "ways": 2}),
+            ),
+        }
+        for method, request in (("definition", "framedex/waysIn"), ("declaration", "framedex/waysOut")):
+            for path, line, about in steps[method]:
+                led = {**about, "at": place_on(path, line), "request": request}
+                assert told_after(client, method, path, line) == [("framedex/led", led)]
+                if "ways" in led:
+                    assert len(client.request(request, led["at"], f"ways {line}")["result"]) == led["ways"]
+
+
+def test_a_step_that_answers_with_all_places_tells_of_no_choice(recording: Recording) -> None:
+    (recording.root / "framedex.toml").write_text("editor.all-places = true\n")
+    with session(recording, {"led": True}) as client:
+        ((_, led),) = told_after(client, "definition", recording.demo, recording.main_calls_both)
+        assert led["text"] == "" and "ways" not in led
 
 
 def test_a_definition_that_ends_at_a_public_frame_is_told_with_the_command_that_opens_its_page(
@@ -62,7 +83,7 @@ def test_a_definition_that_ends_at_a_public_frame_is_told_with_the_command_that_
     log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
     with session(recording, {"led": True}) as client:
         for path, line in ((recording.library, recording.device_put_enters_cpp), (log, 1)):
-            place = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line - 1, "character": 0}}
+            place = place_on(path, line)
             assert not client.request("textDocument/definition", place, f"step {line}")["result"]
             told = client.receive()
             assert told["method"] == "framedex/led"
@@ -70,7 +91,7 @@ def test_a_definition_that_ends_at_a_public_frame_is_told_with_the_command_that_
             assert told["params"]["text"] == text
             assert told["params"]["action"]["command"] == "framedex.openPublic"
             assert told["params"]["action"]["arguments"] == [url]
-            assert told["params"]["at"] == {"uri": path.as_uri(), "line": line - 1}
+            assert told["params"]["at"] == place
 
 
 @pytest.mark.exhaustive(keep=["Neovim"])

@@ -10,6 +10,7 @@ import re
 from pathlib import PurePosixPath
 
 from framedex.model import Role
+from framedex.model.places import is_framedex
 
 # CPython itself: every frame in these binaries belongs to the interpreter.
 _INTERPRETER_FILES = re.compile(r"libpython\d[\w.]*\.so[\d.]*|python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?")
@@ -44,16 +45,6 @@ _GLUE = re.compile(
     r"(?:tsl|tensorflow)::(?:thread::(?:EigenEnvironment|ThreadPool)\b|\(anonymous namespace\)::P?(?:Std)?Thread\b)|"
     r"ffi_call(?:_\w+)?$"
 )
-
-# Binaries and Python files of framedex, installed or in a checkout. The demo counts as a user's program.
-_FRAMEDEX_FILES = re.compile(
-    r"/framedex_native/|/(?:(?:site|dist)-packages|indexer)/framedex/(?!demo/)|/libframedex_\w+\.so$"
-)
-
-
-def is_framedex(module_path: str) -> bool:
-    """Whether a binary or Python file is part of framedex: its recorder, its mock TPU, its Python package."""
-    return _FRAMEDEX_FILES.search(module_path) is not None
 
 
 def role_of(module_path: str, name: str) -> Role:

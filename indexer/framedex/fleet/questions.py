@@ -36,11 +36,11 @@ _WAITS = ", ".join(
 
 QUESTIONS = {
     "captures": Question(
-        "which captures there are",
+        "all captures",
         "SELECT capture, day, job, rank, host, calls, command, path FROM captures ORDER BY started, capture",
     ),
     "slowest": Question(
-        "what took longest in the newest seven days, by lines, against the seven before",
+        "the slowest lines of the latest seven days, compared with the seven days before",
         "WITH newest AS (SELECT max(day)::DATE AS day FROM captures WHERE day <= (today() + 1)::VARCHAR),"
         " of_week AS (SELECT *, (newest.day - l.day::DATE) // 7 AS week FROM lines_readable l, newest)"
         " SELECT path, line, function, sum(calls) FILTER (week = 0)::BIGINT AS calls,"
@@ -52,14 +52,14 @@ QUESTIONS = {
         " ORDER BY milliseconds DESC, path, line, function",
     ),
     "compiles": Question(
-        "which lines compile most, over all hosts",
+        "the lines that compile most, over all hosts",
         "SELECT path, line, function, sum(compiles)::BIGINT AS compiles, round(sum(milliseconds), 3) AS milliseconds,"
         " count(DISTINCT capture) AS captures, count(DISTINCT host) AS hosts, max_by(capture, milliseconds) AS capture,"
         " max_by(call, milliseconds) AS call, max_by(stack, milliseconds) AS stack FROM compiles_readable"
         " GROUP BY ALL ORDER BY milliseconds DESC, path, line",
     ),
     "transfers": Question(
-        "which lines move data between host and devices, over all hosts",
+        "the lines that move data between host and devices, over all hosts",
         f"WITH moves(function, direction, is_timed) AS (VALUES {_MOVES})"
         " SELECT u.path, u.line, u.function, m.direction, sum(k.calls)::BIGINT AS transfers,"
         " round(coalesce(sum(k.duration) FILTER (is_timed), 0) / 1e6, 3) AS milliseconds,"
@@ -69,7 +69,7 @@ QUESTIONS = {
         " GROUP BY u.path, u.line, u.function, m.direction ORDER BY milliseconds DESC, u.path, u.line, m.direction",
     ),
     "waits": Question(
-        "which lines wait in calls themselves: for events, for copies to the host",
+        "the lines that wait inside calls: for events, for copies to the host",
         "SELECT u.path, u.line, u.function, k.function AS waits_in, sum(k.calls)::BIGINT AS waits,"
         " round(sum(k.own_duration) / 1e6, 3) AS milliseconds, round(max(k.longest) / 1e6, 3) AS longest_milliseconds,"
         " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.longest) AS capture,"
@@ -78,7 +78,7 @@ QUESTIONS = {
         " GROUP BY u.path, u.line, u.function, k.function ORDER BY milliseconds DESC, u.path, u.line, k.function",
     ),
     "changes": Question(
-        "which lines call more or take longer with the newest jaxlib than with the one before it",
+        "the lines with more calls or more time under the newest jaxlib than under the previous one",
         "WITH versions AS (SELECT capture, packages ->> 'jaxlib' AS jaxlib FROM captures),"
         " newest AS (SELECT jaxlib, count(*) AS captures, row_number() OVER (ORDER BY"
         " [coalesce(TRY_CAST(part AS BIGINT), -1) FOR part IN string_split(jaxlib, '.')] DESC, jaxlib DESC) AS place"
@@ -96,7 +96,7 @@ QUESTIONS = {
         " ORDER BY abs(milliseconds - milliseconds_before) DESC, path, line, function",
     ),
     "functions": Question(
-        "which functions each version of JAX calls",
+        "the functions that each JAX version calls",
         "SELECT p.packages ->> 'jax' AS jax, p.packages ->> 'jaxlib' AS jaxlib, k.boundary, k.function,"
         " sum(k.calls)::BIGINT AS calls, round(sum(k.duration) / sum(k.calls) / 1e3, 3) AS microseconds_each,"
         " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.calls) AS capture,"
@@ -104,7 +104,7 @@ QUESTIONS = {
         " GROUP BY ALL ORDER BY jax, jaxlib, calls DESC, function",
     ),
     "errors": Question(
-        "which calls failed or never returned, by the library that was called",
+        "failed calls and calls that never returned, by library",
         "SELECT e.plugin, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT AS calls,"
         " count(DISTINCT k.capture) AS captures, max_by(k.capture, k.calls) AS capture,"
         " max_by(k.longest_call, k.calls) AS call, max_by(k.stack, k.calls) AS stack FROM call_kinds k"
@@ -113,20 +113,20 @@ QUESTIONS = {
         " GROUP BY ALL ORDER BY calls DESC, k.function, k.error, u.path, u.line",
     ),
     "misuse": Question(
-        "what objects of the runtime were used wrongly, and how often",
+        "misused objects of the runtime, with counts",
         "SELECT m.kind, sum((p.misuse ->> m.kind)::BIGINT)::BIGINT AS times, count(*) AS captures,"
         " max_by(p.capture, (p.misuse ->> m.kind)::BIGINT) AS capture,"
         " max_by(p.path, (p.misuse ->> m.kind)::BIGINT) AS path"
         " FROM captures p, unnest(json_keys(p.misuse)) m(kind) GROUP BY m.kind ORDER BY times DESC, m.kind",
     ),
     "ranks": Question(
-        "how much each rank of a job did",
+        "totals for each rank of a job",
         "SELECT p.job, p.rank, p.host, p.capture, p.calls, round(max(k.duration) / 1e6, 3) AS longest_milliseconds,"
         " round(sum(k.own_duration) / 1e6, 3) AS milliseconds, arg_max(k.stack, k.own_duration) AS stack"
         " FROM captures p JOIN call_kinds k ON k.capture = p.capture GROUP BY ALL ORDER BY p.job, p.rank, p.capture",
     ),
     "problems": Question(
-        "which captures lack something, and what",
+        "captures with missing or doubtful data",
         "SELECT capture, job, rank, host, unnest(json_extract_string(problems, '$[*]')) AS problem, path FROM captures"
         " ORDER BY started, capture",
     ),

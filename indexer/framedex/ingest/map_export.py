@@ -41,7 +41,7 @@ def export_map(
     """Write the map of the sources below `root` from the index, with paths relative to `top`.
 
     Files that are not indexed in their present state are first read into the index. Only paths in `tracked` are
-    written. A map without calls has a third of the size, and has definitions but no lines of calls.
+    written. A map without calls has less than half the size: it has definitions but no lines of calls.
     """
     folder = os.path.realpath(root)
     found = [file for file in find_files(Path(folder)) if tracked is None or _inside(file.path, top) in tracked]

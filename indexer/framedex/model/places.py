@@ -12,6 +12,11 @@ OF_A_MAP = re.compile(
 )
 """The paths of source maps: `SourceMapInfo.prefix`, then a path within a repository."""
 
+# Binaries and Python files of framedex, installed or in a checkout. The demo counts as a user's program.
+_FRAMEDEX_FILES = re.compile(
+    r"/framedex_native/|/(?:(?:site|dist)-packages|indexer)/framedex/(?!demo/)|/libframedex_\w+\.so$"
+)
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
@@ -59,6 +64,11 @@ class Role(StrEnum):
     CODE = "code"
     GLUE = "glue"
     INTERPRETER = "interpreter"
+
+
+def is_framedex(module_path: str) -> bool:
+    """Whether a binary or Python file is part of framedex: its recorder, its mock TPU, its Python package."""
+    return _FRAMEDEX_FILES.search(module_path) is not None
 
 
 def is_local(path: str) -> bool:

@@ -35,7 +35,7 @@ class Options:
 
 def _of_machine(command: Any) -> Any:
     plugin = click.option(
-        "--plugin", default="", metavar="PATH|NAME", help="Record this PJRT plug-in in place of the mock."
+        "--plugin", default="", metavar="PATH|NAME", help="Record this PJRT plug-in instead of the mock."
     )
     behaviour = click.option(
         "--behaviour",
@@ -43,7 +43,7 @@ def _of_machine(command: Any) -> Any:
         multiple=True,
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Run the Python functions of this file in place of functions of the TPU runtime.",
+        help="Replace functions of the TPU runtime with the Python functions in this file.",
     )
     return plugin(machine_options(behaviour(command)))
 
@@ -51,13 +51,13 @@ def _of_machine(command: Any) -> Any:
 @click.command("%%framedex", add_help_option=False)
 @click.option("-o", "name", default="", metavar="NAME", help="Bind the answers to this variable.")
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
-@click.option(FRESH, is_flag=True, help="Run the cell, which is plain Python then, in a process of its own.")
+@click.option(FRESH, is_flag=True, help="Run the cell as plain Python in a new process.")
 @recording_options
 @_of_machine
 def _cell(**chosen: Any) -> Options:
-    """Record what this cell calls in the runtime, and show it.
+    """Record the runtime calls of this cell and show the answers below it.
 
-    Those of the machine can be chosen as long as JAX has not opened its devices, and with --fresh always.
+    Options of the machine need --fresh once JAX has opened its devices.
     """
     return _chosen(**chosen)
 

@@ -26,8 +26,9 @@ def unused_donations(signature: Mapping[str, Any], noted: Collection[int] = ()) 
     arguments, results = signature["arguments"], signature["results"]
     aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
     left = [each for n, each in enumerate(results) if str(n) not in aliased]
-    free = Counter(size for each in left if (size := size_on_device(each, signature)) >= 0)
-    unknown = [each for each in left if size_on_device(each, signature) < 0]
+    sizes = [(size_on_device(each, signature), each["type"]) for each in left]
+    free = Counter(size for size, _ in sizes if size >= 0)
+    unknown = {kind for size, kind in sizes if size < 0}
     for place, each in enumerate(arguments):
         is_donor = _DONOR in each["attributes"]
         if _ALIAS in each["attributes"] or not (is_donor or place in noted):
@@ -35,5 +36,7 @@ def unused_donations(signature: Mapping[str, Any], noted: Collection[int] = ()) 
         size = size_on_device(each, signature)
         if is_donor and free[size] > 0:
             free[size] -= 1
-        elif not is_donor or (size >= 0 and not any(may_have_size(result, signature, size) for result in unknown)):
+        elif not is_donor or (
+            size >= 0 and not any(may_have_size(kind, signature["partitions"], size) for kind in unknown)
+        ):
             yield place, size

@@ -29,13 +29,16 @@ def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> i
     return bytes_each * math.prod(-(-length // part) for length, part in zip(lengths, parts, strict=True))
 
 
-def may_have_size(result: Mapping[str, Any], signature: Mapping[str, Any], size: int) -> bool:
-    """Return whether a result can have this size on a device. With an unknown sharding, all parts have equal sizes."""
-    known, array = size_on_device(result, signature), _array(result["type"])
-    if known >= 0 or array is None or size < 0:
-        return size < 0 or known in (-1, size)
+def may_have_size(kind: str, partitions: str, size: int) -> bool:
+    """Return whether a result of this type and of unknown sharding can have this size on a device.
+
+    With an unknown sharding, all parts have equal sizes. `partitions` is as in `model.Signature`.
+    """
+    array = _array(kind)
+    if array is None:
+        return True
     bytes_each, lengths = array
-    whole, partitions = bytes_each * math.prod(lengths), signature["partitions"]
+    whole = bytes_each * math.prod(lengths)
     return size <= whole and (not partitions.isdecimal() or size * int(partitions) >= whole)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from framedex.model.places import is_framedex
 from framedex.releases.repository import compiled_from
 
 
@@ -42,7 +43,6 @@ _PACKAGE = re.compile(r"(?P<folder>/.*/(?:site|dist)-packages/(?P<package>[^/]+)
 _LIBRARY = re.compile(r"/.*/lib(?:64)?/python\d+\.\d+t?/")
 _INTERPRETER = re.compile(r"(?:lib)?python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?(?:\.so[\d.]*)?")
 _PLUGIN = re.compile(r"/jax_plugins/|/jax_\w+_plugin/|/[^/]*(?:libtpu|pjrt|xla_[^/]*plugin)[^/]*\.so[\d.]*$")
-_FRAMEDEX = re.compile(r"/framedex_native/|/libframedex_\w+\.so$")
 _SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/local/cuda")
 _RUNTIME = re.compile(r"(?:ld-linux[\w-]*|ld-musl[\w-]*|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp))[-.\d]*\.so[\d.]*")
 _NAMESPACES = {
@@ -56,7 +56,7 @@ def owner_of_python(file: str) -> Owner:
     """The owner of a Python frame, from its code's file path or Python's name for code without a file."""
     if file.startswith("<frozen "):
         return Owner(Component.CPYTHON)
-    if _FRAMEDEX.search(file):
+    if is_framedex(file):
         return Owner(Component.FRAMEDEX)
     if package := _PACKAGE.match(file):
         component = {"jax": Component.JAX, "jaxlib": Component.JAXLIB}.get(package["package"])
@@ -73,7 +73,7 @@ def owner_of_native(binary: str, source: str, source_component: str, namespace: 
     file = binary.rpartition("/")[2]
     if binary.startswith("[outside"):
         return Owner(Component.GENERATED)
-    if _FRAMEDEX.search(binary):
+    if is_framedex(binary):
         return Owner(Component.FRAMEDEX)
     package = _PACKAGE.match(binary)
     if package and package["package"] == "jaxlib":

@@ -17,12 +17,12 @@ from typing import IO
 
 from framedex.git import Git
 from framedex.model import FileState
-from framedex.regularfile import open_regular
+from framedex.recall import Recall
+from framedex.regularfile import LARGEST_FILE, open_regular
 from framedex.sources.moving import LineMap, map_lines, text_lines
 from framedex.whereabouts.files import found_file
 
-_LARGEST = 16 << 20  # bytes; larger files are not compared
-_MOST = 4096  # files whose changes are cached
+_MOST_TEXT = 64 << 20  # characters of the old texts of cached changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Changes:
 
     def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
         self._stored_text = stored_text
-        self._known: dict[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = {}
+        self._known: Recall[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = Recall(_MOST_TEXT)
 
     def since(self, path: str, then: FileState) -> Change | None:
         """The change of a file since state `then`; None if it is unchanged or missing."""
@@ -64,9 +64,9 @@ class Changes:
             return None
         known = self._known.get((path, then))
         if known is None or known[0] != now:
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            known = self._known[path, then] = now, self._change(path, then)
+            change = self._change(path, then)
+            length = len(path) + (len(change.text) if change else 0)
+            known = self._known.keep((path, then), (now, change), length)
         return known[1]
 
     def _change(self, path: str, then: FileState) -> Change | None:
@@ -107,12 +107,12 @@ def blob_name(content: bytes) -> str:
 
 
 def read_stable(path: str) -> StableContent | None:
-    """Read a file; None if it is unreadable, larger than 16 MiB, or modified during the read."""
+    """Read a file; None if it is unreadable, larger than `LARGEST_FILE`, or modified during the read."""
     try:
         with open_regular(Path(path)) as file:
             before = _times(file)
-            content = file.read(_LARGEST + 1)
-            is_whole = len(content) <= _LARGEST and before == _times(file)
+            content = file.read(LARGEST_FILE + 1)
+            is_whole = len(content) <= LARGEST_FILE and before == _times(file)
     except (OSError, ValueError):
         return None
     return StableContent(before[0], content) if is_whole else None

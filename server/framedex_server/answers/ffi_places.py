@@ -7,7 +7,7 @@ that calls the result of `ffi_call`, but the reader also asks about the `ffi_cal
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,9 +23,9 @@ _MOST_LINES = 3
 """Lines of source searched for a target's name: a formatter may put it below `ffi_call(`."""
 
 
-def uses_called_at(session: Session, index: Index, place: Place) -> list[FfiUse]:
-    """Return the FFI targets that a line calls, else the recorded targets named by an `ffi_call` on it."""
-    called = [use for use in index.line(place.path, place.line).ffi_uses() if is_called_at(use, place)]
+def uses_called_at(session: Session, index: Index, place: Place, uses: Sequence[FfiUse]) -> list[FfiUse]:
+    """Return those of the FFI uses of a line that it calls, else the recorded targets named by an `ffi_call` on it."""
+    called = [use for use in uses if is_called_at(use, place)]
     return called or [use for name in _targets_named(session, place) if (use := index.ffi.use(name)) is not None]
 
 

@@ -44,7 +44,9 @@ async def lead(
 
     ways, targets = await session.ask_at(place, found) or ([], None)
     if ways:
-        _tell_afterwards(server, session, place, "" if takes_all else _led(ways))
+        text, about = ("", {}) if takes_all else _led(ways)
+        request = "framedex/waysIn" if search is ways_in else "framedex/waysOut"
+        _tell_afterwards(server, session, text, {**about, "at": place.parameters, "request": request})
     elif search is ways_in:
         pages = await session.ask_at(place, lambda index: public_ways_on(session, index, place))
         if pages:
@@ -55,26 +57,27 @@ async def lead(
 def tell_of_page(server: LanguageServer, session: Session, place: Place, what: str, there: Location) -> None:
     """After the answer, report that a frame is not on this machine, with a command that opens its public page."""
     action = {"title": f"Open {place_name(there)} in the browser", "command": OPEN_PUBLIC, "arguments": [there.url]}
-    _tell_afterwards(server, session, place, continues_text(what, there), action)
+    about = {"action": action, "at": place.parameters}
+    _tell_afterwards(server, session, continues_text(what, there), about, address=f": {there.url}")
 
 
-def _led(ways: Sequence[Way]) -> str:
-    """Return the note about a step along the first of these ways; may be empty."""
-    others = [f"way 1 of {len(ways)}"] if len(ways) > 1 else []
+def _led(ways: Sequence[Way]) -> tuple[str, Json]:
+    """Return the note about a step along the first of these ways, which may be empty, and its further fields."""
+    is_choice = len(ways) > 1
+    others = [f"way 1 of {len(ways)}"] if is_choice else []
     turned = [TURNED] if ways[0].turns_outward else []
-    return "; ".join([*turned, *passed_text(ways[0].passed), *others])
+    text = "; ".join([*turned, *passed_text(ways[0].passed), *others])
+    return text, {"ways": len(ways)} if is_choice else {}
 
 
-def _tell_afterwards(
-    server: LanguageServer, session: Session, place: Place, text: str, action: Json | None = None
-) -> None:
-    """Send a note after the answer; an empty text clears the note of a client that supports `framedex/led`."""
+def _tell_afterwards(server: LanguageServer, session: Session, text: str, about: Json, address: str = "") -> None:
+    """Send a note after the answer; an empty text clears the note of a client that supports `framedex/led`.
+
+    `about` has further fields of `framedex/led`. Messages end with the `address` instead.
+    """
     task = asyncio.current_task()
     assert task is not None
     if session.takes_led:
-        at = {"uri": place.uri, "line": place.shown}
-        about = {"action": action, "at": at} if action is not None else {}
         task.add_done_callback(lambda _: server.protocol.notify(LED, {"text": text, **about}))
     elif text and session.shows_messages_in_a_line:
-        address = f": {action['arguments'][0]}" if action is not None else ""
         task.add_done_callback(lambda _: tell(server, text + address))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framedex.words import count, duration
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
@@ -20,8 +19,3 @@ def shown_marks(session: Session, path: str, index: Index, first: int = 1, last:
     return [
         mark for mark in marks[: session.settings_at(path).limit] if session.documents.edits.is_shown(path, mark.line)
     ]
-
-
-def mark_text(mark: LineMark) -> str:
-    """Return a summary: `12 calls, 1.2 ms`."""
-    return f"{count(mark.calls, 'call')}, {duration(mark.duration)}"

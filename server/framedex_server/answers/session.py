@@ -63,6 +63,11 @@ class Place:
     shown: int
     character: int
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The `textDocument` and `position` of a request about the place."""
+        return {"textDocument": {"uri": self.uri}, "position": {"line": self.shown, "character": self.character}}
+
 
 class Session:
     """One client's session, as its features see it."""

@@ -32,8 +32,7 @@ class Way:
     """A location to go to: its function, the quality of its line, and the number of calls (None: unknown).
 
     `passed` is the number of skipped code frames whose source is not here. `turns_outward` means that the innermost
-    line
-    of a compiled program leads to a line that runs the program.
+    line of a compiled program leads to a line that runs the program.
     """
 
     target: Target
@@ -78,12 +77,12 @@ def ways_in(session: Session, place: Place, index: Index) -> list[Way]:
     return _noted(session, place, index, [*named, *to_handlers] or inside)
 
 
-def grouped(ways: Sequence[Way]) -> list[list[Way]]:
-    """Group ways by target file: likeliest file first, and within a file likeliest way first."""
+def sorted_by_file(ways: Sequence[Way]) -> list[Way]:
+    """Return ways by target file: likeliest file first, and within a file likeliest way first."""
     by_file: dict[str, list[Way]] = {}
     for way in ways:
         by_file.setdefault(way.target.path, []).append(way)
-    return list(by_file.values())
+    return [way for group in by_file.values() for way in group]
 
 
 def ways_out(session: Session, place: Place, index: Index) -> list[Way]:
@@ -168,7 +167,8 @@ def _distinct(ways: Iterable[Way]) -> list[Way]:
 
 def _handlers(session: Session, index: Index, place: Place) -> list[FfiHandler]:
     """Return the handlers of the `ffi_call`s on a line."""
-    return [handler for use in uses_called_at(session, index, place) for handler in use.handlers]
+    uses = index.line(place.path, place.line).ffi_uses()
+    return [handler for use in uses_called_at(session, index, place, uses) for handler in use.handlers]
 
 
 def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found]) -> Iterator[_Found]:

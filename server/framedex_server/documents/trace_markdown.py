@@ -15,7 +15,7 @@ from framedex.calltext import arguments_text, error_headline, outcome_text
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
 from framedex.placetext import cell_name, place_text
-from framedex.plaintext import printable
+from framedex.plaintext import printable, truncate
 from framedex.tracetext import frame_labels, recorded_labels
 from framedex.whereabouts.files import is_here
 from framedex_server.markup import Markup, code_span
@@ -118,6 +118,4 @@ def _short(path: str) -> str:
 
 def _code(text: str) -> str:
     """Return a text of a capture as a code span."""
-    shown = printable(text)
-    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-    return code_span(shown)
+    return code_span(truncate(printable(text), _LONGEST))

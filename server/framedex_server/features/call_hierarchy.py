@@ -57,8 +57,7 @@ class Subject:
     """The function of an item, stored in the item's `data` between requests.
 
     `function` is an id in the index that answers for the document at `origin`. `name` detects an index rebuilt
-    meanwhile,
-    in which the id belongs to another function.
+    meanwhile, in which the id belongs to another function.
     """
 
     function: int

@@ -17,7 +17,7 @@ from framedex_server.answers import frame_lines
 from framedex_server.answers.cost_actions import COST, cost_actions
 from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import Way, grouped, ways_in
+from framedex_server.answers.ways import Way, sorted_by_file, ways_in
 from framedex_server.inward import place_name
 from framedex_server.protocol import GO_TO, OPEN_PUBLIC
 
@@ -56,7 +56,7 @@ async def _ways(session: Session, params: types.CodeActionParams) -> list[Way]:
     """Return the ways inward from a source line; empty if there is only one, which go to frame takes."""
     place = session.source_place(params.text_document, params.range.start)
     found = await session.ask_at(place, lambda index: ways_in(session, place, index)) if place is not None else None
-    return [way for group in grouped(found) for way in group] if found is not None and len(found) > 1 else []
+    return sorted_by_file(found) if found is not None and len(found) > 1 else []
 
 
 async def _pages(session: Session, params: types.CodeActionParams) -> list[Location]:

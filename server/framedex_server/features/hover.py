@@ -70,8 +70,9 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     """Return the hover for the calls through a source line; None if there are none."""
     capture = session.chosen.capture_in(index)
     markup = Markup(session.markdown_supported)
-    called = uses_called_at(session, index, place)
-    handled = [use for use in index.line(place.path, place.line).ffi_uses() if use not in called]
+    uses = index.line(place.path, place.line).ffi_uses()
+    called = uses_called_at(session, index, place, uses)
+    handled = [use for use in uses if use not in called]
     lines = [line for use in called for line in ffi_lines(markup, use, is_called=True)]
     lines += [line for use in handled for line in ffi_lines(markup, use, is_called=False)]
     about = "hover", place.path, place.line, capture, markup
@@ -264,13 +265,9 @@ def _frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> 
 
 def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
     """Yield links to the latest trace and to all calls, if the client has these commands and allows links to them."""
-    about = {
-        "textDocument": {"uri": place.uri},
-        "position": {"line": place.shown, "character": place.character},
-    }
     offered = [
-        ("open trace", OPEN_TRACE, {**about, "call": latest_call}),
-        ("show all", SHOW_CALLS, about),
+        ("open trace", OPEN_TRACE, {**place.parameters, "call": latest_call}),
+        ("show all", SHOW_CALLS, place.parameters),
     ]
     shown = [
         markup.command_link(text, command, argument)

@@ -8,8 +8,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex.words import count, duration
 from framedex_server.answers.counted import ask_counted, counted_text
-from framedex_server.answers.marks import mark_text, shown_marks
+from framedex_server.answers.marks import shown_marks
 from framedex_server.answers.session import Session
 from framedex_server.answers.since import doubt_about, words_since
 from framedex_server.markup import shorten
@@ -44,7 +45,7 @@ def _hint(session: Session, path: str, mark: LineMark, index: Index) -> types.In
     names = [shorten(printable(name)) for name in mark.boundaries[:MOST_NAMED]]
     return types.InlayHint(
         position=session.line_range(path, mark.line).end,
-        label=mark_text(mark) + doubt_about(index, path, mark.line),
+        label=f"{count(mark.calls, 'call')}, {duration(mark.duration)}{doubt_about(index, path, mark.line)}",
         tooltip="\n".join([*words_since(index, path, mark.line), *names, counted_text(session, index, path)]),
         padding_left=True,
     )

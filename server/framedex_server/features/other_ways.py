@@ -6,8 +6,7 @@ without such a list have code actions for them, which have the server show the l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import PurePath
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -17,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex_server.answers.requests import Json, integer_in, position_in, range_json
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.ways import Way, grouped, ways_in, ways_out
+from framedex_server.answers.ways import Way, sorted_by_file, ways_in, ways_out
 from framedex_server.protocol import GO_TO
 
 if TYPE_CHECKING:
@@ -54,15 +53,12 @@ async def _listed(session: Session, params: Json, search: Callable[[Session, Pla
         return []
     found = await session.ask_at(
         place,
-        lambda index: [
-            _way_json(session, way, group) for group in grouped(search(session, place, index)) for way in group
-        ],
+        lambda index: [_way_json(session, way) for way in sorted_by_file(search(session, place, index))],
     )
     return found or []
 
 
-def _way_json(session: Session, way: Way, group: Sequence[Way]) -> Json:
-    """Return a way as JSON; `group` is its target file, with the number of ways to that file and of their calls."""
+def _way_json(session: Session, way: Way) -> Json:
     target = way.target
     return {
         "function": printable(way.function),
@@ -74,9 +70,4 @@ def _way_json(session: Session, way: Way, group: Sequence[Way]) -> Json:
         "calls": way.calls,
         "passed": way.passed,
         "detail": way.detail,
-        "group": {
-            "file": printable(PurePath(target.path).name),
-            "ways": len(group),
-            "calls": sum(each.calls or 0 for each in group),
-        },
     }

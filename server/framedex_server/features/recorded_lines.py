@@ -10,11 +10,10 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.index.file.installed import is_own
 from framedex_server.answers.costs import lens_costs
-from framedex_server.answers.counted import ask_counted, counted_text
-from framedex_server.answers.marks import mark_text, shown_marks
+from framedex_server.answers.counted import ask_counted
+from framedex_server.answers.marks import shown_marks
 from framedex_server.answers.requests import Json, given
 from framedex_server.answers.session import Session
-from framedex_server.answers.since import doubt_about
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -33,20 +32,15 @@ def register(server: LanguageServer, session: Session) -> None:
                 raise JsonRpcInvalidParams("textDocument is needed.")
         if path is None or not is_own(path):
             return None
-        found = await ask_counted(session, path, lambda index: _recorded(session, path, index))
-        if found is None or not found["lines"]:
+        lines = await ask_counted(session, path, lambda index: _recorded(session, path, index))
+        if not lines:
             return None
         _, hidden = await lens_costs(session, path)
-        return {**found, "unshown": hidden}
+        return {"lines": lines, "unshown": hidden}
 
 
-def _recorded(session: Session, path: str, index: Index) -> Json:
-    lines = [
-        {
-            "line": session.documents.edits.shown_line(path, mark.line) - 1,
-            "calls": mark.calls,
-            "text": mark_text(mark) + doubt_about(index, path, mark.line),
-        }
+def _recorded(session: Session, path: str, index: Index) -> list[Json]:
+    return [
+        {"line": session.documents.edits.shown_line(path, mark.line) - 1, "calls": mark.calls}
         for mark in shown_marks(session, path, index)
     ]
-    return {"lines": lines, "counted": counted_text(session, index, path)}

@@ -5,8 +5,9 @@ import pytest
 from framedex.binaries import role_of
 from framedex.binaries.demangle import demangle, without_suffix
 from framedex.binaries.names import readable
-from framedex.binaries.roles import is_framedex, python_role
+from framedex.binaries.roles import python_role
 from framedex.model import Role
+from framedex.model.places import is_framedex
 
 
 def test_a_mangled_name_becomes_readable() -> None:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
+from framedex.plaintext import shell_word
 from tests.ffi_running import CPU, EXAMPLES, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index
 from tests.indexer.recorded import Project
@@ -164,14 +165,16 @@ def test_a_crash_in_a_handler_leads_to_its_recorded_call(tmp_path: Path) -> None
     report.write_text(ended.stderr)
     shown = crashed.invoke("explain", str(report)).stdout
     call = crashed.read("check")["findings"][0]["call"]
-    assert f'recorded as call {call}, (f32[2,2]) -> (f32[2,2])  how="segfault": `framedex trace {call}`' in shown
+    recorded = f'recorded as call {call}, (f32[2,2]) -> (f32[2,2])  how="segfault"'
+    typed = f"framedex --index {shell_word(str(crashed.index))}"
+    assert f"{recorded}: `{typed} trace {call}`" in shown
 
     report.write_text(ended.stderr.replace("ffi_crash.py:", "other.py:"))
     shown = crashed.invoke("explain", str(report)).stdout
-    assert "the call is not in the index; `framedex ffi fail` shows other calls of this target" in shown
+    assert f"the call is not in the index; `{typed} ffi fail` shows other calls of this target" in shown
 
     report.write_text(ended.stderr.replace("'fail'", "'unknown'"))
-    assert "the call is not in the index: run `framedex index`" in crashed.invoke("explain", str(report)).stdout
+    assert f"the call is not in the index: run `{typed} index`" in crashed.invoke("explain", str(report)).stdout
 
 
 def test_places_of_the_recorded_release_are_doubtful_in_a_text_of_another(calls: IndexedRun, tmp_path: Path) -> None:
@@ -187,3 +190,10 @@ def test_places_of_the_recorded_release_are_doubtful_in_a_text_of_another(calls:
     other = calls.invoke("explain", str(text))
     assert "custom_call_thunk.cc#L" in other.stdout and "[doubtful" in other.stdout
     assert "(of the latest recording)" not in other.stderr
+
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    (site / "jaxlib-0.4.20.dist-info").mkdir(parents=True)
+    text.write_text(f'{frame}\n  File "{site}/jax/_src/api.py", line 5, in jit\n')
+    other = calls.invoke("explain", str(text))
+    assert "custom_call_thunk.cc#L" in other.stdout and "[doubtful" in other.stdout
+    assert "Frames of XLA and JAX are placed in" not in other.stderr

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.ingest.map_import import import_map, import_maps_of_wheels
-from framedex.model import How, Location
+from framedex.model import How, Launch, Location
 from framedex.sourcemap import SourceMapError
 from tests.gitrepository import commit_all, git
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
@@ -152,6 +153,29 @@ def test_a_trace_document_leads_to_places_in_maps_again(project: Project, source
     assert f"glue::convert at {place.path}:2 [definition]" in Path("it.fdtrace").read_text()
 
     assert f"{place.url} [definition, not here]" in run("--index", project.index, "explain", "it.fdtrace")
+
+
+def test_a_map_of_other_sources_belongs_to_no_release_of_jaxlib(
+    project: Project, source_map: Path, tmp_path: Path
+) -> None:
+    capture = replace(
+        project.capture,
+        codes=(
+            replace(project.capture.codes[0], filename="/other/site-packages/jaxlib/x.py"),
+            *project.capture.codes[1:],
+        ),
+        metadata=replace(project.capture.metadata, launch=Launch(packages={"jaxlib": "0.10.1"})),
+    )
+    project.ingest(capture=capture).close()
+    run("--index", project.index, "sources", "import", source_map)
+    place = convert(project.index)
+    assert place is not None
+    text = tmp_path / "crash.txt"
+    for statement in ("", "jaxlib==0.4.20\n"):
+        text.write_text(f"{statement}    @ 0x1234  12  glue::convert()\n")
+        result = CliRunner().invoke(cli, ["--index", str(project.index), "explain", str(text)])
+        assert f"{place.url} [definition, not here]" in result.stdout
+        assert "jaxlib" not in result.stderr
 
 
 def test_maps_are_listed_and_removed_by_their_component(project: Project, source_map: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def in_latin_1(text: str) -> bytes:
 
 
 def with_tabs(text: str) -> bytes:
-    return text.replace("    ", "\t").encode()
+    return re.sub(r"^(?: {4})+", lambda indent: "\t" * (len(indent[0]) // 4), text, flags=re.MULTILINE).encode()
 
 
 def with_form_feeds(text: str) -> bytes:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
+from framedex.index.read import asked
 from framedex.ingest import Silence, find_sources
 from framedex.model import CallFilter, Stale
 from framedex.whereabouts.rules import PathRule
@@ -104,6 +105,13 @@ def test_each_recording_alone_has_its_own_lines(recorded: Recorded) -> None:
                 assert puts(alone, recorded, "new =") == new
 
 
+def test_beyond_the_limit_the_latest_states_count(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked, "_MOST_STATES", 1)
+    recorded.edit(SECOND)
+    with Index.open(recorded.index) as index:
+        assert (puts(index, recorded, "one ="), puts(index, recorded, "new =")) == (4, 1)
+
+
 def test_a_stack_stands_where_its_statements_are_now(recorded: Recorded) -> None:
     recorded.edit(THIRD)
     with Index.open(recorded.index) as index:
@@ -142,3 +150,21 @@ def test_recordings_of_one_text_stay_one_state_where_the_file_is_elsewhere_here(
     moved.edit(SECOND)
     with Index.open(moved.index) as index:
         assert [puts(index, moved, line) for line in ("one =", "two =", "new =")] == [4 + 4, 5 + 5, 0]
+
+
+def test_lines_of_programs_keep_their_states_where_the_file_is_elsewhere_here(tmp_path: Path) -> None:
+    build, here = tmp_path / "build", tmp_path / "here"
+    build.mkdir()
+    captures: list[Path] = []
+    for text in (FIRST, SECOND):
+        (build / "program.py").write_text(text)
+        captures += run(os.path.relpath(build / "program.py", PROGRAMS), folder=tmp_path).captures
+    build.rename(here)
+    index_without_sources(tmp_path / "index.db", *captures)
+    with Store(tmp_path / "index.db") as store:
+        store.sources.replace_path_rules([PathRule(str(build), here)])
+        find_sources(store, Silence())
+    recorded = Recorded(here / "program.py", tmp_path / "index.db")
+    with Index.open(recorded.index) as index:
+        marks = index.file(str(recorded.program)).program_marks()
+        assert {mark.line: mark.programs for mark in marks} == {recorded.line("sine = "): ("jit__lambda",)}

@@ -375,7 +375,9 @@ def test_lines_in_objects_of_json_are_read_as_their_text() -> None:
     cloud = [json.dumps({"severity": "ERROR", "textPayload": line, "labels": "x"}) for line in lines]
     docker = [json.dumps({"log": f"{line}\n", "stream": "stderr"}, separators=(",", ":")) for line in lines]
     nested = [json.dumps({"insertId": "a", "jsonPayload": {"message": line, "n": 3}}) for line in lines]
-    for log in (cloud, docker, nested):
+    kubernetes = [f"2024-01-01T00:00:00.123456789Z stderr F {line}" for line in docker]
+    ranks = [line.replace('{"log":"', '{"log":"[rank0]: ') for line in docker]
+    for log in (cloud, docker, nested, kubernetes, ranks):
         stacks = read("\n".join(log)).stacks
         assert [[(frame.function, frame.place, frame.module) for frame in stack.frames] for stack in stacks] == expected
         assert stacks[0].title == "ValueError: bad"

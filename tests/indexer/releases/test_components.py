@@ -17,6 +17,7 @@ JAXLIB = f"{SITE}/jaxlib/libjax_common.so"
         (f"{SITE}/jaxlib/mlir/ir.py", Component.JAXLIB),
         (f"{SITE}/flax/nnx.py", Component.PACKAGES),
         (f"{SITE}/framedex_native/mock_tpu/compiling.py", Component.FRAMEDEX),
+        (f"{SITE}/framedex/notebook/cells.py", Component.FRAMEDEX),
         ("/usr/lib/python3.11/threading.py", Component.CPYTHON),
         ("<frozen importlib._bootstrap>", Component.CPYTHON),
         ("<string>", Component.OWN),

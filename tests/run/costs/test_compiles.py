@@ -80,6 +80,13 @@ def test_a_line_tells_how_often_it_compiled_and_what_changed(
     assert 0 < row.longest_duration <= row.total_duration
 
 
+@pytest.mark.parametrize(
+    ("case", "parameter"), [("shapes", "x"), ("renamed", "array argument 2"), ("static_shape", ""), ("tree", "")]
+)
+def test_a_change_of_an_argument_has_its_name(recorded: Recorded, case: str, parameter: str) -> None:
+    assert [change.parameter for change in recorded.row(case).changes] == [parameter]
+
+
 def test_another_way_to_shard_inside_is_no_same_program(recorded: Recorded) -> None:
     row = recorded.row("specs")
     assert row.compiles == 2

@@ -5,9 +5,7 @@ local marks = require("framedex.stack_marks")
 
 local M = {}
 
-local way = "" -- "way 1 of 17", of the last step
-local origin = nil -- of that step: the buffer, the line and the column, as the tag stack has them
-local elsewhere = nil -- what opens the public source at which the walk has ended, and where that was asked
+local last = {} -- what the server told of the last step
 
 --- Show what was recorded on this line, once the server has started.
 function M.hover()
@@ -21,14 +19,14 @@ end
 
 local function is_at(place)
   local line = vim.api.nvim_win_get_cursor(0)[1] - 1
-  return place.uri == vim.uri_from_bufnr(0) and place.line == line
+  return place.textDocument.uri == vim.uri_from_bufnr(0) and place.position.line == line
 end
 
 --- Go one frame inward, to the callee that really ran. Where the next source is only public, the second call opens it.
 function M.go_to_frame()
-  if elsewhere and is_at(elsewhere.at) then
-    local action = elsewhere.action
-    elsewhere = nil
+  local action = last.action
+  if action and is_at(last.at) then
+    last = {}
     return request.execute(action.command, action.arguments[1])
   end
   request.find("textDocument/definition", request.here, function(locations, encoding)
@@ -41,31 +39,20 @@ function M.on_led(_, led)
   if not led or type(led.text) ~= "string" then
     return
   end
-  way = led.text:match("way %d+ of %d+") or ""
-  local tags = vim.fn.gettagstack().items
-  origin = way ~= "" and tags[#tags] and tags[#tags].from or nil
-  elsewhere = request.value(led.action) and { action = led.action, at = led.at } or nil
-  local again = elsewhere and " (:Framedex go_to_frame again opens it)" or ""
+  last = led
+  local again = led.action and " (:Framedex go_to_frame again opens it)" or ""
   vim.api.nvim_echo({ { led.text .. again } }, false, {})
 end
 
 --- For 'statusline': which of how many ways the last step took, or nothing.
 function M.statusline()
-  return way
+  return last.ways and ("way 1 of %d"):format(last.ways) or ""
 end
 
 --- Pick another of the ways from the line of the last step, or from this line where that had one way.
 function M.ways()
-  local from = origin
-  local function params(encoding)
-    local here = request.here(encoding)
-    if from then
-      here.textDocument = { uri = vim.uri_from_bufnr(from[1] == 0 and vim.api.nvim_get_current_buf() or from[1]) }
-      here.position = { line = from[2] - 1, character = from[3] - 1 }
-    end
-    return here
-  end
-  request.find("framedex/waysIn", params, function(ways, encoding)
+  local method = last.ways and last.request or "framedex/waysIn"
+  request.find(method, last.ways and last.at or request.here, function(ways, encoding)
     vim.ui.select(ways, {
       prompt = "framedex: where this line led",
       format_item = function(each)

@@ -81,7 +81,7 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
   };
   return vscode.Disposable.from(
     dot,
-    server.onDidChangeState(askAgain),
+    server.onDidChangeState((state) => (state === "running" ? undefined : askAgain())),
     server.onDidChangeIndex(askAgain),
     picked.onDidChange(showAll),
     vscode.window.onDidChangeVisibleTextEditors(showAll),

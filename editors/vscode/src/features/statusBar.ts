@@ -88,7 +88,8 @@ export function register({ server, picked }: Framedex): vscode.Disposable {
     indexes.onDidDelete(mended),
     server.onDidChangeState((state) => (state === "running" ? show() : ask())),
     server.onDidChangeIndex(ask),
-    picked.onDidChange(ask),
+    // With another picked capture no stack is picked any more; a step along a stack changes nothing here.
+    picked.onDidChange((stack) => (stack === undefined ? ask() : undefined)),
     vscode.commands.registerCommand("framedex.showMenu", () => showMenu(server, shown.spoilt)),
   );
 }

@@ -5,8 +5,7 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { cutAtWord, withoutIcons } from "../plain";
-import { Way } from "../server/protocol";
-import { LedFrom } from "../server/server";
+import { Led, Way } from "../server/protocol";
 import { open } from "../show";
 import { MOST_BRIEF, sayBriefly, take } from "../why";
 import { count } from "../words";
@@ -24,9 +23,9 @@ interface WayItem extends vscode.QuickPickItem {
 export function register({ server }: Framedex): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("framedex.step", vscode.StatusBarAlignment.Left, -10);
   item.name = "framedex: step";
-  let last: LedFrom | undefined;
+  let last: Led | undefined;
 
-  function tell(led: LedFrom): void {
+  function tell(led: Led): void {
     last = led;
     item.text = withoutIcons(cutAtWord(led.text, MOST_BRIEF));
     item.tooltip = new vscode.MarkdownString().appendText(`${led.text}\n\n${led.action?.title ?? "Show all ways"}`);
@@ -40,9 +39,7 @@ export function register({ server }: Framedex): vscode.Disposable {
       await take(last.action);
       return;
     }
-    const from = last?.from;
-    const about = from && { textDocument: { uri: from.uri.toString() }, position: { line: from.position.line, character: from.position.character } };
-    const ways = from && (await server.request<Way[]>(from.request, about));
+    const ways = last?.request && (await server.request<Way[]>(last.request, last.at));
     if (!ways?.length) {
       return sayBriefly("The step that you took last had no other way.");
     }
@@ -88,13 +85,7 @@ function byFile(ways: readonly Way[]): WayItem[] {
 }
 
 function wayItem(way: Way): WayItem {
-  const calls = way.calls === null ? "" : count(way.calls, "call");
-  return {
-    label: withoutIcons(way.function),
-    description: calls,
-    detail: withoutIcons(way.passed > 0 ? `${way.place}; ${count(way.passed, "frame")} skipped, source not here` : way.place),
-    way,
-  };
+  return { label: withoutIcons(way.function), description: withoutIcons(way.detail), detail: withoutIcons(way.place), way };
 }
 
 function sizeOf(ways: readonly Way[]): string {

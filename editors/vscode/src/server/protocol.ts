@@ -18,8 +18,11 @@ export interface Action {
 /** What `framedex/led` tells of the step that was just taken: `text` is empty where there is nothing to say. */
 export interface Led {
   text: string;
+  /** The request that lists all places to which it could have led, and what it takes. */
+  request?: "framedex/waysIn" | "framedex/waysOut";
+  at?: object;
   /** What opens the next frame where it is not on this machine. */
-  action?: Action | null;
+  action?: Action;
 }
 
 /** A place to which a line leads, as `framedex/waysIn` and `framedex/waysOut` list it. */
@@ -28,7 +31,6 @@ export interface Way {
   location: Location;
   place: string;
   calls: number | null;
-  passed: number;
   detail: string;
 }
 
@@ -78,8 +80,7 @@ export interface ListedStack extends Lasting {
 
 /** The answer of `framedex/recordedLines`; `unshown` counts lines whose costs no lens shows. */
 export interface RecordedLines {
-  lines: { line: number; calls: number; text: string }[];
-  counted: string;
+  lines: { line: number; calls: number }[];
   unshown: number;
 }
 

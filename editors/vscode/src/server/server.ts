@@ -24,15 +24,6 @@ export type Problem =
   | { readonly kind: "failed"; readonly command: ServerCommand; readonly reason: string }
   | { readonly kind: "crashed"; readonly command: ServerCommand };
 
-/** A step that the reader has taken, and the request that lists all places to which it could have led. */
-interface Step {
-  readonly uri: vscode.Uri;
-  readonly position: vscode.Position;
-  readonly request: "framedex/waysIn" | "framedex/waysOut";
-}
-
-export type LedFrom = Led & { readonly from: Step | undefined };
-
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private current: ServerState = "stopped";
@@ -40,18 +31,17 @@ export class Server implements vscode.Disposable {
   private turn: Promise<void> = Promise.resolve();
   private waiting: Promise<void> | undefined;
   private readonly limit = new RestartLimit();
-  private from: Step | undefined;
   private readonly underWay = new Map<ProgressToken, string>();
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private readonly indexChanged = new vscode.EventEmitter<void>();
-  private readonly led = new vscode.EventEmitter<LedFrom>();
+  private readonly led = new vscode.EventEmitter<Led>();
   private readonly failed = new vscode.EventEmitter<Problem>();
 
   /** After the state has changed, or what the server is busy with. */
   readonly onDidChangeState = this.changed.event;
   /** After somebody has written into an index that the server reads, and whenever another server answers. */
   readonly onDidChangeIndex = this.indexChanged.event;
-  /** After a step, with what is said of it: which frames it went over, say, and from where it was taken. */
+  /** After a step, with what is said of it: which frames it went over, say. */
   readonly onDidLead = this.led.event;
   readonly onProblem = this.failed.event;
 
@@ -159,7 +149,7 @@ export class Server implements vscode.Disposable {
     const client = createClient(located, this.output, this.errorHandler(located), this.middleware());
     this.client = client;
     client.onNotification("framedex/didChangeIndex", () => this.indexChanged.fire());
-    client.onNotification("framedex/led", (led: Led) => this.led.fire({ ...led, from: this.from }));
+    client.onNotification("framedex/led", (led: Led) => this.led.fire(led));
     const late = setTimeout(() => client.serverProcess?.kill("SIGKILL"), PATIENCE);
     try {
       await client.start();
@@ -221,14 +211,6 @@ export class Server implements vscode.Disposable {
   private middleware(): Middleware {
     return {
       ...withOwnViews((method, about) => this.request(method, about)),
-      provideDefinition: (document, position, token, next) => {
-        this.from = { uri: document.uri, position, request: "framedex/waysIn" };
-        return next(document, position, token);
-      },
-      provideDeclaration: (document, position, token, next) => {
-        this.from = { uri: document.uri, position, request: "framedex/waysOut" };
-        return next(document, position, token);
-      },
       handleWorkDoneProgress: (token, value, next) => {
         if (value.kind === "begin") {
           this.underWay.set(token, value.title);

@@ -23,7 +23,7 @@ from click.shell_completion import (
 )
 
 from framedex.commands.completing.values import files_beginning, values_of
-from framedex.plaintext import printable, visible
+from framedex.plaintext import printable, truncate, visible
 
 VARIABLE = "_FRAMEDEX_COMPLETE"
 """The environment variable with click's completion request, such as `bash_complete` or `bash_source`."""
@@ -255,5 +255,4 @@ def _last_word(line: str) -> str:
 
 
 def _brief(help_text: str | None) -> str:
-    text = visible(" ".join((help_text or "").split()))
-    return text if len(text) <= _LONGEST_HELP else f"{text[: _LONGEST_HELP - 1]}…"
+    return truncate(visible(" ".join((help_text or "").split())), _LONGEST_HELP)

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from framedex import words
-from framedex.commands.output.layout import cut
+from framedex.plaintext import truncate
 from framedex.progress import Advance, Progress, Silence
 
 _BESIDE_LABEL = 40  # columns for the counts, the remaining time, and a short bar
@@ -72,7 +72,7 @@ class _Drawn:
         with click.progressbar(
             items,
             length=total,
-            label=cut(description, columns - _BESIDE_LABEL),
+            label=truncate(description, columns - _BESIDE_LABEL),
             show_pos=True,
             show_eta=columns >= _BESIDE_LABEL,
             width=0,

@@ -180,7 +180,7 @@ def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
 
 
 def _compiles(row: Compiles) -> Document:
-    changes = [asdict(change) | {"cause": change.cause.value} for change in row.changes]
+    changes = [{"cause": each.cause.value, "what": each.what, "values": each.values} for each in row.changes]
     return asdict(row) | {"changes": changes}
 
 

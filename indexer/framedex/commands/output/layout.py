@@ -32,11 +32,6 @@ def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
         yield from _broken(line, width)
 
 
-def cut(text: str, width: int) -> str:
-    """The text; a longer text is cut at `width` with an ellipsis."""
-    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
-
-
 def _length(line: Line) -> int:
     return len("".join(span.text for span in line).rstrip(" "))
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import call_text
-from framedex.commands.output.layout import cut
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.model import CallRow
-from framedex.plaintext import printable
+from framedex.plaintext import printable, truncate
 
 if TYPE_CHECKING:
     from framedex.commands.output.repetition import Run
@@ -69,7 +68,7 @@ def call_lines(
             left = row_text(cells, widths, _NUMBERS) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
             text = "  " * depth[call.id] + call_text(call)
             if width is not None:
-                text = cut(text, max(width - len(left), _NARROWEST))
+                text = truncate(text, max(width - len(left), _NARROWEST))
             yield (Span(left, "dim"), Span(text, "error" if call.error > 0 else ""))
             yield from of_call(call) if of_call is not None else ()
         page, following = following, next(pages, [])
@@ -169,7 +168,7 @@ def _depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, in
 def _cells(call: CallRow, run: Run, place: int) -> tuple[str, str, str, str]:
     duration = words.duration(run.mean_durations[place])
     about = "~" if run.times > 1 and call.duration >= 0 else ""
-    return str(call.id), words.seconds(call.start), about + duration, cut(printable(call.thread), _WIDEST_THREAD)
+    return str(call.id), words.seconds(call.start), about + duration, truncate(printable(call.thread), _WIDEST_THREAD)
 
 
 def _marks(run: Run) -> list[str]:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import proposing
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Span, text_line
 from framedex.model import LinesFrom
-from framedex.plaintext import printable
+from framedex.plaintext import printable, truncate
 from framedex.releases.components import NAMES, Component
 from framedex.releases.roots import short
 
@@ -90,4 +89,4 @@ def _kind(source: SourcedFrames) -> str:
 def _cells(component: ComponentFrames) -> tuple[str, ...]:
     name = printable(component.name) or NAMES[Component(component.component)]
     cells = (name, printable(component.version), printable(short(component.revision)))
-    return tuple(cut(cell, widest) or "-" for cell, widest in zip(cells, _WIDEST, strict=True))
+    return tuple(truncate(cell, widest) or "-" for cell, widest in zip(cells, _WIDEST, strict=True))

@@ -87,9 +87,10 @@ def asked_index(path: Path | None, chosen: Chosen | None) -> Iterator[Index]:
     wanted = chosen if chosen is not None else load_settings_here().captures
     with open_index(path, wanted if isinstance(wanted, Counted) else Counted.ALL) as index:
         if isinstance(wanted, Counted):
-            yield index
+            with index.reading():
+                yield index
         else:
-            with _within(index, wanted) as narrow:
+            with _within(index, wanted) as narrow, narrow.reading():
                 yield narrow
 
 

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from framedex import words
 from framedex.calltext import error_headline
-from framedex.commands.output.layout import cut
 from framedex.commands.output.proposals import command
 from framedex.commands.report.charts import (
     HEIGHT,
@@ -37,7 +36,7 @@ from framedex.costtext import (
 )
 from framedex.errortext import innermost_lines
 from framedex.model import PARTS_OF_STEPS, Activity
-from framedex.plaintext import visible
+from framedex.plaintext import truncate, visible
 
 if TYPE_CHECKING:
     from framedex.commands.report.places import Places
@@ -126,7 +125,7 @@ def part(name: str) -> str:
 
 def brief(text: str, most: int = 200) -> str:
     """A name cut to a bounded length: names of C++ templates, and programs given as code, may be very long."""
-    return cut(visible(text), most)
+    return truncate(visible(text), most)
 
 
 def memory_of(devices: Sequence[DeviceMemory]) -> str:

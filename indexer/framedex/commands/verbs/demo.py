@@ -27,21 +27,24 @@ _BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 _ALLOCATION = "DeviceMemory::Allocate"
 
 _NEXT = """
-Where to go from here (in {folder}):
-  {calls}  every call that JAX made, in order
-  {where}  the stacks that pass a line of yours
-  {open}  open a frame in your editor; in most terminals a click on it does the same
-Editors: `{called} serve` is a language server: go to definition on {place} goes to the frame that ran next."""
+Next commands (in {folder}):
+  {calls}  list the recorded calls by time
+  {where}  show the recorded calls below a line
+  {open}  open a frame in your editor; in most terminals a click does the same
+In editors with `{called} serve`, go to definition on {place} leads to the next frame of the recorded stack."""
 
 _NEXT_IN_CHECKOUT = """\
-To walk from there down to the allocator right now (in {checkout}):
-  nvim -u editors/neovim/try.lua +8 {program}                    F12 goes inward, CTRL-O back
-  emacs -l editors/emacs/try.el                                           M-. and M-,
-  PATH="$PWD/.venv/bin:$PATH" XDG_CONFIG_HOME="$PWD/editors" hx {program}:8    gd and CTRL-O
+Try it (in {checkout}):
+  Neovim:  nvim -u editors/neovim/try.lua +8 {program}
+           F12 goes inward, CTRL-O back
+  Emacs:   emacs -l editors/emacs/try.el
+           M-. goes inward, M-, back
+  Helix:   PATH="$PWD/.venv/bin:$PATH" XDG_CONFIG_HOME="$PWD/editors" hx {program}:8
+           gd goes inward, CTRL-O back
   VS Code: make vsix && code --install-extension editors/vscode/framedex.vsix &&
            PATH="$PWD/.venv/bin:$PATH" code --new-window . --goto {program}:8
-           F12 and Alt+Left; or along one stack Ctrl+Alt+. I (in), O (out), S (the next stack)
-editors/README.md has what to put into your own set-up, and CLion."""
+           F12 goes inward, Alt+Left back; Ctrl+Alt+. I, O and S step in, out and to the next stack
+editors/README.md explains the set-up of your own editor, also of CLion."""
 
 
 @click.command()

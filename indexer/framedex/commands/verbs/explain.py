@@ -12,7 +12,8 @@ import click
 
 from framedex import words
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
-from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.commands.output.proposals import proposing
+from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.logs import (
     NO_INDEX,
     note_of_addresses,
@@ -60,7 +61,7 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
-        resolver.written_by = _written_by(file, text)
+        resolver.written_before = _written_before(file, text)
         resolver.of_program(*reading.frames())
         explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
@@ -91,7 +92,7 @@ def _text(file: str) -> str:
         raise unreadable(file, error) from error
 
 
-def _written_by(file: str, text: str) -> float | None:
+def _written_before(file: str, text: str) -> float | None:
     """The latest possible time of the text: its crash time, or the modification time of its file."""
     times = [float(match["time"]) for match in _CRASHED_AT.finditer(text)]
     if file != "-":
@@ -144,7 +145,7 @@ def _frame_lines(found: Found) -> Iterator[Line]:
     told = location_labels(found.location) if found.location is not None else ()
     for label in frame.labels:
         if label not in told:
-            yield text_line(f"      {label}", "dim")
+            yield proposing(f"      {label}", "dim")
 
 
 def _address_words(frame: TextFrame) -> str:

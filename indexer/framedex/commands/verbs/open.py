@@ -32,26 +32,26 @@ _PATIENCE = 5.0  # seconds, for the reply of a running Neovim
 
 @click.command(name="open")
 @click.argument("place", metavar="FILE[:LINE[:COL]]|URL|FRAME")
-@click.option("--in", "around", metavar="TEXT", help="The line of text around PLACE.")
+@click.option("--in", "around", metavar="TEXT", help="The line of text around FRAME.")
 @click.pass_obj
 def open_source(index_path: Path | None, place: str, around: str | None) -> None:
     """Open a source line in your editor or browser.
 
     The browser shows public sources that are not on this machine.
 
-    PLACE may also be a terminal link, file://HOST/FILE#LINE, the address of a line in a public repository, or a
-    quoted frame in any format of `framedex explain`. Paths follow path-map in the settings first. A path of another
-    machine is searched in the index and below the source folders. A symbol is searched in the index. With --in, TEXT
-    is tried if PLACE alone leads nowhere, and for the line of a file without one.
+    URL is a terminal link, file://HOST/FILE#LINE, or the address of a line in a public repository. FRAME is a quoted
+    frame in any format of `framedex explain`. Paths follow path-map in the settings first. A path of another machine
+    is searched in the index and below the source folders. A symbol is searched in the index. TEXT of --in counts if
+    the argument alone leads nowhere, or has a file without a line.
 
     A line of a public repository opens in your checkout, in a source folder or the current one; git maps it from
     another commit. Without a checkout its page opens in $BROWSER or the desktop's browser. Without a browser, as
     over SSH, the address is printed.
 
-    The editor is $FRAMEDEX_EDITOR, else the one whose terminal this is (Neovim, Emacs, VS Code, code-server, Zed,
-    JetBrains), else $VISUAL, else $EDITOR, else a running Neovim or Emacs, else an installed editor. Known editors
-    get the line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors write where
-    the values go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell reads them.
+    The editor is $FRAMEDEX_EDITOR, else the editor of this terminal (Neovim, Emacs, VS Code, code-server, Zed,
+    JetBrains). Next come $VISUAL, $EDITOR, a running Neovim or Emacs, and an installed editor. Known editors get the
+    line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors write where the values
+    go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell reads them.
     """
     named = parse_place(place)
     is_enough = named.line is not None or around is None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--commit", help="Their commit. Default: that of the git checkout.")
 @click.option("--repository", help="Their public address, https://... Default: the checkout's origin.")
 @click.option("--allow-dirty", is_flag=True, help="Accept files that changed since the commit. The map records that.")
-@click.option("--no-calls", is_flag=True, help="Leave out calls: a third of the size, but call lines are unknown.")
+@click.option("--no-calls", is_flag=True, help="Leave out calls: less than half the size, but call lines are unknown.")
 @click.pass_obj
 def export_sources(
     index_path: Path | None,

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from framedex.model import How
 from framedex.model.guidebook.observed import Place
-from framedex.plaintext import visible
+from framedex.plaintext import truncate, visible
 
 LONGEST = 240
 _NEAREST = " (nearest release)"  # marks a location in the sources of another commit than the recorded one
@@ -17,8 +17,7 @@ _WEB = re.compile(r"https?://[^\s\"<>]+")
 
 def brief(text: str, most: int = LONGEST) -> str:
     """Return a text of bounded length on one line, with invisible characters escaped."""
-    shown = visible(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+    return truncate(visible(text), most)
 
 
 def times(count: int) -> str:
@@ -28,8 +27,7 @@ def times(count: int) -> str:
 
 def lines_of(text: str, most: int = 4000) -> Markup:
     """Return a text of several lines, truncated at `most` characters, with its line breaks."""
-    cut = text if len(text) <= most else f"{text[: most - 1]}…"
-    return Markup("\n").join(escape(visible(line.expandtabs(4))) for line in cut.splitlines())
+    return Markup("\n").join(escape(visible(line.expandtabs(4))) for line in truncate(text, most).splitlines())
 
 
 def public(place: Place) -> str | None:

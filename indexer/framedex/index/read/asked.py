@@ -22,7 +22,10 @@ if TYPE_CHECKING:  # imports the extractor, which most queries do not need
     from framedex.sources.moving import LineMap
 
 _MOST_STATES = 128
-"""Limit of file states whose lines are mapped to the current ones: the latest. Each costs some ms after an edit."""
+"""Limit of file states whose lines are mapped to the current ones: the latest. Each costs some ms after an edit.
+
+Calls of earlier states do not count on any line.
+"""
 
 _ANY = 0
 """Id for the only state of a file, or for all frames whose state is not among the file's own."""
@@ -146,8 +149,11 @@ class AskedFile:
             " (SELECT version FROM frames WHERE file = ?1 AND how = 'exact'"
             " UNION SELECT version FROM program_frames WHERE file = ?1) ORDER BY modified DESC, id DESC"
         )
-        rows = self.reader.memory.recall(("states", self.path), lambda: self.reader.rows(query, self.id))
-        return [(state, FileState(modified, size, blob)) for state, modified, size, blob in rows]
+
+        def read() -> Sequence[tuple[int, FileState]]:
+            return [(state, FileState(*columns)) for state, *columns in self.reader.rows(query, self.id)]
+
+        return self.reader.memory.recall(("states", self.path), read)
 
     def _state_then(self) -> FileState | None:
         own = self._own_states()

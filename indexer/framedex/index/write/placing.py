@@ -56,7 +56,8 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
 def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> None:
     """Store the local files of program lines, by recorded file; other lines get the recorded file.
 
-    The state of a newly assigned file is not known yet.
+    The state of a line in a newly assigned file is unknown, except for the program's own files: their states are those
+    of the recorded files.
     """
     ids = file_ids(connection, {*files, *files.values()})
     here = json_list((ids[recorded], ids[path]) for recorded, path in files.items())
@@ -65,7 +66,8 @@ def place_programs(connection: sqlite3.Connection, files: Mapping[str, str]) -> 
         f"SELECT {json_item(0)} AS recorded, {json_item(1)} AS file FROM json_each(?) s), wanted AS ("
         "SELECT fr.id, coalesce(g.file, fr.recorded_file) AS file FROM program_frames fr"
         " LEFT JOIN given g ON g.recorded = fr.recorded_file)"
-        " UPDATE program_frames SET file = w.file, version = NULL FROM wanted w"
+        " UPDATE program_frames SET file = w.file,"
+        " version = (SELECT v.id FROM file_versions v WHERE v.id = program_frames.version AND v.is_own) FROM wanted w"
         " WHERE program_frames.id = w.id AND program_frames.file IS NOT w.file",
         (here,),
     )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from framedex.model import How, Location, SourceMapInfo, is_local
-from framedex.model.places import prefix_in
+from framedex.model.places import OF_A_MAP, prefix_in
 from framedex.patterns import compiled_on_use
 from framedex.releases.builds import release_commits
 from framedex.releases.origins import XLA_NAMESPACES
@@ -108,7 +108,7 @@ class ReleasedSources:
         self._links = links if links is not None else index.links if index is not None else {}
         self._opened = cache(lambda: _open(path))
         self._maps = cache(self._maps_of)
-        self._recorded = cache(self._of_recording)
+        self._recorded = cache(self._recorded_version)
         self._of_files = FileReleases()
         self._installed = ""
         self._has_whole_text = False
@@ -154,18 +154,21 @@ class ReleasedSources:
         return self._releases.count, self._installed
 
     def of_recording(self, locations: Sequence[Location]) -> tuple[Location, ...]:
-        """Return locations in sources of the recorded release; doubtful if the text states another release.
+        """Return locations found in the index; doubtful in XLA or JAX if the text's program ran another release.
 
-        Local locations are returned unchanged. If the text states no release, the recorded release is marked as used.
+        Local locations and those in other sources are returned unchanged. If the text states no release, the recorded
+        release is marked as used.
         """
-        if all(is_local(location.path) for location in locations):
+        if not any(_is_of_release(location.path) for location in locations):
             return tuple(locations)
-        package = "jaxlib" if self._stated_versions("jaxlib") else "jax"
-        stated, recorded = self._stated_versions(package), self._recorded_version(package)
-        if stated and recorded and recorded not in stated:
-            return tuple(each if is_local(each.path) else replace(each, how=How.DOUBTFUL) for each in locations)
-        if not stated:
-            self.record(self._release(""))
+        release = self._release("")
+        stated = self._stated_versions(release.package)
+        own = stated or ((release.version,) if release.basis is Basis.INSTALLATION else ())
+        recorded = self._recorded(release.package)
+        if recorded and own and recorded not in own:
+            return tuple(replace(each, how=How.DOUBTFUL) if _is_of_release(each.path) else each for each in locations)
+        if recorded and not stated:
+            self.record(release)
         return tuple(locations)
 
     def record(self, release: PlacedRelease) -> None:
@@ -315,18 +318,22 @@ class ReleasedSources:
         stated, _ = self._stated("jax")
         if stated:  # jax also runs with other releases of jaxlib
             return PlacedRelease("jax", stated, is_known=False)
-        version = self._installed or self._recorded()
+        version = self._installed or self._recorded("jaxlib")
         basis = Basis.INSTALLATION if self._installed else Basis.RECORDING
         return PlacedRelease("jaxlib", version, is_its and bool(version), basis if version else None)
-
-    def _of_recording(self) -> str:
-        """Return the jaxlib version of the latest recording."""
-        return self._recorded_version("jaxlib")
 
     def _recorded_version(self, package: str) -> str:
         """Return the version of a package in the latest recording; empty if there is none."""
         builds = self._index.sources.builds() if self._index is not None else ()
         return next((build.version for build in builds if build.component == package), "")
+
+
+def _is_of_release(path: str) -> bool:
+    """Whether a path of the index, in a source map or of a build machine, is in the sources of XLA or JAX."""
+    mapped = OF_A_MAP.fullmatch(path)
+    if mapped is not None:
+        return mapped["component"] in _COMPONENTS
+    return not is_local(path) and _in_repository(path) is not None
 
 
 def _how_of_name(release: PlacedRelease, is_of_frame: bool) -> How:

@@ -105,7 +105,7 @@ class Resolver:
         self.released = released or ReleasedSources(index, self._releases)
         """Release map look-ups for the frames."""
         self._symbols: Recall[Hashable, _Placed] = Recall()
-        self.written_by: float | None = None
+        self.written_before: float | None = None
         """The latest possible time of the text, in seconds of Unix time; None if unknown."""
         self.builds = BuildEvidence(self._releases)
         """The evidence of the text about the builds of local binaries."""
@@ -275,7 +275,7 @@ class Resolver:
         The copies come first if the file is newer than the text.
         """
         here = () if path is None else (path,)
-        is_later = path is not None and self.written_by is not None and modified_at(path) > self.written_by
+        is_later = path is not None and self.written_before is not None and modified_at(path) > self.written_before
         if not is_later:
             yield from here
         if self._kept_builds is not None:

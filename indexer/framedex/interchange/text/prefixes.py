@@ -63,8 +63,11 @@ def text_start(line: str) -> int:
 
 
 def text_end(line: str, start: int) -> int:
-    """Return the column where a line's own text ends: in a JSON object, before the closing quotation mark."""
-    found = _JSON_END.match(line, start) if line.startswith("{") and line.startswith('"', start - 1) else None
+    """Return the column where a line's own text ends: in a JSON object, before the closing quotation mark.
+
+    Of all prefixes, only that of a JSON object has a brace.
+    """
+    found = _JSON_END.match(line, start) if "{" in line[:start] else None
     return found.end() if found is not None else len(line)
 
 

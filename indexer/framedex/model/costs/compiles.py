@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,11 +34,14 @@ class Change:
     `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`). `values` has its values in readable form
     (`float32[3]`), in order of appearance, without duplicates; empty if unknown. For changed code and for an identical
     program, `what` is empty unless JAX reported the arguments and weak types and static arguments are unchanged.
+    `parameter` is the name of an array argument in the program (`x`, `params['w']`). An argument without a name is
+    counted from 1 (`array argument 1`). It is empty if `what` is not an argument.
     """
 
     cause: Cause
     what: str
     values: tuple[str, ...] = ()
+    parameter: str = field(default="", compare=False)  # follows from `what`
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
 
@@ -22,11 +23,21 @@ _ABOUT = {
 }
 _NONE = {Cause.SHARDING: "not said", Cause.DONATION: "kept", Cause.LAYOUT: "default"}
 
-Step = tuple[Cause, str, str, str]
+
+class _Subject(NamedTuple):
+    """The subject of a change, as `what` and `parameter` of `Change` name it."""
+
+    what: str
+    parameter: str = ""
+
+
+Step = tuple[Cause, _Subject, str, str]
 """(cause, subject, old value, new value); both values are empty if unknown."""
 
 
-_AS_BEFORE = "arguments as before"  # the subject of a change if no argument changed according to JAX
+_AS_BEFORE = _Subject("arguments as before")  # if no argument changed according to JAX
+_NO_SUBJECT = _Subject("")
+_NUMBER = _Subject("number of arguments")
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
 _DERIVED = {  # options that JAX derives from the program
     "allow_spmd_sharding_propagation_to_output",
@@ -61,19 +72,29 @@ def steps(before: Compiled, after: Compiled) -> list[Step]:
         found += _of_options(before.options, after.options)
     if found or before.signature is None or after.signature is None:
         return found
-    what = _AS_BEFORE if before.noted is not None and after.noted is not None else ""
-    return list(_of_content(before.signature, after.signature, what)) or [(Cause.SAME, what, "", "")]
+    subject = _AS_BEFORE if before.noted is not None and after.noted is not None else _NO_SUBJECT
+    return list(_of_content(before.signature, after.signature, subject)) or [(Cause.SAME, subject, "", "")]
 
 
 def changes(found: Iterable[tuple[list[Step], int]]) -> tuple[Change, ...]:
     """Return the changes over several compilations with their values, most frequent first."""
-    values: dict[tuple[Cause, str], dict[str, None]] = {}
-    times: Counter[tuple[Cause, str]] = Counter()
+    values: dict[tuple[Cause, _Subject], dict[str, None]] = {}
+    times: Counter[tuple[Cause, _Subject]] = Counter()
     for each, count in found:
-        for cause, what, old, new in each:
-            times[cause, what] += count
-            values.setdefault((cause, what), {}).update(dict.fromkeys(value for value in (old, new) if value))
-    return tuple(Change(*key, _told(list(values[key]))) for key, _ in times.most_common())
+        for cause, subject, old, new in each:
+            times[cause, subject] += count
+            values.setdefault((cause, subject), {}).update(dict.fromkeys(value for value in (old, new) if value))
+    return tuple(
+        Change(cause, subject.what, _told(list(values[cause, subject])), subject.parameter)
+        for (cause, subject), _ in times.most_common()
+    )
+
+
+def _argument(place: int, name: str) -> _Subject:
+    """Return the subject of a change of the array argument at a 0-based position; `name` is empty if unknown."""
+    if name:
+        return _Subject(f"argument {place} ({name})", name)
+    return _Subject(f"argument {place}", f"array argument {place + 1}")
 
 
 def _told(values: list[str]) -> tuple[str, ...]:
@@ -82,41 +103,41 @@ def _told(values: list[str]) -> tuple[str, ...]:
 
 def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
     if len(before.arguments) != len(after.arguments):
-        yield Cause.ARGUMENTS, "number of arguments", str(len(before.arguments)), str(len(after.arguments))
+        yield Cause.ARGUMENTS, _NUMBER, str(len(before.arguments)), str(len(after.arguments))
         return
     if (before.partitions, before.replicas) != (after.partitions, after.replicas):
-        yield Cause.SHARDING, "devices", _devices(before), _devices(after)
+        yield Cause.SHARDING, _Subject("devices"), _devices(before), _devices(after)
     for place, (old, new) in enumerate(zip(before.arguments, after.arguments, strict=True)):
-        name = f"argument {place}" + (f" ({new.name})" if new.name else "")
         if old.name != new.name and old.name and new.name:
-            yield Cause.ARGUMENTS, f"argument {place}", old.name, new.name
-        yield from _of_parameter(name, old, new)
+            yield Cause.ARGUMENTS, _argument(place, ""), old.name, new.name
+        yield from _of_parameter(_argument(place, new.name), old, new)
 
 
-def _of_content(before: Signature, after: Signature, what: str) -> Iterator[Step]:
-    """Yield differences between programs with equal arguments; `what` is the subject of a code change."""
+def _of_content(before: Signature, after: Signature, subject: _Subject) -> Iterator[Step]:
+    """Yield differences between programs with equal arguments; `subject` is that of a code change."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
-        yield from _of_attributes(f"result {place}", old, new)
+        result = _Subject(f"result {place}")
+        yield from _of_attributes(result, old, new)
         if old.type != new.type:
-            yield Cause.CODE, f"result {place}", old.type, new.type
+            yield Cause.CODE, result, old.type, new.type
             return
     gone, new_ones = Counter(before.constants), Counter(after.constants)
     gone, new_ones = gone - new_ones, new_ones - gone
     if before.code != after.code:
-        yield Cause.CODE, what, "", ""
+        yield Cause.CODE, subject, "", ""
     elif gone or new_ones:
-        yield Cause.CONSTANTS, "constants", ", ".join(gone.elements()), ", ".join(new_ones.elements())
+        yield Cause.CONSTANTS, _Subject("constants"), ", ".join(gone.elements()), ", ".join(new_ones.elements())
 
 
-def _of_parameter(name: str, old: Parameter, new: Parameter) -> Iterator[Step]:
+def _of_parameter(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Step]:
     if old.type != new.type:
-        yield _of_types(name, old, new)
-    yield from _of_attributes(name, old, new)
+        yield _of_types(subject, old, new)
+    yield from _of_attributes(subject, old, new)
 
 
-def _of_types(name: str, old: Parameter | NotedArgument, new: Parameter | NotedArgument) -> Step:
+def _of_types(subject: _Subject, old: Parameter | NotedArgument, new: Parameter | NotedArgument) -> Step:
     of_old, of_new = old.type.partition("[")[0], new.type.partition("[")[0]
-    return (Cause.SHAPE if of_old == of_new else Cause.DTYPE), name, old.type, new.type
+    return (Cause.SHAPE if of_old == of_new else Cause.DTYPE), subject, old.type, new.type
 
 
 def _of_notes(before: Compiled, after: Compiled) -> Iterator[Step]:
@@ -127,20 +148,20 @@ def _of_notes(before: Compiled, after: Compiled) -> Iterator[Step]:
     has_programs = before.signature is not None and after.signature is not None
     if len(old_ones) == len(new_ones):
         for place, (old, new) in enumerate(zip(old_ones, new_ones, strict=True)):
-            name = f"argument {used.get(new.name, place)}" + (f" ({new.name})" if new.name else "")
+            subject = _argument(used.get(new.name, place), new.name)
             if has_programs and used and new.name and new.name not in used:
-                name = f"unused argument {new.name}"
+                subject = _Subject(f"unused argument {new.name}")
             if old.type == new.type and old.is_weak != new.is_weak:
-                yield Cause.WEAK_TYPE, name, _weak(old), _weak(new)
+                yield Cause.WEAK_TYPE, subject, _weak(old), _weak(new)
             elif old.type != new.type and new.name not in told:
-                yield _of_types(name, old, new)
+                yield _of_types(subject, old, new)
     elif not has_programs:
-        yield Cause.ARGUMENTS, "number of arguments", str(len(old_ones)), str(len(new_ones))
+        yield Cause.ARGUMENTS, _NUMBER, str(len(old_ones)), str(len(new_ones))
     old_values, new_values = dict(before.noted.statics), dict(after.noted.statics)
     for name in dict.fromkeys((*old_values, *new_values)):
         was, now = old_values.get(name, _NOT_GIVEN), new_values.get(name, _NOT_GIVEN)
         if was != now:
-            yield Cause.STATIC, name, was, now
+            yield Cause.STATIC, _Subject(name), was, now
 
 
 def _in_programs(before: Signature | None, after: Signature | None) -> tuple[dict[str, int], set[str]]:
@@ -165,10 +186,10 @@ def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator
         was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
         is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # reported as a device count
         if was != now and name not in _DERIVED and not is_for_others:
-            yield Cause.OPTIONS, name, was, now
+            yield Cause.OPTIONS, _Subject(name), was, now
 
 
-def _of_attributes(name: str, old: Parameter, new: Parameter) -> Iterator[Step]:
+def _of_attributes(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Step]:
     told = {}
     for key in (*old.attributes, *new.attributes):
         cause = _ABOUT.get(key)
@@ -176,7 +197,7 @@ def _of_attributes(name: str, old: Parameter, new: Parameter) -> Iterator[Step]:
             told[cause] = (_said(cause, old), _said(cause, new))
     for cause, (was, now) in told.items():
         if was != now:
-            yield cause, name, was, now
+            yield cause, subject, was, now
 
 
 def _said(cause: Cause, parameter: Parameter) -> str:
