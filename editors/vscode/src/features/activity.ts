@@ -6,6 +6,7 @@ import { CallNode, callOf, captureOf, CaptureNode, CostNode, FrameNode, MoreNode
 import { ActivityTree, Look, Order } from "../activity/tree";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
+import { chooseItem } from "../quickPick";
 import { open, openPublic } from "../show";
 import { openFrame, openTrace, traceUri } from "../traces";
 import { sayBriefly } from "../why";
@@ -31,13 +32,14 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     await context.workspaceState.update(LOOK, { foldGlue, order });
   }
 
-  /** Shows the view with the focus in it: VS Code gives that back to where it was when the menu closes. */
+  /** Shows the view, with the focus on its first item. */
   async function show(): Promise<void> {
-    await vscode.commands.executeCommand(`${VIEW}.focus`);
     const [first] = await tree.getChildren();
     if (first !== undefined) {
       await view.reveal(first, { focus: true, select: false });
     }
+    // Last, because a view that is still loading its items loses the focus.
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
   }
 
   async function tell(): Promise<void> {
@@ -52,7 +54,7 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     refresh: () => tree.refresh(),
     filter: () => askForFilter(tree.look.filter).then((filter) => (filter === undefined ? undefined : look({ filter }))),
     clearFilter: () => look({ filter: "" }),
-    sort: () => vscode.window.showQuickPick(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && look(chosen)),
+    sort: () => chooseItem(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && look(chosen)),
     foldGlue: () => look({ foldGlue: true }),
     showGlue: () => look({ foldGlue: false }),
     showMore: (node) => tree.showMore(node as MoreNode),
