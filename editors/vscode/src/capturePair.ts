@@ -6,7 +6,6 @@ import { CaptureNode } from "./activity/nodes";
 import { captureItem } from "./captureItems";
 import { Framedex } from "./framedex";
 import { plain } from "./plain";
-import { chooseItem } from "./quickPick";
 import { Capture, Captures, ListedIndex } from "./server/protocol";
 import { sayWhy } from "./why";
 
@@ -54,7 +53,7 @@ async function chooseIndex(framedex: Framedex, folder: string | undefined): Prom
   const path = indexes.length > 1 ? await pathOfIndex(framedex) : undefined;
   const known = indexes.length > 1 ? indexes.find(({ index }) => index === path) : indexes[0];
   const items = indexes.map((index) => ({ label: plain(index.folder, 200), index }));
-  return known ?? (await chooseItem(items, { title: TITLE, placeHolder: "In which folder?" }))?.index;
+  return known ?? (await vscode.window.showQuickPick(items, { title: TITLE, placeHolder: "In which folder?" }))?.index;
 }
 
 async function pathOfIndex({ server }: Framedex): Promise<string | undefined> {
@@ -73,5 +72,5 @@ async function chooseOther(first: Capture, captures: readonly Capture[]): Promis
 
 async function pick(placeHolder: string, captures: readonly Capture[]): Promise<Capture | undefined> {
   const options = { title: TITLE, placeHolder, matchOnDescription: true, matchOnDetail: true };
-  return (await chooseItem(captures.map(captureItem), options))?.capture;
+  return (await vscode.window.showQuickPick(captures.map(captureItem), options))?.capture;
 }

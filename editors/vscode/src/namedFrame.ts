@@ -6,7 +6,6 @@ import * as vscode from "vscode";
 import { Framedex } from "./framedex";
 import { tellNotRunning } from "./notRunning";
 import { reasonOf, withoutIcons } from "./plain";
-import { chooseItem } from "./quickPick";
 import { warn } from "./remedies";
 import { ResolvedFrame } from "./server/protocol";
 import { isPublic, open, openPublic } from "./show";
@@ -52,7 +51,7 @@ async function pick(locations: readonly Candidate[]): Promise<Candidate | undefi
     location,
   }));
   const title = "framedex: the frame may be any of these";
-  return (await chooseItem(items, { title, matchOnDetail: true }))?.location;
+  return (await vscode.window.showQuickPick(items, { title, matchOnDetail: true }))?.location;
 }
 
 /** The public page of a frame that is not here; without one, why it cannot be shown. */

@@ -6,7 +6,6 @@ import { CallNode, callOf, captureOf, CaptureNode, CostNode, FrameNode, MoreNode
 import { ActivityTree, Look, Order } from "../activity/tree";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
-import { chooseItem } from "../quickPick";
 import { open, openPublic } from "../show";
 import { openFrame, openTrace, traceUri } from "../traces";
 import { sayBriefly } from "../why";
@@ -54,7 +53,7 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     refresh: () => tree.refresh(),
     filter: () => askForFilter(tree.look.filter).then((filter) => (filter === undefined ? undefined : look({ filter }))),
     clearFilter: () => look({ filter: "" }),
-    sort: () => chooseItem(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && look(chosen)),
+    sort: () => vscode.window.showQuickPick(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && look(chosen)),
     foldGlue: () => look({ foldGlue: true }),
     showGlue: () => look({ foldGlue: false }),
     showMore: (node) => tree.showMore(node as MoreNode),

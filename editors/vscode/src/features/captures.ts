@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 
 import { CaptureItem, captureItem } from "../captureItems";
 import { Framedex } from "../framedex";
-import { chooseItem } from "../quickPick";
 import { Captures } from "../server/protocol";
 import { sayWhy } from "../why";
 
@@ -17,7 +16,7 @@ export function register(framedex: Framedex): vscode.Disposable {
     if (!known || known.captures.length === 0) {
       return sayWhy(framedex, "framedex/captures", about);
     }
-    const chosen = await chooseItem(items(known), {
+    const chosen = await vscode.window.showQuickPick(items(known), {
       title: "framedex: captures",
       placeHolder: "Answer from one capture alone",
       matchOnDescription: true,

@@ -5,7 +5,6 @@ import * as vscode from "vscode";
 import { captureOf, CostNode } from "../activity/nodes";
 import { Framedex } from "../framedex";
 import { withoutIcons } from "../plain";
-import { chooseItem } from "../quickPick";
 import { Costs, CostStack } from "../server/protocol";
 import { placeIn } from "../show";
 import { openTrace, traceUri } from "../traces";
@@ -39,7 +38,7 @@ async function choose(stacks: readonly CostStack[], show: (stack: CostStack) => 
     return sayBriefly("The index has changed, and nothing of this line any more.");
   }
   const options = { title: "framedex: stacks behind this number, the latest first", placeHolder: "Open the trace of its latest call" };
-  const picked = stacks.length === 1 ? { stack: first } : await chooseItem(stacks.map(item), options);
+  const picked = stacks.length === 1 ? { stack: first } : await vscode.window.showQuickPick(stacks.map(item), options);
   return picked && show(picked.stack);
 }
 

@@ -10,7 +10,6 @@ import { fill, FLAME_VIEW } from "../flame/panel";
 import { Framedex } from "../framedex";
 import { Panels } from "../panels";
 import { plain } from "../plain";
-import { chooseItem } from "../quickPick";
 import { Capture, ListedIndex } from "../server/protocol";
 import { sayWhy } from "../why";
 
@@ -62,7 +61,7 @@ async function choose(framedex: Framedex): Promise<Subject | undefined> {
     await sayWhy(framedex, "framedex/captures");
   }
   return items.length > 1
-    ? (await chooseItem(items, { title: "framedex: flame graph", placeHolder: "Of which capture?" }))?.subject
+    ? (await vscode.window.showQuickPick(items, { title: "framedex: flame graph", placeHolder: "Of which capture?" }))?.subject
     : items[0]?.subject;
 }
 

@@ -5,7 +5,6 @@ import * as vscode from "vscode";
 import { Framedex } from "../framedex";
 import { TELL_PROBLEM } from "../notRunning";
 import { codeSpan, plain, withoutIcons } from "../plain";
-import { chooseItem } from "../quickPick";
 import { Captures, ListedIndex, Why } from "../server/protocol";
 import { Server, ServerState } from "../server/server";
 import { count } from "../words";
@@ -138,7 +137,7 @@ function details(server: Server, { known, why, spoilt }: Shown, code: (text: str
 }
 
 async function showMenu(server: Server, spoilt: readonly ListedIndex[]): Promise<void> {
-  const chosen = await chooseItem(menu(server, spoilt), { title: "framedex" });
+  const chosen = await vscode.window.showQuickPick(menu(server, spoilt), { title: "framedex" });
   if (chosen !== undefined) {
     await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
   }

@@ -5,7 +5,6 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { cutAtWord, withoutIcons } from "../plain";
-import { chooseItem } from "../quickPick";
 import { Led, Way } from "../server/protocol";
 import { open } from "../show";
 import { MOST_BRIEF, sayBriefly, take } from "../why";
@@ -66,7 +65,7 @@ function isByHand(kind: vscode.TextEditorSelectionChangeKind | undefined): boole
 
 async function choose(items: readonly WayItem[], title: string): Promise<Way | undefined> {
   const options = { title: `framedex: ${title}, the likeliest first`, placeHolder: "Go to", matchOnDescription: true, matchOnDetail: true };
-  const chosen = await chooseItem(items, options);
+  const chosen = await vscode.window.showQuickPick(items, options);
   return chosen?.more === undefined ? chosen?.way : choose(chosen.more.map(wayItem), `${count(chosen.more.length, "way")} into ${fileOf(chosen.more[0])}`);
 }
 
