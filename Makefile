@@ -1,7 +1,7 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
-# make test [WORKERS=2]  set up with the development tools, then run the checks and every behaviour's tests
+# make test [WORKERS=2] [RERUNS=0]  set up with the development tools, then run the checks and every behaviour's tests
 # make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
 # make quick   before each commit: the checks, and tests of the indexer and of native code that start no program
 # make quick-tests  those tests alone
@@ -72,9 +72,13 @@ seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
+# CI runs a failed test once more, because a busy machine may time out, and lists it at the end.
+RERUNS := 0
+AGAIN = --reruns $(RERUNS) -raR
+
 test: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) $(CHECKS)
-	@$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10
+	@$(PYTEST) $(MAKE_TEST_OPTIONS) $(AGAIN) --durations=10
 
 test-all: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
@@ -162,14 +166,11 @@ legacy-python:
 guidebook-captures: $(VENV)/set-up
 	@$(BIN)/python -m guidebook.record
 
-# CI runs a failed test once more, because a browser may time out, and lists it at the end.
-RERUNS := 0
-
 test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest --reruns $(RERUNS) -raR -p no:randomly tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
+	@$(BIN)/python -m pytest $(AGAIN) -p no:randomly tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
 		tests/indexer/guidebook/site/test_in_browser.py tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
 
 .PHONY: vsix

@@ -50,8 +50,6 @@ def raise_if_no_descriptor() -> None:
 
 def system_failure(error: BaseException) -> FramedexError | None:
     """The message and remedy for a system error that ended a command; None for any other exception."""
-    if isinstance(error, MemoryError):
-        return SystemLimitError("There is not enough memory.", _MORE_MEMORY)
     try:
         if isinstance(error, OSError):
             raise_if_limit(error)

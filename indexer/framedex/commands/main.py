@@ -21,7 +21,10 @@ from framedex.version import VERSION
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_OUT_OF_MEMORY = b"framedex: There is not enough memory.\n"
+_OUT_OF_MEMORY = (
+    b"framedex: There is not enough memory.\n"
+    b"  Free some memory, or raise its limit (`ulimit -v`), then run the command again.\n"
+)
 _COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shells.py
 
 
@@ -149,7 +152,7 @@ class Verbs(click.Group):
         try:
             with told_if_unwritable():
                 return super().__call__(*args, **extra)
-        except MemoryError:  # possibly while an earlier one was reported
+        except MemoryError:  # a report that needs no memory
             os.write(2, _OUT_OF_MEMORY)
             raise SystemExit(1) from None
 
@@ -228,7 +231,7 @@ class Verbs(click.Group):
             raise
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
-        except (OSError, MemoryError, ImportError) as error:
+        except (OSError, ImportError) as error:
             failure = _system_failure(error)
             if failure is None or getattr(sys.stdout, "failure", None) is not None:  # `told_if_unwritable` reports it
                 raise
