@@ -72,7 +72,7 @@ seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
-# CI runs a failed test once more, because a busy machine may time out, and lists it at the end.
+# CI runs a failed test once more, because tests can time out on a busy machine, and lists it at the end.
 RERUNS := 0
 AGAIN = --reruns $(RERUNS) -raR
 

@@ -11,11 +11,11 @@ import os
 from framedex.errors import FramedexError
 
 _MORE_FILES = "Raise the limit for open files (`ulimit -n`), then run the command again."
-_MORE_MEMORY = "Free some memory, or raise its limit (`ulimit -v`), then run the command again."
+OUT_OF_MEMORY_REMEDY = "Free some memory, or raise its limit (`ulimit -v`), then run the command again."
 _REMEDIES = {
     errno.EMFILE: _MORE_FILES,
     errno.ENFILE: "Close other programs: the system has too many open files. Then run the command again.",
-    errno.ENOMEM: _MORE_MEMORY,
+    errno.ENOMEM: OUT_OF_MEMORY_REMEDY,
 }
 _FAILURES = {
     errno.EIO: "Check the disk, then run the command again.",
@@ -48,12 +48,12 @@ def raise_if_no_descriptor() -> None:
         raise_if_limit(error)
 
 
-def system_failure(error: BaseException) -> FramedexError | None:
-    """The message and remedy for a system error that ended a command; None for any other exception."""
+def system_failure(error: OSError | ImportError) -> FramedexError | None:
+    """The message and remedy for an error of the system that ended a command; None for any other error."""
     try:
         if isinstance(error, OSError):
             raise_if_limit(error)
-        elif isinstance(error, ImportError):  # it does not report why a library could not be loaded
+        else:  # an ImportError does not report why a library could not be loaded
             raise_if_no_descriptor()
     except SystemLimitError as limit:
         return limit

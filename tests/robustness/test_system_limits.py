@@ -152,7 +152,7 @@ def test_what_lies_beside_the_calls_on_a_failing_disk_is_not_missing(
 def test_a_lack_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.touch()
-    os.truncate(log, 1 << 31)  # one read of the whole file fails: elsewhere, Python itself prints more
+    os.truncate(log, 1 << 31)  # its read fails; if an import fails, Python prints errors of its own
     code = "import resource as r, sys; from framedex.commands.main import cli;" + (
         "size = int(open('/proc/self/statm').read().split()[0]) * r.getpagesize();"
         "r.setrlimit(r.RLIMIT_AS, (size + (1 << 29),) * 2);"

@@ -16,15 +16,13 @@ import click
 from framedex.commands.output.proposals import as_typed, called_as
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
+from framedex.systemlimits import OUT_OF_MEMORY_REMEDY, system_failure
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_OUT_OF_MEMORY = (
-    b"framedex: There is not enough memory.\n"
-    b"  Free some memory, or raise its limit (`ulimit -v`), then run the command again.\n"
-)
+_OUT_OF_MEMORY = f"framedex: There is not enough memory.\n  {OUT_OF_MEMORY_REMEDY}\n".encode()
 _COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shells.py
 
 
@@ -152,7 +150,7 @@ class Verbs(click.Group):
         try:
             with told_if_unwritable():
                 return super().__call__(*args, **extra)
-        except MemoryError:  # a report that needs no memory
+        except MemoryError:  # prepared, because a report must not need memory
             os.write(2, _OUT_OF_MEMORY)
             raise SystemExit(1) from None
 
@@ -232,7 +230,7 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
         except (OSError, ImportError) as error:
-            failure = _system_failure(error)
+            failure = system_failure(error)
             if failure is None or getattr(sys.stdout, "failure", None) is not None:  # `told_if_unwritable` reports it
                 raise
             _print_error(failure)
@@ -258,12 +256,6 @@ def _imported(verb: str) -> click.Command:
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     return command
-
-
-def _system_failure(error: Exception) -> FramedexError | None:
-    from framedex.systemlimits import system_failure
-
-    return system_failure(error)
 
 
 def _print_error(error: FramedexError) -> None:
