@@ -32,12 +32,12 @@ from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
-from framedex.interchange import read
-from framedex.interchange.placing.binaries import Binaries
-from framedex.interchange.placing.inward import inward_frames
-from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import Definition, How, NativeSymbol
 from framedex.sources import match, short_name
+from framedex.text_stacks import read
+from framedex.text_stacks.placing.binaries import Binaries
+from framedex.text_stacks.placing.inward import inward_frames
+from framedex.text_stacks.placing.resolve import Found, Resolver
 
 _CACHE_OPTION = click.option(
     "--cache", type=click.Path(path_type=Path), required=True, help="Folder of libraries, builds and drawn calls."

@@ -32,8 +32,8 @@ from framedex.fetching.wanted import Wanted
 from framedex.index import Index, Store
 from framedex.ingest import Silence, refresh_files
 from framedex.model import SourceHealth, StaticCallers
+from framedex.path_resolution.files import found_file
 from framedex.sources import find_files
-from framedex.whereabouts.files import found_file
 from tests.gitrepository import git
 from tests.gitserver import Served, served
 

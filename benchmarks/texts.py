@@ -31,12 +31,12 @@ from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name
 from framedex.binaries.symbols import read_symbols
 from framedex.index import Index
-from framedex.interchange import Format, TextFrame, read
-from framedex.interchange.placing.binaries import Binaries
-from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import Language
 from framedex.releases.stated import StatedReleases
 from framedex.sources.outline import Fit, Outlines
+from framedex.text_stacks import Format, TextFrame, read
+from framedex.text_stacks.placing.binaries import Binaries
+from framedex.text_stacks.placing.resolve import Found, Resolver
 
 if TYPE_CHECKING:
     from tests.crash_corpus import CrashText

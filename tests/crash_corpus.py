@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framedex.interchange import Format, TextFrame
+from framedex.text_stacks import Format, TextFrame
 
 FOLDER = Path(__file__).parent / "fixtures" / "crash_texts"
 NO_FRAMES = "none"

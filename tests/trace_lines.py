@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from framedex.interchange import Format, read
+from framedex.text_stacks import Format, read
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from pathlib import Path
 from framedex.indexplace import leads_inside, may_be_index
 from framedex.model.scopes import Counted
 from framedex.nearest import nearest
+from framedex.path_resolution.rules import PathRule
 from framedex.regularfile import read_regular
 from framedex.systemlimits import SystemLimitError
 from framedex.upwards import folders_upwards
-from framedex.whereabouts.rules import PathRule
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"

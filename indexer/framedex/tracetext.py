@@ -34,7 +34,7 @@ reports is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of 
 Python stack of each possible `ffi_call`, headed `ffi_call [exact], ...`.
 
 All text from a capture passes through `framedex.plaintext.printable`, so it never contains a line break.
-`framedex.interchange.readers.trace` reads the format.
+`framedex.text_stacks.readers.trace` reads the format.
 """
 
 from __future__ import annotations

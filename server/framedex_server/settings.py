@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from framedex.model.scopes import Counted
 
 if TYPE_CHECKING:
+    from framedex.path_resolution.rules import PathRule
     from framedex.settings import Settings
-    from framedex.whereabouts.rules import PathRule
 
 CLIENTS_OWN = ("server", "trace")
 """Keys of the section `framedex` that only the editor's extension reads."""

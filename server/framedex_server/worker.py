@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from framedex.index import Store
     from framedex.index.file.database import Patience
     from framedex.ingest.report import Report
+    from framedex.path_resolution.rules import PathRule
     from framedex.progress import Advance
-    from framedex.whereabouts.rules import PathRule
 
 NICENESS = 10
 """The process's nice value: the editor has priority."""
@@ -174,7 +174,7 @@ def _opened(request: dict[str, Any], progress: Telling) -> Store:
 
 def _given(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:
     """Return the captures, sources and path rules of a request."""
-    from framedex.whereabouts.rules import PathRule
+    from framedex.path_resolution.rules import PathRule
 
     captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
     return captures, sources, [PathRule(before, Path(after)) for before, after in request["rules"]]

@@ -54,7 +54,7 @@ IMPORTERS = {
     "framedex.nativepart._call_stream": ("captures/", "index/write/bulk.py"),
     "framedex.nativepart._extractor": ("sources/",),
     "framedex.nativepart._native": ("captures/",),
-    "framedex.nativepart._scanner": ("interchange/",),
+    "framedex.nativepart._scanner": ("text_stacks/",),
     "framedex.nativepart.framedex_native": ("commands/", "inprocess.py"),
     "framedex.nativepart.protobuf": ("imports/wire.py", "programs/options.py"),
     "framedex.git.started": ("fetching/",),

@@ -17,9 +17,9 @@ import pytest
 
 from framedex import nativepart
 from framedex.commands.main import cli
-from framedex.interchange.lines import line_scanner
-from framedex.interchange.text.plain_scanner import PlainScanner
 from framedex.nativepart import NoNativePartError
+from framedex.text_stacks.lines import line_scanner
+from framedex.text_stacks.text.plain_scanner import PlainScanner
 from tests.crash_corpus import FOLDER
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, NATIVE_PART, python_without
 from tests.indexer.recorded import Project, build_project
@@ -101,8 +101,8 @@ def test_what_needs_the_native_part_says_so_and_what_works(indexed: Project) -> 
 def test_a_log_is_read_without_the_native_part_as_with_it(indexed: Project) -> None:
     code = """
 import json, pathlib
-from framedex.interchange import read
-from framedex.interchange.lines import line_scanner
+from framedex.text_stacks import read
+from framedex.text_stacks.lines import line_scanner
 print(type(line_scanner()).__name__)
 for path in sys.argv[1:]:
     text = pathlib.Path(path).read_bytes().decode("utf-8", "replace")

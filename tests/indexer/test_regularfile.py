@@ -12,7 +12,7 @@ import pytest
 from framedex.binaries import Contents
 from framedex.captures import read_metadata
 from framedex.captures.contents import CONTENTS_FILE, read_contents
-from framedex.commands.reading.files import Place, noted_if_short
+from framedex.commands.inputs.files import Place, noted_if_short
 from framedex.errors import FramedexError
 from framedex.guidebook.keeping import read_kept
 from framedex.index.file.database import connect_reading

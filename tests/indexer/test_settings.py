@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from framedex.path_resolution.rules import PathRule
 from framedex.settings import Settings, setting_keys
-from framedex.whereabouts.rules import PathRule
 from tests.indexer.privileges import run_without_privileges
 
 REPOSITORY = Path(__file__).parents[2]

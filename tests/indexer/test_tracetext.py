@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from framedex.interchange import read
 from framedex.model import (
     Dispatch,
     FfiSite,
@@ -23,6 +22,7 @@ from framedex.model import (
     Stale,
     Trace,
 )
+from framedex.text_stacks import read
 from framedex.tracetext import HEADING, format_trace, section_title
 from tests.indexer.recorded import Project, build_project
 from tests.trace_lines import parse_trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from framedex.whereabouts.files import found_file, is_here, is_of_a_process, one_answer
-from framedex.whereabouts.rules import PathMap, PathRule
+from framedex.path_resolution.files import found_file, is_here, is_of_a_process, one_answer
+from framedex.path_resolution.rules import PathMap, PathRule
 
 
 def test_an_answer_sees_one_state_of_a_file_and_the_next_one_another(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from framedex.captures import capture_folders, captures_below
 from framedex.index import Store
 from framedex.index.file.version import VERSION
 from framedex.ingest import Silence, find_sources
-from framedex.whereabouts.rules import PathRule
+from framedex.path_resolution.rules import PathRule
 from tests.one_put import recorded_put
 from tests.pythons import ROOT
 from tests.running import PROGRAMS

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from pygls.uris import to_fs_path
 
 from framedex.commands.main import cli
-from framedex.interchange.model import Format, Place, TextFrame
-from framedex.interchange.placing.resolve import Resolver
+from framedex.path_resolution.precedence import Whereabouts
 from framedex.settings import Settings
-from framedex.whereabouts.precedence import Whereabouts
+from framedex.text_stacks.model import Format, Place, TextFrame
+from framedex.text_stacks.placing.resolve import Resolver
 from tests.server.asking import Connect, ask, links, plain
 
 FILES = (

@@ -20,10 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from framedex.binaries.contents import state_of
+from framedex.path_resolution.files import is_of_a_process
 from framedex.regularfile import open_regular
 from framedex.systemlimits import SystemLimitError
 from framedex.userfolders import user_folder
-from framedex.whereabouts.files import is_of_a_process
 
 KEEPING_VARIABLE = "FRAMEDEX_KEEP_BINARIES"
 

@@ -240,7 +240,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except FileNotFoundError:
-            from framedex.commands.reading.files import working_folder
+            from framedex.commands.inputs.files import working_folder
 
             working_folder()  # raises FramedexError if the working folder was deleted
             raise
@@ -270,7 +270,7 @@ def _print_error(error: FramedexError) -> None:
 
 def _blame_damage(ctx: click.Context, error: Exception) -> None:
     """Raise FramedexError if the index of this verb is damaged: the damage is then the cause of the error."""
-    from framedex.commands.reading.known import INDEX
+    from framedex.commands.inputs.known import INDEX
     from framedex.index.file.soundness import blaming_damage
 
     if (path := ctx.meta.get(INDEX)) is not None:
@@ -296,6 +296,6 @@ def cli(ctx: click.Context, index_path: Path | None, read_only: bool) -> None:
     """
     ctx.obj = index_path
     if read_only:
-        from framedex.commands.reading.known import READ_ONLY
+        from framedex.commands.inputs.known import READ_ONLY
 
         ctx.meta[READ_ONLY] = True

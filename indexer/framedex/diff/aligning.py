@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.model import Stale
+from framedex.path_resolution.files import is_here
 from framedex.regularfile import read_regular_text
-from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:
     from framedex.model import Location, PythonLine

@@ -15,8 +15,8 @@ from framedex.shared.reading import UNSOUND
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
     from framedex.index import Store
+    from framedex.path_resolution.rules import PathRule
     from framedex.progress import Progress
-    from framedex.whereabouts.rules import PathRule
 
 
 def pull_captures(

@@ -20,7 +20,7 @@ from framedex.ingest.captures import CALLS_AT_ONCE, is_due, record_of
 from framedex.ingest.marks import mark_of_this_process
 from framedex.ingest.naming import Namer
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.whereabouts.rules import PathMap
+from framedex.path_resolution.rules import PathMap
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

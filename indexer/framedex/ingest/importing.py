@@ -16,9 +16,9 @@ from framedex.ingest.report import CaptureReport
 from framedex.ingest.run import ingest_captures
 from framedex.model import Foreign
 from framedex.model.metadata import SHARED
+from framedex.path_resolution.rules import PathRule
 from framedex.progress import Progress
 from framedex.shared.reading import UNSOUND, refusing
-from framedex.whereabouts.rules import PathRule
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

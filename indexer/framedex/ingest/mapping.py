@@ -25,12 +25,12 @@ from framedex.index import Store
 from framedex.index.write.records import FramePlacement, RecordedPlace
 from framedex.ingest.trees import Trees
 from framedex.model import Definition, How, Language, Location
+from framedex.path_resolution.files import found_file, is_here
+from framedex.path_resolution.precedence import Here, find_here
+from framedex.path_resolution.rules import PathMap
+from framedex.path_resolution.tails import TreeFiles
 from framedex.regularfile import read_regular_text
 from framedex.shared.keeping import kept_excerpts
-from framedex.whereabouts.files import found_file, is_here
-from framedex.whereabouts.precedence import Here, find_here
-from framedex.whereabouts.rules import PathMap
-from framedex.whereabouts.tails import TreeFiles
 
 Named = tuple[str, Definition]
 """A short name and its definition."""

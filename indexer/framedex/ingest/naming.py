@@ -30,9 +30,9 @@ from framedex.model import (
     PythonFrame,
     ToldFrame,
 )
+from framedex.path_resolution.moves import Moves
 from framedex.releases import Origins
 from framedex.sources import processors, short_name
-from framedex.whereabouts.moves import Moves
 
 _OUTSIDE = "[outside every module]"
 

@@ -14,9 +14,9 @@ from framedex.ingest.placing import place_functions
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import Trees, read_files
+from framedex.path_resolution.tails import TreeFiles
 from framedex.progress import Progress
 from framedex.sources import likely_to_define
-from framedex.whereabouts.tails import TreeFiles
 
 MOST = 60
 """The maximum number of files, which take about a quarter of a second."""

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping
 from framedex.captures import read_cells
 from framedex.index.file.values import storable
 from framedex.model import Capture
+from framedex.path_resolution.files import is_here, is_of_a_process
+from framedex.path_resolution.moves import Moves
+from framedex.path_resolution.rules import BUILD_FOLDER
 from framedex.releases import python_libraries
-from framedex.whereabouts.files import is_here, is_of_a_process
-from framedex.whereabouts.moves import Moves
-from framedex.whereabouts.rules import BUILD_FOLDER
 
 _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 

@@ -14,9 +14,9 @@ from framedex.index.write.store import Store
 from framedex.ingest.map_import import import_map
 from framedex.ingest.report import GoneCapture, Report
 from framedex.ingest.run import find_sources, ingest_captures
+from framedex.path_resolution.rules import PathRule
 from framedex.progress import Progress
 from framedex.systemlimits import SystemLimitError
-from framedex.whereabouts.rules import PathRule
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

@@ -18,8 +18,8 @@ from framedex.captures import fingerprint_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import NamedBinary, NamesFrom
 from framedex.model import BinaryId, Module
+from framedex.path_resolution.rules import PathMap
 from framedex.regularfile import open_regular
-from framedex.whereabouts.rules import PathMap
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

@@ -12,9 +12,9 @@ from framedex.index.file.database import Patience
 from framedex.index.file.soundness import blaming_damage
 from framedex.index.write.store import Store
 from framedex.ingest.rebuild import is_missing, refill
+from framedex.path_resolution.rules import PathRule
 from framedex.progress import Progress
 from framedex.systemlimits import SystemLimitError
-from framedex.whereabouts.rules import PathRule
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

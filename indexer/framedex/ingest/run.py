@@ -23,10 +23,10 @@ from framedex.ingest.released import owe_to_release_maps
 from framedex.ingest.renaming import owe_better_names
 from framedex.ingest.report import Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
+from framedex.path_resolution.files import is_here
+from framedex.path_resolution.rules import PathMap, PathRule
 from framedex.progress import Progress
 from framedex.sources import language_of
-from framedex.whereabouts.files import is_here
-from framedex.whereabouts.rules import PathMap, PathRule
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

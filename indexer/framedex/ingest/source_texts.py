@@ -9,7 +9,7 @@ from framedex.captures import SOURCE, has_content_name, read_kept_source
 from framedex.index.write.records import RecordedSource
 from framedex.ingest.paths import Paths
 from framedex.model import Capture
-from framedex.whereabouts.moves import Moves
+from framedex.path_resolution.moves import Moves
 
 
 class RecordedSources:

@@ -12,10 +12,10 @@ from framedex.index import Store
 from framedex.index.file.values import storable
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
+from framedex.path_resolution.files import FoundFile, found_file
 from framedex.plaintext import shell_word
 from framedex.progress import Progress
 from framedex.sources import extract_files, find_files, language_of, learn_macros
-from framedex.whereabouts.files import FoundFile, found_file
 
 _BATCH = 400  # files: a third of a second
 

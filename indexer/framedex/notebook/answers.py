@@ -52,8 +52,8 @@ def indexed(captures: Sequence[Path]) -> Recorded:
 
     Raises FramedexError if a capture cannot be read.
     """
-    from framedex.commands.reading.known import index_path_here, settings_here
-    from framedex.commands.reading.renewal import with_current_index
+    from framedex.commands.inputs.known import index_path_here, settings_here
+    from framedex.commands.inputs.renewal import with_current_index
     from framedex.ingest import Silence, ingest_captures, no_sources
 
     settings, _ = settings_here()
@@ -67,7 +67,7 @@ def indexed(captures: Sequence[Path]) -> Recorded:
 
 
 def _opened(path: Path) -> Store:
-    from framedex.commands.reading.indexing import patience
+    from framedex.commands.inputs.indexing import patience
     from framedex.index import Store
 
     return Store(path, patience())

@@ -11,11 +11,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from framedex.captures import Cell, captures_below, write_cells
+from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, launch, metadata_variable
 from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.plugins import find_plugin
 from framedex.commands.launching.runtimes import Runtime
-from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.inprocess import Recorder
 from framedex.notebook.options import Options

@@ -12,12 +12,12 @@ from framedex import words
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.model import How, Language
 from framedex.model.places import is_local
+from framedex.path_resolution.files import is_of_a_process
 from framedex.regularfile import read_regular_text
 from framedex.releases import published
 from framedex.shared.contents import Definitions, SharedPlace, SharedSource
 from framedex.shared.keeping import kept_excerpts
 from framedex.sources.changes import file_state
-from framedex.whereabouts.files import is_of_a_process
 
 AROUND = 5
 """Lines before and after each line that a capture leads to."""

@@ -17,10 +17,10 @@ from typing import IO
 
 from framedex.git import Git
 from framedex.model import FileState
+from framedex.path_resolution.files import found_file
 from framedex.recall import Recall
 from framedex.regularfile import LARGEST_FILE, open_regular
 from framedex.sources.moving import LineMap, map_lines, text_lines
-from framedex.whereabouts.files import found_file
 
 _MOST_TEXT = 64 << 20  # characters of the old texts of cached changes
 

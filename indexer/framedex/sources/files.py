@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from framedex.path_resolution.files import FoundFile, found_file, is_of_a_process
 from framedex.systemlimits import raise_if_limit
-from framedex.whereabouts.files import FoundFile, found_file, is_of_a_process
 
 LANGUAGES = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"), "cpp"),

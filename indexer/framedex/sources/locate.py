@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, parse_name
-from framedex.whereabouts.tails import TreeFiles
+from framedex.path_resolution.tails import TreeFiles
 
 _HEADERS = (".h", ".hpp", ".hh", ".inl", ".cuh", "_internal.h", "-inl.h", "_base.h")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -17,12 +17,12 @@ from threading import Lock
 
 from framedex.model import Definition, Language
 from framedex.nativepart import NoNativePartError
+from framedex.path_resolution.files import FoundFile, found_file
 from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
 from framedex.sources.names import short_name
-from framedex.whereabouts.files import FoundFile, found_file
 
 Named = tuple[str, Definition]
 """A definition, after its short name, the lookup key."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from threading import Lock
 
 from framedex.nativepart import NoNativePartError
+from framedex.path_resolution.files import FoundFile
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
-from framedex.whereabouts.files import FoundFile
 
 _LARGEST = 4 << 20  # bytes; as in native/extractor, a larger file is generated data
 _OF_A_LINE = 100  # bytes of memory, roughly

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex_server.answers.fetched import fetched_line
 from framedex_server.answers.frame_lines import whereabouts
 from framedex_server.answers.requests import tell
@@ -24,8 +24,8 @@ from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange.placing.checkouts import Checkouts
     from framedex.model import FrameRow, Location
+    from framedex.text_stacks.placing.checkouts import Checkouts
 
 Shown = Callable[["FrameRow"], Sequence["Location"]]
 """Returns the locations at which a frame can be shown: files here, one in a checkout, or none."""

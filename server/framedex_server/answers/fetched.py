@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
-from framedex.whereabouts.files import is_here
+from framedex.path_resolution.files import is_here
 
 if TYPE_CHECKING:
     from framedex.model import Location

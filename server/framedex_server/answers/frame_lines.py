@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from framedex.path_resolution.files import is_here
 from framedex.placetext import location_labels, place_text
 from framedex.plaintext import printable, visible
-from framedex.whereabouts.files import is_here
 from framedex_server.answers.fetched import fetched_place
 from framedex_server.answers.session import Session
 from framedex_server.answers.targets import Target, Targets, answer
@@ -24,11 +24,11 @@ from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange import TextFrame, TextStack
-    from framedex.interchange.placing.binaries import Binaries
-    from framedex.interchange.placing.resolve import Found, Resolver
     from framedex.model import Location
-    from framedex.whereabouts.precedence import Whereabouts
+    from framedex.path_resolution.precedence import Whereabouts
+    from framedex.text_stacks import TextFrame, TextStack
+    from framedex.text_stacks.placing.binaries import Binaries
+    from framedex.text_stacks.placing.resolve import Found, Resolver
 
 _MOST_SHOWN = 4
 
@@ -100,7 +100,7 @@ def resolver(
     session: Session, uri: str, index: Index | None, binaries: Binaries | None, document: StackText | None = None
 ) -> Resolver:
     """Return a resolver for the source locations of a document's frames."""
-    from framedex.interchange.placing.resolve import Resolver
+    from framedex.text_stacks.placing.resolve import Resolver
 
     releases = document.releases if document is not None else None
     return Resolver(index, whereabouts(session, uri, index), binaries, releases, session.outlines)
@@ -108,7 +108,7 @@ def resolver(
 
 def whereabouts(session: Session, uri: str, index: Index | None) -> Whereabouts:
     """Return a path resolver for a document; it searches the workspace folders like source folders."""
-    from framedex.whereabouts.precedence import Whereabouts
+    from framedex.path_resolution.precedence import Whereabouts
 
     path, roots = path_of(uri), session.roots()
     settings = session.folder_settings_at(path or session.any_document())

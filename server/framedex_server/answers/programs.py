@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex.words import count, duration
 from framedex_server.answers.session import Place, Session
 from framedex_server.markup import Markup

@@ -13,8 +13,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of

@@ -30,9 +30,9 @@ from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange.placing.binaries import Binaries
-    from framedex.interchange.placing.checkouts import Checkouts
     from framedex.sources.outline import Outlines
+    from framedex.text_stacks.placing.binaries import Binaries
+    from framedex.text_stacks.placing.checkouts import Checkouts
 
 Answer = TypeVar("Answer")
 
@@ -263,7 +263,7 @@ class Session:
 
     def checkouts(self, folders: Sequence[str]) -> Checkouts:
         """Return these folders as checkouts; git's output is cached until the index or settings change."""
-        from framedex.interchange.placing.checkouts import Checkouts
+        from framedex.text_stacks.placing.checkouts import Checkouts
 
         known = self._checkouts
         if known is None or known[0] != tuple(folders):
@@ -280,7 +280,7 @@ class Session:
     @cached_property
     def binaries(self) -> Binaries:
         """The binaries named by frames of logs."""
-        from framedex.interchange.placing.binaries import Binaries  # loads the ELF reader: rarely needed
+        from framedex.text_stacks.placing.binaries import Binaries  # loads the ELF reader: rarely needed
 
         return Binaries()
 

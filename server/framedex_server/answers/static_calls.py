@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from framedex.path_resolution.files import is_here
 from framedex.placetext import doubt_of_caller
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 

@@ -11,8 +11,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from framedex.model import ProgramLine
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex.words import count
 from framedex_server.answers.elsewhere import shown
 from framedex_server.answers.ffi_places import recorded_place, uses_called_at

@@ -19,8 +19,8 @@ from urllib.parse import unquote
 from framedex_server.documents.unopened import MOST_READ
 
 if TYPE_CHECKING:
-    from framedex.interchange import Reading, TextFrame, TextStack
     from framedex.releases.stated import StatedReleases
+    from framedex.text_stacks import Reading, TextFrame, TextStack
 
 Answer = TypeVar("Answer")
 
@@ -44,13 +44,13 @@ class StackText:
 
     def source_of(self, frame: TextFrame) -> str:
         """Return the source line that the text quotes for a frame; empty if there is none."""
-        from framedex.interchange.placing.quoted import quoted_source
+        from framedex.text_stacks.placing.quoted import quoted_source
 
         return quoted_source(frame, self.lines)
 
     def called_by(self, frame: TextFrame) -> TextFrame | None:
         """Return the frame that a frame calls, if the text contains it."""
-        from framedex.interchange.placing.inward import inward_frames
+        from framedex.text_stacks.placing.inward import inward_frames
 
         stack = self.stack_around(frame.first_line)
         if stack is None:
@@ -127,7 +127,7 @@ class StackTexts:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _reading(self, uri: str, text: str) -> Reading:
-        from framedex.interchange import Format, Reading, read
+        from framedex.text_stacks import Format, Reading, read
 
         reading = read(_end_of(text))
         if self._language_of(uri) == "json":  # any JSON may name a file and a line; only py-spy's has stacks

@@ -14,10 +14,10 @@ from framedex import words
 from framedex.calltext import arguments_text, error_headline, outcome_text
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
+from framedex.path_resolution.files import is_here
 from framedex.placetext import cell_name, place_text
 from framedex.plaintext import printable, truncate
 from framedex.tracetext import frame_labels, recorded_labels
-from framedex.whereabouts.files import is_here
 from framedex_server.markup import Markup, code_span
 
 _MARKUP = Markup(markdown=True)

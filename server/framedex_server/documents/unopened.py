@@ -7,9 +7,9 @@ from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
 
+from framedex.path_resolution.files import FoundFile, found_file
 from framedex.regularfile import LARGEST_FILE, open_regular
 from framedex.systemlimits import SystemLimitError
-from framedex.whereabouts.files import FoundFile, found_file
 
 MOST_READ = 16 << 20
 """Code points read of a document, or bytes of a file, from its end: logs have the error there."""

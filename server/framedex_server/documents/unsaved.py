@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.path_resolution.files import FoundFile, found_file
 from framedex.regularfile import read_regular
-from framedex.whereabouts.files import FoundFile, found_file
 
 if TYPE_CHECKING:
     from framedex.sources.moving import LineMap

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex.words import count
 from framedex_server.answers.counted import answer_text, ask_counted
 from framedex_server.answers.elsewhere import InCheckouts
@@ -32,8 +32,8 @@ from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange import TextFrame
     from framedex.model import Edge, FunctionRow, Location
+    from framedex.text_stacks import TextFrame
 
 MOST_EDGES = 200
 """Maximum number of callers or callees listed, most calls first; the last item's detail counts the rest."""

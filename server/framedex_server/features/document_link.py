@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.whereabouts.files import is_here
+from framedex.path_resolution.files import is_here
 from framedex_server.answers.frame_lines import resolver
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
@@ -21,9 +21,9 @@ from framedex_server.documents.stack_texts import StackText
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange import TextFrame
-    from framedex.interchange.placing.resolve import Resolver
     from framedex.model import Location
+    from framedex.text_stacks import TextFrame
+    from framedex.text_stacks.placing.resolve import Resolver
 
 MOST_LINKS = 2_000
 MOST_SYMBOLS = 200
@@ -70,7 +70,7 @@ def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, 
 
     `finder` gets the text before the first stack, and each stack before its own frames.
     """
-    from framedex.interchange.placing.inward import inward_frames
+    from framedex.text_stacks.placing.inward import inward_frames
 
     finder.of_program(*document.reading.frames())
     for stack in document.reading.stacks:

@@ -20,7 +20,7 @@ from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
-    from framedex.interchange import TextFrame
+    from framedex.text_stacks import TextFrame
 
 MOST_SYMBOLS = 5_000
 """Maximum number of outline entries, filled from the start of the text."""
@@ -46,7 +46,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _stacks(session: Session, document: StackText) -> Iterator[types.DocumentSymbol]:
-    from framedex.interchange import Format
+    from framedex.text_stacks import Format
 
     left = MOST_SYMBOLS
     for stack in document.reading.stacks:

@@ -19,7 +19,7 @@ from framedex_server.documents.stack_texts import StackText
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange import TextFrame
+    from framedex.text_stacks import TextFrame
 
 MOST_RANGES = 5_000
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.whereabouts.files import is_here
+from framedex.path_resolution.files import is_here
 from framedex_server.answers.programs import lines_outside
 from framedex_server.answers.session import Place, Session
 

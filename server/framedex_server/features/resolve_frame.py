@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex_server.answers.frame_lines import resolver, whereabouts
 from framedex_server.answers.requests import Json, range_json
 from framedex_server.answers.session import Session
@@ -22,9 +22,9 @@ from framedex_server.documents.open_documents import path_of
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange import TextFrame
-    from framedex.interchange.placing.resolve import Found
     from framedex.model import Location
+    from framedex.text_stacks import TextFrame
+    from framedex.text_stacks.placing.resolve import Found
 
 LONGEST = 4096
 """Maximum length of a path or symbol, in characters."""
@@ -68,8 +68,8 @@ class Wanted:
 
     def frame(self) -> TextFrame:
         """Return the frame as parsed from a text."""
-        from framedex.interchange import Format, Place, TextFrame
         from framedex.model import Language
+        from framedex.text_stacks import Format, Place, TextFrame
 
         place = Place(self.path, self.line) if self.path else None
         language = None if place else Language.NATIVE
@@ -119,7 +119,7 @@ def _nowhere(session: Session, wanted: Wanted, index: Index | None) -> str:
             f"{printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
             " `framedex sources add FOLDER` adds a source folder."
         )
-    from framedex.whereabouts.rules import HOW_TO_MAP
+    from framedex.path_resolution.rules import HOW_TO_MAP
 
     folders = whereabouts(session, wanted.uri, index).source_folders
     shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")

@@ -15,7 +15,7 @@ from framedex_server.answers.session import Session
 from framedex_server.documents.stack_texts import StackText
 
 if TYPE_CHECKING:
-    from framedex.interchange import Part
+    from framedex.text_stacks import Part
 
 LEGEND = types.SemanticTokensLegend(
     token_types=["function", "string", "number", "namespace", "keyword", "comment"], token_modifiers=[]

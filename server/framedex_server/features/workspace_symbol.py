@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.path_resolution.files import is_here
 from framedex.plaintext import printable
-from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
 from framedex_server.inward import can_be_shown, locations
 from framedex_server.markup import shorten

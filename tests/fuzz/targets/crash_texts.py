@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from framedex.interchange import read
-from framedex.interchange.model import Format, TextFrame
-from framedex.interchange.stream import NotedLog
-from framedex.interchange.text.escapes import without_escapes
+from framedex.text_stacks import read
+from framedex.text_stacks.model import Format, TextFrame
+from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.text.escapes import without_escapes
 from tests.fuzz.inputs import text_of
 
 LONGEST = 1 << 16

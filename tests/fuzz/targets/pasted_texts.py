@@ -6,11 +6,11 @@ import os
 from contextlib import chdir
 
 from framedex.commands.editor.browser import is_page
-from framedex.commands.reading.files import Page
-from framedex.commands.reading.pasted import Finder
+from framedex.commands.inputs.files import Page
+from framedex.commands.inputs.pasted import Finder
 from framedex.errors import FramedexError
+from framedex.path_resolution.rules import PathRule
 from framedex.settings import Settings
-from framedex.whereabouts.rules import PathRule
 from tests.fuzz.inputs import scratch, text_of
 
 LONGEST = 4096

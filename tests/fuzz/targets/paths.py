@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from framedex.path_resolution.precedence import find_here
+from framedex.path_resolution.rules import PathMap, PathRule
+from framedex.path_resolution.tails import TreeFiles, files_below
 from framedex.releases import Build, public_url, published, url_template
 from framedex.sourcemap.records import is_address
 from framedex.sources.locate import likely_to_define
-from framedex.whereabouts.precedence import find_here
-from framedex.whereabouts.rules import PathMap, PathRule
-from framedex.whereabouts.tails import TreeFiles, files_below
 from tests.fuzz.inputs import Input, scratch
 
 LONGEST = 4096

@@ -246,7 +246,7 @@ def test_at_last_an_editor_with_windows_is_taken_that_is_installed(tmp_path: Pat
 
 def test_every_ide_of_jetbrains_is_told_the_line(tmp_path: Path) -> None:
     from framedex.commands.editor.places import editor_command
-    from framedex.commands.reading.files import Place
+    from framedex.commands.inputs.files import Place
 
     for name in JETBRAINS:
         for launcher in (name, f"{name}64", f"{name}.sh"):

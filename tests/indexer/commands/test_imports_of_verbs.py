@@ -21,12 +21,12 @@ NEVER = {
 }
 # What some verbs need, and the others must not pay for.
 OF_SOME = {
-    *("numpy", "socket", "subprocess", "framedex_native", "framedex.binaries", "framedex.ffi", "framedex.interchange"),
+    *("numpy", "socket", "subprocess", "framedex_native", "framedex.binaries", "framedex.ffi", "framedex.text_stacks"),
     *("framedex.releases", "framedex.sources", "framedex.model.lines", "framedex.model.sources"),
     *("framedex.model.source_trees", "framedex.model.traces"),
 }
 FRAMES_OF_TEXTS = {
-    *("framedex_native", "framedex.binaries", "framedex.interchange", "framedex.releases", "framedex.sources"),
+    *("framedex_native", "framedex.binaries", "framedex.text_stacks", "framedex.releases", "framedex.sources"),
     *("framedex.model.sources", "framedex.model.source_trees", "framedex.model.traces"),
 }
 # Of a line without frames it has to be known whether it is part of a statement that has some. The last two are what the

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from framedex.commands.editor.choice import chosen_editor
 from framedex.commands.editor.places import editor_command
+from framedex.commands.inputs.files import Place, parse_place
 from framedex.commands.main import cli
 from framedex.commands.output.terminal import Terminal, paint, place_line
-from framedex.commands.reading.files import Place, parse_place
 from framedex.errors import FramedexError
 from framedex.model import How, Location
 from tests.running import plain_environment

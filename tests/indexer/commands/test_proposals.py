@@ -17,9 +17,9 @@ import click
 import pytest
 
 import framedex_server
+from framedex.commands.inputs.scope import CaptureChoice
 from framedex.commands.main import VERBS, cli
 from framedex.commands.output.proposals import PROPOSAL
-from framedex.commands.reading.scope import CaptureChoice
 from framedex.plaintext import shell_word
 from tests.indexer.commands.small_captures import unpack_capture, write_put
 from tests.indexer.recorded import Project

@@ -20,11 +20,11 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
-from framedex.interchange import TextFrame, read
-from framedex.interchange.placing.resolve import Found, Resolver
+from framedex.path_resolution.precedence import Whereabouts
+from framedex.path_resolution.rules import PathRule
 from framedex.releases import release_commits
-from framedex.whereabouts.precedence import Whereabouts
-from framedex.whereabouts.rules import PathRule
+from framedex.text_stacks import TextFrame, read
+from framedex.text_stacks.placing.resolve import Found, Resolver
 from tests.indexer.privileges import run_without_privileges
 from tests.indexer.recorded import Project
 from tests.running import plain_environment

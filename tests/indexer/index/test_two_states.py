@@ -12,7 +12,7 @@ from framedex.index import Index, Store
 from framedex.index.read import asked
 from framedex.ingest import Silence, find_sources
 from framedex.model import CallFilter, Stale
-from framedex.whereabouts.rules import PathRule
+from framedex.path_resolution.rules import PathRule
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
 

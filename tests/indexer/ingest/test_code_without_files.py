@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index
-from framedex.interchange.detect import read
-from framedex.interchange.placing.resolve import Resolver
 from framedex.model import CallFilter, FrameRow, How, Language, LinesFrom
+from framedex.text_stacks.detect import read
+from framedex.text_stacks.placing.resolve import Resolver
 from framedex.tracetext import format_trace
 from framedex_server.documents.trace_markdown import format_markdown
 from tests.indexer.unplaced import index_without_sources

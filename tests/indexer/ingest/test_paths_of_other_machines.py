@@ -14,7 +14,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, find_needed_sources, find_sources, ingest_captures
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
-from framedex.whereabouts.rules import PathMap, PathRule
+from framedex.path_resolution.rules import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
 from tests.once import made_once
 from tests.oracle.whole_captures import add_capture

@@ -29,11 +29,11 @@ from framedex.model import (
     Role,
     is_of_nearest_release,
 )
+from framedex.path_resolution.files import is_here
 from framedex.placetext import location_labels
 from framedex.releasemaps import open_release_maps
 from framedex.releasemaps.reader import SHIPPED, ReleaseMap
 from framedex.sourcemap import write_map
-from framedex.whereabouts.files import is_here
 from tests.indexer.recorded import Project, middle_of, module_of
 from tests.one_put import recorded_put
 from tests.oracle.whole_captures import add_capture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.interchange.stream import NotedLog
 from framedex.releases.stated import StatedReleases
-from tests.indexer.interchange.test_stream import Names
+from framedex.text_stacks.stream import NotedLog
+from tests.indexer.text_stacks.test_stream import Names
 
 JAX_AND_JAXLIB_0_9_1 = [
     "jax                0.9.1\njaxlib             0.9.1",

@@ -1,7 +1,7 @@
 """Which files a recorded name may mean."""
 
+from framedex.path_resolution.tails import TreeFiles
 from framedex.sources import likely_to_define
-from framedex.whereabouts.tails import TreeFiles
 
 FILES = TreeFiles(
     [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from framedex.path_resolution.files import found_file
 from framedex.sources.extraction import long_statements
 from framedex.sources.statements import Statements
-from framedex.whereabouts.files import found_file
 
 CPP = {
     "a call": ("f(a,\n  b);\ng();", [[(1, 2)]]),

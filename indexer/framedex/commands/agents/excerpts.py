@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.agents.model import Answer
-from framedex.commands.reading.files import parse_place, working_folder
+from framedex.commands.inputs.files import parse_place, working_folder
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.index.file.project import project_here
@@ -25,7 +25,7 @@ from framedex.regularfile import open_regular
 from framedex.userfolders import user_folder
 
 if TYPE_CHECKING:
-    from framedex.commands.reading.files import Place
+    from framedex.commands.inputs.files import Place
 
 USUAL_LINES = 10
 """Default number of lines shown before and after the requested line."""

@@ -30,7 +30,7 @@ from framedex.commands.agents.model import Answer, Tool
 from framedex.commands.agents.pages import FROM_LINE, USUAL_TOKENS, page
 from framedex.commands.agents.proposals import proposals
 from framedex.commands.agents.tools import INSTRUCTIONS, SOURCE, SQL, TOOLS, input_of, schema_of, without_gaps, words_of
-from framedex.commands.reading.known import load_settings_here, needed_index
+from framedex.commands.inputs.known import load_settings_here, needed_index
 from framedex.errors import FramedexError
 from framedex.index.file.soundness import blaming_damage
 from framedex.version import VERSION

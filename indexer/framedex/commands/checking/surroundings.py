@@ -8,7 +8,7 @@ from pathlib import Path
 
 from framedex.binaries import KeptBinaries
 from framedex.commands.checking.findings import Finding, Look
-from framedex.commands.reading.known import settings_here
+from framedex.commands.inputs.known import settings_here
 from framedex.git import Git
 from framedex.userfolders import user_folder
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from framedex.commands.editor.choice import CODE, JETBRAINS
-from framedex.commands.reading.files import Place, absolute
+from framedex.commands.inputs.files import Place, absolute
 
 Arguments = Callable[[str, int, int], list[str]]
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from framedex.commands.reading.files import absolute
+from framedex.commands.inputs.files import absolute
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.regularfile import read_regular

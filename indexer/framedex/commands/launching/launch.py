@@ -26,13 +26,13 @@ from framedex.captures import (
     write_contents,
     write_end,
 )
+from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.mock_settings import check_mock
 from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.plugins import Plugin
 from framedex.commands.launching.recorder_report import RecorderReport
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.commands.launching.supervision import supervised
-from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.interpreters import ask, unusable
 from framedex.model import BinaryState

@@ -13,10 +13,10 @@ from operator import or_
 from pathlib import Path
 
 from framedex.captures import RecordCounts, captures_below, count_records, read_metadata
+from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.plugins import Plugin
 from framedex.commands.launching.recorder_report import Told
 from framedex.commands.output.proposals import command
-from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.missing import stopped_early
 from framedex.model import Stops

@@ -8,14 +8,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
-from framedex.interchange.model import Format, PartKind, TextFrame
-from framedex.interchange.placing.inward import is_inlined_in
 from framedex.model import How, Location
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
+from framedex.text_stacks.model import Format, PartKind, TextFrame
+from framedex.text_stacks.placing.inward import is_inlined_in
 
 if TYPE_CHECKING:
-    from framedex.interchange.placing.resolve import Found
+    from framedex.text_stacks.placing.resolve import Found
 
 _MOST_FRAMES = 16  # per line
 _MOST_CANDIDATES = 3

@@ -19,10 +19,10 @@ import click
 
 from framedex.errors import FramedexError
 from framedex.model.places import path_in_repository
+from framedex.path_resolution.files import is_here
 from framedex.placetext import location_labels, place_text, recorded_text_labels
 from framedex.plaintext import printable
 from framedex.portable import host_name
-from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:
     from framedex.model import Location

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.filters import filter_options, nothing_passes
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, heading, index_of_whole_runs
 from framedex.commands.output.bars import is_output_seen
 from framedex.commands.output.console import json_option, note, nothing_found, print_json_list, print_lines
 from framedex.commands.output.documents import answer_document, call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
 from framedex.commands.output.terminal import Terminal
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.filters import filter_options, nothing_passes
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 from framedex.model import CallFilter
 from framedex.progress import Silence
 

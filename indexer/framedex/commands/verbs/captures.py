@@ -6,10 +6,10 @@ import click
 
 from framedex import words
 from framedex.capturefolder import folder_now
+from framedex.commands.inputs.known import open_index
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import captures_document
 from framedex.commands.output.render_answers import capture_lines
-from framedex.commands.reading.known import open_index
 
 
 @click.group(invoke_without_command=True)

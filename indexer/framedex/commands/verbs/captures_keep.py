@@ -9,9 +9,9 @@ import click
 
 from framedex import words
 from framedex.capturefolder import folder_now, mark_kept
+from framedex.commands.inputs.known import open_index
+from framedex.commands.inputs.scope import CaptureIds
 from framedex.commands.output.console import note
-from framedex.commands.reading.known import open_index
-from framedex.commands.reading.scope import CaptureIds
 from framedex.errors import FramedexError
 
 

@@ -14,11 +14,11 @@ import click
 
 from framedex import words
 from framedex.capturefolder import CaptureFolder, folder_now
+from framedex.commands.inputs.indexing import patience
+from framedex.commands.inputs.known import checked_index_place, open_index, settings_here
+from framedex.commands.inputs.scope import CaptureIds
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import capture_lines
-from framedex.commands.reading.indexing import patience
-from framedex.commands.reading.known import checked_index_place, open_index, settings_here
-from framedex.commands.reading.scope import CaptureIds
 
 if TYPE_CHECKING:
     from framedex.model import CaptureRow

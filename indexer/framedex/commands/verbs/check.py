@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.inputs.budgets import CountBudget, chosen_budgets, judged
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
+from framedex.commands.inputs.unfinished import why_unfinished
 from framedex.commands.launching.quantities import Bytes
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_check import check_lines
-from framedex.commands.reading.budgets import CountBudget, chosen_budgets, judged
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-from framedex.commands.reading.unfinished import why_unfinished
 from framedex.model import Metadata, Severity
 from framedex.objects import ViolationKind
 

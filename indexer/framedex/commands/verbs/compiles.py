@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.costs.compiles import compiles_lines
 from framedex.commands.output.documents import compiles_document
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 
 
 @click.command()

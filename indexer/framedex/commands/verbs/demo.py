@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from framedex.commands.inputs.files import absolute
 from framedex.commands.launching import demo_folder
 from framedex.commands.launching.demo_environment import checkout, jax_sources, mock_sources, undisturbed
 from framedex.commands.launching.launch import interpreter
@@ -17,7 +18,6 @@ from framedex.commands.launching.supervision import supervised
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.proposals import called_from_anywhere
 from framedex.commands.output.terminal import Line, Span
-from framedex.commands.reading.files import absolute
 from framedex.interpreters import own_code
 from framedex.plaintext import printable, shell_word
 

@@ -9,14 +9,14 @@ import click
 from click.core import ParameterSource
 
 from framedex import words
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.sides import NamedSide, SideName, opened_side
 from framedex.commands.output.console import note, print_json, print_lines
 from framedex.commands.output.documents_of_diff import diff_document
 from framedex.commands.output.render_diff import diff_lines
 from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.sides import NamedSide, SideName, opened_side
 from framedex.diff.model import About
 from framedex.diff.noise import FLOOR, MOST, Noise
 

@@ -13,12 +13,12 @@ import click
 from framedex import words
 from framedex.commands.checking import recording, software, surroundings
 from framedex.commands.checking.findings import Finding, found_by
+from framedex.commands.inputs.known import known_index, note_if_changed, settings_here
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import capture_document
 from framedex.commands.output.proposals import proposing
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Span, text_line
-from framedex.commands.reading.known import known_index, note_if_changed, settings_here
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.missing import all_problems

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
-from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
-from framedex.commands.output.proposals import proposing
-from framedex.commands.output.terminal import Line, Span, place_line
-from framedex.commands.reading.logs import (
+from framedex.commands.inputs.logs import (
     NO_INDEX,
     note_of_addresses,
     notes_of_release,
@@ -24,19 +21,22 @@ from framedex.commands.reading.logs import (
     standard_input,
     unreadable,
 )
-from framedex.interchange.detect import read
-from framedex.interchange.placing.inward import inward_frames
-from framedex.interchange.placing.quoted import quoted_source
-from framedex.interchange.text.escapes import without_escapes
-from framedex.interchange.text.html_pages import without_html
+from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
+from framedex.commands.output.proposals import proposing
+from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.patterns import compiled_on_use
 from framedex.placetext import location_labels
 from framedex.plaintext import visible
 from framedex.releases.stated import StatedReleases
+from framedex.text_stacks.detect import read
+from framedex.text_stacks.placing.inward import inward_frames
+from framedex.text_stacks.placing.quoted import quoted_source
+from framedex.text_stacks.text.escapes import without_escapes
+from framedex.text_stacks.text.html_pages import without_html
 
 if TYPE_CHECKING:
-    from framedex.interchange.model import TextFrame, TextStack
-    from framedex.interchange.placing.resolve import Found, Resolver
+    from framedex.text_stacks.model import TextFrame, TextStack
+    from framedex.text_stacks.placing.resolve import Found, Resolver
 
 
 _CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.filters import filter_options, nothing_passes
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, index_of_whole_runs
 from framedex.commands.output.console import note, nothing_found
 from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import with_size, written_whole
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.filters import filter_options, nothing_passes
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, index_of_whole_runs
 from framedex.errors import FramedexError
 from framedex.export.formats import FORMATS, Format
 from framedex.export.weights import Weight, usual_weight

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
+from framedex.commands.inputs.unrecorded import did_you_mean
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.render_ffi import target_details, target_lines
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
-from framedex.commands.reading.unrecorded import did_you_mean
 from framedex.errors import FramedexError
 from framedex.nearest import nearest
 from framedex.plaintext import shell_word

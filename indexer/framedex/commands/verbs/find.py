@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.inputs.scope import Chosen, asked_index, capture_option
+from framedex.commands.inputs.unrecorded import did_you_mean
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.terminal import Line, Span, place_line
-from framedex.commands.reading.scope import Chosen, asked_index, capture_option
-from framedex.commands.reading.unrecorded import did_you_mean
 from framedex.errors import FramedexError
 from framedex.placetext import release_labels
 from framedex.plaintext import printable

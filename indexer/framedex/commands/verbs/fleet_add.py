@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
+from framedex.commands.inputs.fleet import store_option
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import text_line
-from framedex.commands.reading.fleet import store_option
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.fleet import store_option
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.terminal import text_line
-from framedex.commands.reading.fleet import store_option
 
 if TYPE_CHECKING:
     from framedex.fleet.dropping import Dropping

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
+from framedex.commands.inputs.files import absolute
+from framedex.commands.inputs.fleet import store_option
+from framedex.commands.inputs.indexing import patience
+from framedex.commands.inputs.known import index_path_here, load_settings_here
+from framedex.commands.inputs.renewal import with_current_index
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
 from framedex.commands.output.terminal import text_line
-from framedex.commands.reading.files import absolute
-from framedex.commands.reading.fleet import store_option
-from framedex.commands.reading.indexing import patience
-from framedex.commands.reading.known import index_path_here, load_settings_here
-from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 

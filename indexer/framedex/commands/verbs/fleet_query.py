@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex.commands.inputs.fleet import store_option
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.tables import column_widths, row_text
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.commands.reading.fleet import store_option
 from framedex.errors import FramedexError
 from framedex.nearest import nearest
 from framedex.plaintext import visible

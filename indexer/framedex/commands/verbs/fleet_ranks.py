@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from framedex.commands.inputs.fleet import store_option
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents_of_ranks import ranks_document
 from framedex.commands.output.render_ranks import ranks_lines
-from framedex.commands.reading.fleet import store_option
 from framedex.model import Severity
 
 _MILLISECOND = 1_000_000  # ns

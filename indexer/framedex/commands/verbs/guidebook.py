@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.files import working_folder
+from framedex.commands.inputs.known import INDEX_FOLDER, known_index, load_settings_here
+from framedex.commands.inputs.scope import CaptureChoice, Chosen, index_of_whole_runs
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.files import working_folder
-from framedex.commands.reading.known import INDEX_FOLDER, known_index, load_settings_here
-from framedex.commands.reading.scope import CaptureChoice, Chosen, index_of_whole_runs
 
 if TYPE_CHECKING:
     from framedex.model.guidebook.observed import Observations
@@ -134,7 +134,7 @@ def _usual_site(index: Path | None, places: tuple[Path, ...]) -> Path:
 
 
 def _observed(index: Path | None, places: tuple[Path, ...], chosen: Chosen) -> tuple[Observations, bool]:
-    from framedex.commands.reading.observed import observed_in, observed_in_index, with_runs
+    from framedex.commands.inputs.observed import observed_in, observed_in_index, with_runs
 
     if places:
         return observed_in(places)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.inputs.files import absolute
+from framedex.commands.inputs.indexing import debuginfod_here, patience
+from framedex.commands.inputs.known import index_path_here, load_settings_here
+from framedex.commands.inputs.renewal import with_current_index
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
 from framedex.commands.output.render_index import import_lines
-from framedex.commands.reading.files import absolute
-from framedex.commands.reading.indexing import debuginfod_here, patience
-from framedex.commands.reading.known import index_path_here, load_settings_here
-from framedex.commands.reading.renewal import with_current_index
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:

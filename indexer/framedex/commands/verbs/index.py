@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.files import absolute, working_folder
+from framedex.commands.inputs.indexing import debuginfod_here, patience
+from framedex.commands.inputs.known import INDEX_FOLDER, index_path_here, load_settings_here
+from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.inputs.stray_captures import proposed_strays
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_index import report_lines
-from framedex.commands.reading.files import absolute, working_folder
-from framedex.commands.reading.indexing import debuginfod_here, patience
-from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_settings_here
-from framedex.commands.reading.renewal import with_current_index
-from framedex.commands.reading.stray_captures import proposed_strays
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 

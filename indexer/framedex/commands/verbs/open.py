@@ -15,16 +15,16 @@ import click
 
 from framedex.commands.editor.choice import chosen_editor
 from framedex.commands.editor.places import can_tell_lines, editor_command, only_asks
-from framedex.commands.reading.files import Page, Place, noted_if_short, parse_place, place_itself
+from framedex.commands.inputs.files import Page, Place, noted_if_short, parse_place, place_itself
 from framedex.errors import FramedexError
 from framedex.onpath import program_on_path
+from framedex.path_resolution.rules import PathMap
 from framedex.plaintext import printable
 from framedex.settings import Settings
-from framedex.whereabouts.rules import PathMap
 from framedex.words import signal_name
 
 if TYPE_CHECKING:
-    from framedex.commands.reading.pasted import Finder
+    from framedex.commands.inputs.pasted import Finder
 
 
 _PATIENCE = 5.0  # seconds, for the reply of a running Neovim
@@ -131,7 +131,7 @@ def _interrupts_left_to_the_editor() -> Iterator[None]:
 
 
 def _looked_for(place: str, around: str | None, index_path: Path | None) -> Place | Page:
-    from framedex.commands.reading.pasted import Finder
+    from framedex.commands.inputs.pasted import Finder
 
     with Finder.here(index_path) as finder:
         try:

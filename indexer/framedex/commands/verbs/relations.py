@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.scope import Chosen, asked_index, capture_option, heading
+from framedex.commands.inputs.unrecorded import not_recorded, note_of_own_inside
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
-from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.reading.unrecorded import not_recorded, note_of_own_inside
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
 from framedex.plaintext import printable

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from framedex import words
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.scope import Chosen, capture_option, index_of_whole_runs
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.scope import Chosen, capture_option, index_of_whole_runs
 from framedex.commands.report.places import EDITORS
 from framedex.commands.report.writing import open_in_browser, refuse_foreign, usual_editor
 

@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import note, print_error
-from framedex.commands.output.notes import SourceNotes
-from framedex.commands.output.terminal import Terminal
-from framedex.commands.reading.known import settings_here
-from framedex.commands.reading.logs import (
+from framedex.commands.inputs.known import settings_here
+from framedex.commands.inputs.logs import (
     NO_INDEX,
     notes_of_release,
     opened_resolver,
@@ -28,16 +25,19 @@ from framedex.commands.reading.logs import (
     standard_input,
     unreadable,
 )
+from framedex.commands.output.console import note, print_error
+from framedex.commands.output.notes import SourceNotes
+from framedex.commands.output.terminal import Terminal
 from framedex.errors import FramedexError
-from framedex.interchange.placing.released import NAMESPACES
-from framedex.interchange.placing.resolve import Found, Resolver
-from framedex.interchange.stream import NotedLog
 from framedex.model import Language
 from framedex.releases.stated import StatedReleases
+from framedex.text_stacks.placing.released import NAMESPACES
+from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.stream import NotedLog
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange.model import TextFrame
+    from framedex.text_stacks.model import TextFrame
 
 _BLOCK = 1 << 20
 """Maximum number of bytes per read; a pipe holds 64 KiB."""

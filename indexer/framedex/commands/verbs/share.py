@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.known import open_index
+from framedex.commands.inputs.scope import CaptureChoice, Chosen
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
 from framedex.commands.output.whole_files import with_size, written_whole
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.known import open_index
-from framedex.commands.reading.scope import CaptureChoice, Chosen
 from framedex.errors import FramedexError
 from framedex.model.scopes import Counted
 from framedex.plaintext import printable, shell_word

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.output.console import note, print_error, print_lines
-from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.commands.reading.indexing import patience
-from framedex.commands.reading.known import (
+from framedex.commands.inputs.indexing import patience
+from framedex.commands.inputs.known import (
     index_path_here,
     known_index,
     load_settings_here,
     open_index,
 )
-from framedex.commands.reading.renewal import with_current_index
+from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.output.console import note, print_error, print_lines
+from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
 from framedex.plaintext import printable, shell_word
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.output.console import print_lines
-from framedex.commands.output.terminal import text_line
-from framedex.commands.output.whole_files import written_whole
-from framedex.commands.reading.indexing import patience
-from framedex.commands.reading.known import (
+from framedex.commands.inputs.indexing import patience
+from framedex.commands.inputs.known import (
     checked_index_place,
     index_path_here,
     known_index,
     load_settings_here,
 )
-from framedex.commands.reading.renewal import with_current_index
+from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.output.console import print_lines
+from framedex.commands.output.terminal import text_line
+from framedex.commands.output.whole_files import written_whole
 from framedex.errors import FramedexError
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable

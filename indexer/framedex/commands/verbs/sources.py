@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
-from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.proposals import proposing
-from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
-from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.commands.reading.known import (
+from framedex.commands.inputs.known import (
     checked_index_place,
     index_path_here,
     load_settings_here,
     open_index,
     settings_here,
 )
-from framedex.commands.reading.renewal import with_current_index
+from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.proposals import proposing
+from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
+from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.plaintext import printable, restore, shell_word

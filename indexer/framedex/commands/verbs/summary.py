@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex.commands.inputs.choices import Choice
+from framedex.commands.inputs.filters import filter_options, nothing_passes
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, heading, index_of_whole_runs
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import profile_lines, totals_lines
-from framedex.commands.reading.choices import Choice
-from framedex.commands.reading.filters import filter_options, nothing_passes
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, heading, index_of_whole_runs
 from framedex.model.profile_totals import PROFILE
 
 if TYPE_CHECKING:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, asked_index, capture_option, heading
+from framedex.commands.inputs.unrecorded import not_recorded
 from framedex.commands.output.advice import advise
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
@@ -25,9 +28,6 @@ from framedex.commands.output.render_trace import (
 )
 from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.reading.unrecorded import not_recorded
 from framedex.errors import FramedexError
 from framedex.model import Language, Role, Stale
 from framedex.plaintext import printable

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.costs.transfers import rows_lines, sums_lines
 from framedex.commands.output.documents import transfers_document
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 
 _NOTHING = "Nothing was moved in these captures. `framedex captures` lists those there are."
 _NOTHING_IMPLICIT = "Nothing was moved but what the program asked for; `framedex transfers` shows that."

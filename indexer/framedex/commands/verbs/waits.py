@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from framedex.commands.inputs.known import note_what_is_missing
+from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
 from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
 from framedex.commands.output.costs.waits import waits_lines
 from framedex.commands.output.documents import waits_document
-from framedex.commands.reading.known import note_what_is_missing
-from framedex.commands.reading.scope import Chosen, capture_option, heading, index_of_whole_runs
 
 _NOTHING = (
     "These captures show no wait of Python for the runtime and no loop; captures that are still followed have none yet."

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.inputs.files import parse_place
+from framedex.commands.inputs.known import settings_here
+from framedex.commands.inputs.scope import Chosen, asked_index, capture_option, heading
+from framedex.commands.inputs.whereabouts import whereabouts
 from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
 from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.output.render_programs import mark_lines, nearby_text, run_lines, use_lines
-from framedex.commands.reading.files import parse_place
-from framedex.commands.reading.known import settings_here
-from framedex.commands.reading.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
+from framedex.path_resolution.files import is_here_as_typed, is_of_a_process
 from framedex.plaintext import printable, restore, shell_word
-from framedex.whereabouts.files import is_here_as_typed, is_of_a_process
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line as TextLine
     from framedex.index import Index
     from framedex.index.ask.line.line import Line
     from framedex.model import ProgramMark, ProgramRun, ProgramUse
-    from framedex.whereabouts.precedence import Whereabouts
+    from framedex.path_resolution.precedence import Whereabouts
 
 Caller = tuple[FunctionRow, Location | None]
 

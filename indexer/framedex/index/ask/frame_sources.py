@@ -25,9 +25,9 @@ from framedex.model import (
     is_local,
     is_of_nearest_release,
 )
+from framedex.path_resolution.files import is_here
 from framedex.releases.builds import release_of_python
 from framedex.releases.components import Component, Owner, owner_of_native, owner_of_python
-from framedex.whereabouts.files import is_here
 
 # Frames with all of this in common form one group. Python code has its file in place of a binary.
 _GROUPS = """

@@ -17,7 +17,7 @@ from framedex.releases import Build
 
 if TYPE_CHECKING:
     from framedex.model import ComponentFrames
-    from framedex.whereabouts.moves import Moves
+    from framedex.path_resolution.moves import Moves
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.index.file.values import storable
-from framedex.whereabouts.moves import Move, Moves, project_of
+from framedex.path_resolution.moves import Move, Moves, project_of
 
 PROJECT = "SELECT path FROM project_folders ORDER BY id DESC LIMIT 1"
 """The project's folder when the index was last written."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar, cast
 
-from framedex.whereabouts.files import FoundFile, found_file, one_answer
+from framedex.path_resolution.files import FoundFile, found_file, one_answer
 
 Kept = TypeVar("Kept")
 

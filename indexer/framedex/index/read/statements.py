@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imports the extractor, which most queries do not need
+    from framedex.path_resolution.files import FoundFile
     from framedex.sources.statements import Statements
-    from framedex.whereabouts.files import FoundFile
 
 
 class StatementLines:

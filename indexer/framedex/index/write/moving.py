@@ -10,7 +10,7 @@ from framedex.index.file.project import PROJECT, project_here
 from framedex.index.file.values import storable
 from framedex.index.write.aggregates import rebuild_lines
 from framedex.index.write.source_files import forget_definitions
-from framedex.whereabouts.moves import Move
+from framedex.path_resolution.moves import Move
 
 _PATHS = (
     ("files", "path"),

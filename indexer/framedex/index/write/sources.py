@@ -29,8 +29,8 @@ from framedex.index.write.records import (
 )
 from framedex.index.write.source_files import forget_definitions, owe, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.path_resolution.rules import PathRule
 from framedex.releases import BinaryOrigin
-from framedex.whereabouts.rules import PathRule
 
 _FILES_OF_ROOT = """
     SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root

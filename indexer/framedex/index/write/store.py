@@ -40,7 +40,7 @@ from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
 from framedex.model import Language
 from framedex.model.places import NEAREST
-from framedex.whereabouts.moves import Moves
+from framedex.path_resolution.moves import Moves
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM captures"
 

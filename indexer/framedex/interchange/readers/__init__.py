@@ -1,1 +1,0 @@
-"""Parsers of stack formats, one file per family. `framedex.interchange.lines` tries them in turn."""

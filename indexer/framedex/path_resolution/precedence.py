@@ -1,0 +1,195 @@
+"""The order in which the meanings of a path are tried: path-map rules, the path itself, common path ends.
+
+docs/explanation/sources.md describes it for users. `Whereabouts` resolves paths in texts, `find_here` those of
+recordings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from framedex.model.places import is_local, path_in_repository  # not `framedex.model`: a slow import
+from framedex.path_resolution.files import is_here
+from framedex.path_resolution.moves import Moves
+from framedex.path_resolution.rules import BUILD_FOLDER, PathMap, PathRule
+from framedex.path_resolution.tails import TreeFiles, files_below
+from framedex.recall import Recall
+
+if TYPE_CHECKING:
+    from framedex.model import SourceRoot
+
+_MOST_FILES = 16
+
+
+class KnownNames(Protocol):
+    """The names known to an index."""
+
+    def files_named(self, name: str) -> Sequence[str]:
+        """Return the files of this name, in any folder: real paths, and source map paths."""
+
+    def files_of_frozen(self, module: str) -> Sequence[str]:
+        """Return the files of a module that recorded interpreters have built in: `<frozen importlib._bootstrap>`."""
+
+    def files_of_cell(self, recorded: str) -> Sequence[str]:
+        """Return the files with the text of the notebook cell that code objects name `/tmp/ipykernel_71/38.py`."""
+
+
+class KnownSources(Protocol):
+    """The source trees known to an index."""
+
+    def roots(self) -> Sequence[SourceRoot]:
+        """Return the source folders."""
+
+    def former_places(self) -> Moves:
+        """Return the moves of the project since the index was created."""
+
+
+class KnownFiles(Protocol):
+    """The part of an index that knows files."""
+
+    @property
+    def names(self) -> KnownNames:
+        """The names known to the index."""
+
+    @property
+    def sources(self) -> KnownSources:
+        """The source trees known to the index."""
+
+
+class Whereabouts:
+    """Resolves paths in texts to local files.
+
+    `rules` and `sources` are the path-map and the source folders of the settings. `folders` are bases of relative
+    paths. Without an `index`, its files and source folders are unknown.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[PathRule] = (),
+        sources: Iterable[Path] = (),
+        folders: Sequence[Path] = (),
+        index: KnownFiles | None = None,
+    ) -> None:
+        self.rules = PathMap(rules)
+        self._sources = sources
+        self._folders = folders
+        self._index = index
+        self._found: Recall[tuple[str, bool], tuple[str, ...]] = Recall()
+
+    def files(self, name: str, *, is_shortened: bool = False) -> tuple[str, ...]:
+        """Return the possible files of a path: several if it is ambiguous, those of source maps if none is local.
+
+        `is_shortened`: the path may be only the end of a path, so a file at it is one candidate among others.
+        """
+
+        def found() -> tuple[str, ...]:
+            written = dict.fromkeys((name, name.strip()))  # blanks around a path are rarely part of it
+            return tuple(next(filter(None, (self._look_for(each, is_shortened) for each in written)), ()))[:_MOST_FILES]
+
+        return self._found.made((name, is_shortened), len(name), found)
+
+    def itself(self, name: str) -> str | None:
+        """Return the file of a path by a rule or literally; None if it would have to be searched."""
+        return self.rules.there(name) or self._literally(name)
+
+    def alike(self, name: str) -> Sequence[str]:
+        """Return the indexed local files that share an equally long end of a path, longer than the name."""
+        return TreeFiles(filter(is_here, self._of_that_name(name))).alike(name)[:_MOST_FILES]
+
+    @cached_property
+    def source_folders(self) -> Sequence[str]:
+        """The source folders of the settings and of the index, as real paths."""
+        roots = [root.path for root in self._index.sources.roots()] if self._index is not None else []
+        return list(dict.fromkeys(map(os.path.realpath, (*map(str, self._sources), *roots))))
+
+    @cached_property
+    def _former_places(self) -> Moves:
+        return self._index.sources.former_places() if self._index is not None else Moves()
+
+    def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
+        if "\0" in name:
+            return ()
+        if cells := self._index.names.files_of_cell(name) if self._index is not None else ():
+            return list(filter(is_here, cells))
+        if name.startswith("<"):
+            found = self._index.names.files_of_frozen(name) if self._index is not None else ()
+            return found if len(found) == 1 and is_here(found[0]) else ()
+        if by_rule := self.rules.there(name):
+            return (by_rule,)
+        literal = self._literally(name)
+        if literal and not is_shortened:
+            return (literal,)
+        if not literal and is_here(moved := self._former_places.now(name)):
+            return (moved,)
+        named = self._of_that_name(name)
+        here = [path for path in named if is_here(path)]
+        name = path_in_repository(name)  # a source map path: the file may be local by now
+        known = _fitting(name, {path: path for path in here})
+        if literal or len(known) > 1:
+            # The name is the end of several paths, so other files that end in it are candidates too.
+            below = self._below(name) if "/" in name else ()
+            return list(dict.fromkeys((*([literal] if literal else ()), *known, *below)))
+        if known:
+            return known
+        if found := self._below(name):
+            return _with_equals(name, found, here)
+        # The part before the colon is the source map, not a folder.
+        return _fitting(name, {path.replace(":", ":/", 1): path for path in named if not is_local(path)})
+
+    def _literally(self, name: str) -> str | None:
+        """Return the file at a path, relative to one of the folders, or to a home folder (IPython abbreviates it)."""
+        if name.startswith("~") and "\0" not in name:
+            name = os.path.expanduser(name)  # noqa: PTH111 - paths of texts are not always valid Paths
+        for folder in ("/",) if name.startswith("/") else self._folders:
+            path = os.path.join(folder, name)  # noqa: PTH118 - as above
+            if is_here(path):
+                return os.path.realpath(path)
+        return None
+
+    def _of_that_name(self, path: str) -> Sequence[str]:
+        return self._index.names.files_named(path.rpartition("/")[2]) if self._index is not None else ()
+
+    def _below(self, name: str) -> Sequence[str]:
+        return files_below(name, self.source_folders)
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The local file (real path) of a recorded path; `by_rule`: found by a rule of the settings."""
+
+    path: str
+    by_rule: bool
+
+
+def find_here(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
+    """Return the local file of a path recorded elsewhere; None if the path itself exists, or nothing matches.
+
+    Without a rule, it is the file in the source trees with the longest common tail, if it is unique.
+    """
+    if path := rules.there(recorded):
+        return Here(path, by_rule=True)
+    if is_here(recorded):
+        return None
+    path = files.same_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
+    return Here(path, by_rule=False) if path else None
+
+
+def _fitting(name: str, files: Mapping[str, str]) -> Sequence[str]:
+    """Return the files that a name in a text may mean. `files` maps the paths used for matching to the files."""
+    known = TreeFiles(files)
+    same = known.same_file(name)
+    # A file name alone (py-spy prints those), or the end of a path, may fit several files. If the printed path is
+    # longer than the common end, nothing is proved.
+    found = (same,) if same is not None else known.ending_in(name)
+    return tuple(files[path] for path in found)
+
+
+def _with_equals(name: str, found: Sequence[str], paths: Sequence[str]) -> Sequence[str]:
+    """Return the files found for a path, and files of other trees that share an equally long end."""
+    alike = TreeFiles({*found, *paths}).alike(name)
+    return list(dict.fromkeys((*found, *alike))) if set(found).intersection(alike) else found

@@ -1,0 +1,291 @@
+"""Assign each line of a text to a stack, one line at a time, so that a log can be parsed while it is written.
+
+A line is offered first to the open stack, then to every reader that may begin a stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from framedex.nativepart import NoNativePartError
+from framedex.releases.stated import StatedReleases
+from framedex.text_stacks.model import Format, Piece, Reader, TextFrame
+from framedex.text_stacks.readers.compiler.hlo import HloText
+from framedex.text_stacks.readers.compiler.mlir import MlirText
+from framedex.text_stacks.readers.languages.at_lines import AtLines
+from framedex.text_stacks.readers.languages.jvm_errors import JvmErrors
+from framedex.text_stacks.readers.languages.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
+from framedex.text_stacks.readers.languages.script_lines import ScriptLines
+from framedex.text_stacks.readers.native.addresses import AddressLines
+from framedex.text_stacks.readers.native.backtraces import BacktraceLines
+from framedex.text_stacks.readers.native.kernel import KernelTraces
+from framedex.text_stacks.readers.native.minidumps import MinidumpStacks
+from framedex.text_stacks.readers.native.numbered import NumberedLines
+from framedex.text_stacks.readers.native.profiles import BpfMaps, PerfScript
+from framedex.text_stacks.readers.native.symbol_lists import SymbolLists
+from framedex.text_stacks.readers.native.valgrind import ValgrindLines
+from framedex.text_stacks.readers.native.windows import WindowsStacks
+from framedex.text_stacks.readers.places import PlacesInLines
+from framedex.text_stacks.readers.python.debuggers import PythonDebuggers
+from framedex.text_stacks.readers.python.handler_crashes import HandlerCrashes
+from framedex.text_stacks.readers.python.ipython import IPythonText
+from framedex.text_stacks.readers.python.py_spy import PySpyJson, PySpyText
+from framedex.text_stacks.readers.python.pytest_text import PytestText
+from framedex.text_stacks.readers.python.rich_boxes import RichBoxes
+from framedex.text_stacks.readers.python.tracebacks import FileLines
+from framedex.text_stacks.readers.trace import TraceText
+from framedex.text_stacks.text.plain_scanner import PlainScanner
+from framedex.text_stacks.text.prefixes import PREFIXES_BEGIN_WITH, source_of, text_end, text_start
+
+if TYPE_CHECKING:
+    from framedex.nativepart import _scanner
+
+LONGEST_LINE = 1 << 16
+"""Maximum line length in code points. Longer lines (constants of compiled programs, data) are skipped."""
+
+# In call order; the least specific reader comes last.
+_READERS: tuple[type[Reader], ...] = (
+    TraceText,
+    FileLines,
+    AddressLines,
+    MinidumpStacks,
+    EuStackPairs,
+    NumberedLines,
+    PerfScript,
+    BacktraceLines,
+    ValgrindLines,
+    GoPairs,
+    RustPairs,
+    JuliaPairs,
+    SymbolLists,
+    PySpyText,
+    PySpyJson,
+    HloText,
+    MlirText,
+    IPythonText,
+    RichBoxes,
+    PytestText,
+    PythonDebuggers,
+    AtLines,
+    ScriptLines,
+    WindowsStacks,
+    KernelTraces,
+    BpfMaps,
+    JvmErrors,
+    HandlerCrashes,
+    PlacesInLines,
+)
+
+
+def readers(text: str = "") -> list[Reader]:
+    """Return a reader for each family of formats, in call order; `text` is the whole text, if known."""
+    return [MlirText(text) if kind is MlirText else kind() for kind in _READERS]
+
+
+@cache
+def line_scanner() -> _scanner.LineScanner | PlainScanner:
+    """Return the scanner for lines on which a stack may begin or a release may be stated.
+
+    The words of a line decide it if only locations can begin on that line.
+    """
+    *particular, places = readers()
+    read_whole = (*(reader.triggers for reader in particular), StatedReleases.triggers)
+    return _scanner_of(
+        [trigger.encode() for triggers in read_whole for trigger in triggers],
+        [trigger.encode() for trigger in places.triggers],
+    )
+
+
+@cache
+def _seldom_scanner() -> _scanner.LineScanner | PlainScanner:
+    return _scanner_of([trigger.encode() for each in readers() if each.is_seldom for trigger in each.triggers], [])
+
+
+def _scanner_of(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _scanner.LineScanner | PlainScanner:
+    """Return the native scanner, or a slower Python scanner with the same results if the native part is missing."""
+    try:
+        from framedex.nativepart import _scanner
+    except NoNativePartError:
+        return PlainScanner(needles, word_needles)
+    return _scanner.LineScanner(needles, word_needles)
+
+
+class Asked:
+    """Selects the readers to call for each line of one text."""
+
+    def __init__(self, readers: Sequence[Reader]) -> None:
+        self._readers = readers
+        self._usual = [reader for reader in readers if not reader.is_seldom]
+        self._scanner = line_scanner()
+        self._seldom = _seldom_scanner()
+
+    def on(self, line: bytes) -> Sequence[Reader]:
+        """Return the readers to call for a line; empty if the line has no trigger."""
+        return self.on_triggered(line) if self._scanner.holds(line) else ()
+
+    def on_triggered(self, line: bytes) -> Sequence[Reader]:
+        """Return the readers to call for a line with a trigger."""
+        return self._readers if self._seldom.holds(line) else self._usual
+
+
+class Meaning(NamedTuple):
+    """The role of a line in its stack. A line with neither `piece` nor `longer` belongs to the stack but adds no frame.
+
+    `begins`: the previous stack ended before this line. `longer` replaces the last frame.
+    """
+
+    piece: Piece | None = None
+    longer: TextFrame | None = None
+    begins: bool = False
+
+
+_BELONGS = Meaning()
+
+BLANK = Meaning()
+"""A blank line, with any indentation. It ends no stack, and belongs to one only if more lines of it follow."""
+
+
+class State(NamedTuple):
+    """The reader and the last frame of the open stack, and the source of the line on which that frame begins.
+
+    The source is the process or thread that wrote the line, from its log prefix.
+    """
+
+    reader: Reader | None
+    last: TextFrame | None
+    source: str
+
+
+class Lines:
+    """Assigns the lines of one text to stacks. Of the open stack it keeps only the last frame."""
+
+    def __init__(self) -> None:
+        self._reader: Reader | None = None  # the reader of the open stack
+        self._last: TextFrame | None = None  # the last frame of the open stack
+        self._source = ""  # the process or thread that wrote the first line of that frame
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a stack is open, so that any next line may belong to it."""
+        return self._reader is not None
+
+    @property
+    def state(self) -> State:
+        """The parser state beside the readers' own state. It can be set to an earlier value."""
+        return State(self._reader, self._last, self._source)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._reader, self._last, self._source = state
+
+    def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
+        """Return the role of the next line, given the open stack and the readers `asked`; None if it is in no stack.
+
+        Nothing begins on a line without triggers, so `asked` may be empty for it.
+        """
+        start = text_start(line) if line[:1] in PREFIXES_BEGIN_WITH else 0
+        line = line[: text_end(line, start)] if start else line
+        current = self._reader
+        if current is not None:
+            text = line[start:] if start else line
+            if not text or text.isspace():
+                return BLANK
+            # A location on the previous line says nothing about this line.
+            if type(current) is not PlacesInLines:
+                meaning = self._within(current, asked, number, line, start)
+                if meaning is not None:
+                    return meaning
+        for reader in asked:
+            is_current = reader is current
+            if is_current and type(reader) is not PlacesInLines:
+                continue
+            piece = _piece(reader, number, line, start, is_current)
+            if piece is not None:
+                if not is_current:
+                    self.close()
+                return self._taken(reader, piece, line[:start])
+        self.close()
+        return None
+
+    def _within(self, current: Reader, asked: Sequence[Reader], number: int, line: str, start: int) -> Meaning | None:
+        """Return the role of a line in the open stack, or in another stack that begins within it."""
+        piece = current.piece(number, line, inside=True) if not start else _piece(current, number, line, start, True)
+        longer = None
+        if piece is not None and piece.frames and _begins_with_frame(piece, line, start):
+            return self._taken(current, piece, line[:start])
+        text = line[start:] if start else line
+        # A line interleaved by another process does not continue this frame.
+        if self._last is not None and self._source == source_of(line[:start]):
+            longer = current.extended(self._last, number, text)
+        if longer is None:
+            if piece is not None:
+                return self._taken(current, piece, line[:start])
+            if not current.belongs(text):
+                return None
+        # A line that is a complete frame neither continues nor annotates another frame.
+        for reader in asked:
+            if reader is not current and type(reader) is not PlacesInLines:
+                stranger = _piece(reader, number, line, start, False)
+                if stranger is not None and stranger.frames and _begins_with_frame(stranger, line, start):
+                    self.close()
+                    return self._taken(reader, stranger, line[:start])
+        if longer is None:
+            return _BELONGS
+        self._last = _shifted(longer, number, start)
+        return Meaning(longer=self._last)
+
+    def close(self) -> None:
+        """Close the open stack."""
+        self._reader = self._last = None
+
+    def _taken(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
+        begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece)
+        if begins:
+            self._reader, self._last = reader, None
+        if piece.frames:
+            self._last, self._source = piece.frames[-1], source_of(prefix)
+        if piece.ends is not None:
+            self.close()
+        return Meaning(piece, begins=begins)
+
+
+def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
+    """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix."""
+    if not start or type(reader) is PlacesInLines:
+        return reader.piece(number, line, inside=inside)
+    piece = reader.piece(number, line[start:], inside=inside)
+    if piece is None or not piece.frames:
+        return piece
+    return replace(piece, frames=tuple(_shifted(frame, number, start) for frame in piece.frames))
+
+
+def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
+    """Return a frame with its columns on a line moved right by `start`, to count from the line's beginning."""
+    if not start:
+        return frame
+    parts = tuple(
+        replace(part, start=part.start + start, end=part.end + start) if part.line == number else part
+        for part in frame.parts
+    )
+    first = frame.start + start if frame.first_line == number else frame.start
+    last = frame.end + start if frame.last_line == number else frame.end
+    return replace(frame, start=first, end=last, parts=parts)
+
+
+def _begins_with_frame(piece: Piece, line: str, start: int) -> bool:
+    """Whether a line's text begins with the first frame of a piece."""
+    first = piece.frames[0].start
+    return first == start or line[start:first].isspace()
+
+
+def _restarts(last: TextFrame | None, piece: Piece) -> bool:
+    """Whether a frame is the first of another stack. backward-cpp counts down to 0, which continues the same stack."""
+    if last is None or not last.number or not piece.frames:
+        return False
+    number = piece.frames[0].number
+    if piece.format is Format.TRACE:  # framedex counts from 1, earlier versions from 0
+        return number in (0, 1)
+    return number == 0 and (piece.innermost_first or last.number != 1)

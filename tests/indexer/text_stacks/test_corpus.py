@@ -1,0 +1,137 @@
+"""Every crash text of the corpus, also as logs and terminals change it: each frame is found, and nothing else is."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from framedex.text_stacks import Format, TextFrame, read
+from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.text.escapes import without_escapes
+from tests.crash_corpus import NO_FRAMES, OTHERS, VARIANTS, CrashText, Judged, Variant, corpus, judge, told_by
+
+CORPUS = corpus()
+EACH_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
+_Told = tuple[str, str | None, str]
+
+
+def _without_others(frames: Sequence[TextFrame], variant: Variant) -> list[TextFrame]:
+    """The frames that are the text's own."""
+    others = OTHERS.get(variant.name, Counter()).copy()
+    own = []
+    for frame in frames:
+        if others[told_by(frame)]:
+            others[told_by(frame)] -= 1
+        else:
+            own.append(frame)
+    assert not others.total(), variant.name
+    return own
+
+
+def _complaint(judged: Judged) -> list[str]:
+    missed = [f"line {frame.line} missed: {frame.told}" for frame in judged.missed]
+    wrong = [f"line {frame.first_line + 1} wrong: {frame.format} {told_by(frame)}" for frame in judged.wrong]
+    return missed + wrong
+
+
+def _title(text: CrashText) -> str:
+    return f"{text.producer}/{text.name}"
+
+
+@pytest.mark.exhaustive(keep=["as it is", "kubectl of glog", "below other stacks"])
+@EACH_VARIANT
+def test_every_frame_is_found_and_nothing_else(variant: Variant) -> None:
+    complaints = {_title(text): _complaints_of_reading(text, variant) for text in CORPUS}
+    assert {title: found for title, found in complaints.items() if found} == {}
+
+
+def _complaints_of_reading(text: CrashText, variant: Variant) -> list[str]:
+    reading = read(without_escapes(variant.of(text.text)))
+    frames = _without_others(list(reading.frames()), variant)
+    return [*_complaint(judge(frames, text.frames, variant.line_of)), *reading.problems]
+
+
+def test_the_parts_of_a_frame_are_its_words() -> None:
+    for text in CORPUS:
+        _check_parts(text)
+
+
+def _check_parts(text: CrashText) -> None:
+    lines = text.text.split("\n")
+    for frame in read(text.text).frames():
+        words = {part.kind.value: lines[part.line][part.start : part.end] for part in frame.parts}
+        assert all(0 <= part.start < part.end <= len(lines[part.line]) for part in frame.parts)
+        # Editors colour them one after the other.
+        pairs = itertools.pairwise(frame.parts)
+        assert all((first.line, first.end) <= (second.line, second.start) for first, second in pairs)
+        assert frame.first_line <= min((part.line for part in frame.parts), default=frame.first_line)
+        assert frame.start <= min(
+            (part.start for part in frame.parts if part.line == frame.first_line), default=frame.start
+        )
+        if frame.place is not None and "path" in words:
+            assert words["path"] == frame.place.path
+            assert int(words["line"]) == frame.place.line
+        if "module" in words:
+            assert words["module"] == frame.module
+        if "address" in words:
+            assert int(words["address"], 16) in (frame.address, frame.offset)
+
+
+class _Seen:
+    """Notes nothing, and keeps what was to be noted."""
+
+    def __init__(self) -> None:
+        self.frames: list[TextFrame] = []
+
+    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+        return None
+
+    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+        self.frames.extend(frames)
+        return b""
+
+
+@pytest.mark.exhaustive(keep=["as it is", "colours"])
+@EACH_VARIANT
+def test_a_log_that_streams_tells_the_same_frames(variant: Variant) -> None:
+    complaints = {_title(text): _complaints_of_streaming(text, variant) for text in CORPUS}
+    assert {title: found for title, found in complaints.items() if any(found)} == {}
+
+
+def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, set[_Told], set[_Told]]:
+    """Whether the log came out changed, the frames that were missed, and those that are none."""
+    seen = _Seen()
+    log = NotedLog(seen)
+    content = variant.of(text.text).encode()
+    is_changed = b"".join([*log.take(content), *log.end()]) != content
+
+    frames = {told_by(frame) for frame in seen.frames}
+    counted = {frame.told for frame in text.frames}
+    # Of `<signal handler called>` there is nothing to note.
+    missed = {told for told in counted - frames if not told[0].startswith("<")}
+    # Where a frame has several lines, the first may be all that is known of it when it is noted.
+    parts = {(function, None, module) for function, _, module in counted} | {
+        (function, None, "") for function, *_ in counted
+    }
+    others = set(OTHERS.get(variant.name, ()))
+    stacks = {told_by(frame) for frame in seen.frames if frame.format is not Format.PLAIN}
+    return is_changed, missed, stacks - counted - parts - others
+
+
+def test_all_texts_in_one_log_are_read_as_each_alone() -> None:
+    between = "I0101 12:00:00.123456 123 file.cc:12] the log goes on\n"
+    alone = Counter(told_by(frame) for text in CORPUS for frame in _stacked(text.text))
+    together = Counter(told_by(frame) for frame in _stacked(between.join(text.text for text in CORPUS)))
+    assert together == alone
+
+
+def _stacked(text: str) -> list[TextFrame]:
+    return [frame for frame in read(text).frames() if frame.format is not Format.PLAIN]
+
+
+def test_the_corpus_says_where_its_forms_are_from_and_has_texts_without_frames() -> None:
+    assert all(text.form for text in CORPUS)
+    assert all(bool(text.frames) != (text.producer == NO_FRAMES) for text in CORPUS)

@@ -1,0 +1,494 @@
+"""A place that a text names is held against the file: what it does not bear out is followed, or marked, never exact."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.ingest import Silence, find_sources
+from framedex.ingest.map_export import export_map
+from framedex.ingest.map_import import import_map
+from framedex.model import How, Location, SourceMapInfo, Stale
+from framedex.path_resolution.precedence import Whereabouts
+from framedex.releases.stated import StatedReleases
+from framedex.text_stacks import read
+from framedex.text_stacks.placing.quoted import quoted_source
+from framedex.text_stacks.placing.resolve import Found, Resolver
+from tests.gitrepository import make_checkout
+
+OLD = '''\
+"""A module of two versions."""
+
+import functools
+
+
+def helper(x):
+    return x
+
+
+def device_put(x):
+    y = helper(x)
+    return y
+'''
+
+# The same, with a function more in front: every line of `device_put` is three lines further down.
+NEW = OLD.replace("def helper", "def first():\n    pass\n\n\ndef helper")
+
+
+def found(text: str, resolver: Resolver) -> Found:
+    """The last frame of a text."""
+    *_, frame = read(text).frames()
+    return resolver.find(frame)
+
+
+def place(found: Found) -> Location:
+    assert found.location is not None
+    return found.location
+
+
+def traceback(path: Path | str, line: int, function: str) -> str:
+    return f'Traceback (most recent call last):\n  File "{path}", line {line}, in {function}\nValueError: no\n'
+
+
+def py_spy(path: str, line: int, function: str, head: str = "Python v3.11.7 (/usr/bin/python3.11)") -> str:
+    return f'Process 7: python train.py\n{head}\n\nThread 7 (idle): "MainThread"\n    {function} ({path}:{line})\n'
+
+
+def indexed(folder: Path, *roots: Path) -> Index:
+    with Store(folder / "index.db") as store:
+        with store.transaction():
+            for root in roots:
+                store.sources.add_root(str(root))
+        find_sources(store, Silence())
+    return Index.open(folder / "index.db")
+
+
+def environment(folder: Path, version: str, text: str) -> Path:
+    """A folder of installed packages with `jax` in it; the file `jax/_src/api.py` has this text."""
+    site = folder / f"env-{version}" / "lib" / "python3.11" / "site-packages"
+    file = site / "jax" / "_src" / "api.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    (site / f"jax-{version}.dist-info").mkdir()
+    return file
+
+
+def test_a_line_behind_the_end_of_the_file_is_marked_and_leads_into_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "xla.py"
+    file.write_text("import os\n" * 27)
+    there = place(found(traceback(file, 584, "backend_compile"), Resolver(None)))
+    assert (there.how, there.line, there.stale, there.moved_from) == (How.DOUBTFUL, 27, Stale.GONE, 584)
+
+
+def test_a_line_of_another_function_leads_to_the_definition_of_the_one_that_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "xla_client.py"
+    file.write_text(OLD)
+    there = place(found(traceback(file, 7, "device_put"), Resolver(None)))
+    assert (there.how, there.line, there.moved_from) == (How.DEFINITION, 10, 7)
+    assert place(found(traceback(file, 7, "make_cpu_client"), Resolver(None))).how is How.DOUBTFUL
+    assert place(found(traceback(file, 7, "helper"), Resolver(None))).how is How.EXACT
+
+
+SHAPES = """\
+import functools
+@functools.lru_cache(
+    maxsize=3)
+def decorated(a,
+              b=[n for n in range(3)]):
+    # nothing runs here
+    table = [x
+             for x in range(3)]
+    def inner(): return lambda: table
+    class Local:
+        flag = 3
+        def method(self):
+            return self.flag
+
+    return inner
+value = (lambda:
+         decorated(1))
+"""
+
+
+def test_what_python_calls_a_line_is_known(tmp_path: Path) -> None:
+    names = [
+        (1, "<module>", True),
+        (2, "<module>", True),
+        (4, "<module>", True),
+        (5, "<module>", True),
+        (15, "<module>", False),
+        (2, "decorated", True),
+        (7, "decorated", True),
+        (8, "<listcomp>", True),
+        (8, "decorated.<locals>.<listcomp>", True),
+        (8, "other.<locals>.<listcomp>", False),
+        (6, "decorated", False),
+        (14, "decorated", False),
+        (9, "inner", True),
+        (9, "decorated.<locals>.inner", True),
+        (9, "decorated.<locals>.inner.<locals>.<lambda>", True),
+        (9, "<lambda>", True),
+        (7, "<lambda>", False),
+        (11, "Local", True),
+        (13, "Local", False),
+        (13, "method", True),
+        (13, "Local.method", True),
+        (13, "Other.method", False),
+        (13, "decorated", False),
+        (17, "<lambda>", True),
+        (17, "<cell line: 1>", True),
+    ]
+    file = tmp_path / "shapes.py"
+    file.write_text(SHAPES)
+    for line, function, fits in names:
+        how = place(found(traceback(file, line, function), Resolver(None))).how
+        assert (how is How.EXACT) == fits, (line, function)
+
+
+CPP = """\
+namespace xla {
+
+template <typename T>
+T
+twice(T value) {
+  return value + value;
+}
+
+int Compile(int size) {
+  auto run = [&](int more) {
+    return more + size;
+  };
+  return run(twice(size));
+}
+
+}  // namespace xla
+"""
+
+
+def test_a_line_of_cpp_is_held_against_its_function(tmp_path: Path) -> None:
+    lines = [
+        (6, "int xla::twice<int>(int)", How.EXACT),
+        (13, "xla::Compile(int)", How.EXACT),
+        (11, "xla::Compile(int)::{lambda(int)#1}::operator()(int) const", How.EXACT),
+        (11, "operator()", How.EXACT),
+        (13, "_ZN3xla7CompileEi", How.EXACT),
+        (6, "xla::Compile(int)", How.DEFINITION),
+        (13, "xla::Removed(int)", How.DOUBTFUL),
+        (90, "xla::Compile(int)", How.DEFINITION),
+        (90, "xla::Removed(int)", How.DOUBTFUL),
+    ]
+    file = tmp_path / "compile.cc"
+    file.write_text(CPP)
+    for line, function, how in lines:
+        text = f"    #0 0x7f00 in {function} {file}:{line}:3\n"
+        assert place(found(text, Resolver(None))).how is how, (line, function)
+
+
+def test_a_file_that_no_parser_reads_is_held_against_its_length_only(tmp_path: Path) -> None:
+    file = tmp_path / "fast.pyx"
+    file.write_text("x = 1\n" * 5)
+    assert place(found(traceback(file, 5, "f"), Resolver(None))).how is How.EXACT
+    assert place(found(traceback(file, 6, "f"), Resolver(None))).how is How.DOUBTFUL
+
+
+def test_a_parser_may_report_the_end_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "open.py"
+    file.write_text("f(\n")
+    assert place(found(f'  File "{file}", line 2\n    \nSyntaxError: no\n', Resolver(None))).how is How.EXACT
+
+
+def test_a_line_of_a_commit_is_followed_to_where_it_is_now(tmp_path: Path) -> None:
+    make_checkout(tmp_path / "tree", {"api.py": OLD})
+    file = tmp_path / "tree" / "api.py"
+    file.write_text(NEW)
+    text = traceback(file, 11, "device_put")
+    there = place(found(text, Resolver(None)))
+    assert (there.how, there.line, there.stale, there.moved_from) == (How.FOLLOWED, 15, Stale.MOVED, 11)
+
+
+def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    there = place(found(py_spy("jax/_src/api.py", 10, "device_put"), Resolver(index)))
+    assert (there.path, there.line, there.how) == (str(old), 10, How.EXACT)
+    there = place(found(py_spy("jax/_src/api.py", 16, "device_put"), Resolver(index)))
+    assert (there.path, there.line, there.how) == (str(new), 16, How.EXACT)
+
+
+def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path: Path) -> None:
+    files = [environment(tmp_path, version, f"{OLD}# {version}\n") for version in ("0.10.2", "0.12.0")]
+    answer = found(
+        py_spy("jax/_src/api.py", 11, "device_put"), Resolver(indexed(tmp_path, *(f.parents[2] for f in files)))
+    )
+    assert place(answer).how is How.CANDIDATES
+    assert {each.path for each in (place(answer), *answer.candidates)} == set(map(str, files))
+
+
+def test_the_release_that_a_text_states_decides(tmp_path: Path) -> None:
+    statements = [
+        "jax==0.10.2",
+        "jax:    0.10.2\njaxlib: 0.10.2\nnumpy:  2.2.1",
+        "jax 0.10.2",
+        "INFO: running on jax version 0.10.2, jaxlib 0.10.2",
+        "Successfully installed jax-0.10.2 jaxlib-0.10.2",
+        "/opt/venv/lib/python3.11/site-packages/jax-0.10.2.dist-info",
+        "jax.__version__ = '0.10.2'",
+    ]
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    for stated in statements:
+        text = f"{stated}\n{py_spy('jax/_src/api.py', 11, 'device_put')}"
+        answer = found(text, Resolver(index, releases=StatedReleases(text)))
+        assert (place(answer).path, place(answer).how, answer.candidates) == (str(old), How.EXACT, ()), stated
+
+
+def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) -> None:
+    new = environment(tmp_path, "0.12.0", OLD)
+    for text in (  # of a release without a public commit
+        f"jax==0.10.999\n{py_spy('jax/_src/api.py', 11, 'device_put')}",
+        f"jax==0.10.999\n{traceback(new, 11, 'device_put')}",
+    ):
+        index = indexed(tmp_path, new.parents[2])
+        answer = found(text, Resolver(index, releases=StatedReleases(text)))
+        assert (place(answer).path, place(answer).how) == (str(new), How.DOUBTFUL)
+
+
+def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_it_out(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    text = traceback(new, 10, "device_put")
+    assert (place(found(text, Resolver(index))).path, place(found(text, Resolver(index))).how) == (
+        str(old),
+        How.FOLLOWED,
+    )
+    text = f"jax==0.10.2\n{text}"
+    assert place(found(text, Resolver(index, releases=StatedReleases(text)))) == Location(str(old), 10, How.EXACT)
+
+
+@pytest.mark.parametrize(
+    ("path", "how"),
+    [
+        ("/opt/env/lib/python3.11/site-packages/jax/_src/api.py", How.EXACT),
+        ("/opt/env/lib/python3.12/site-packages/jax/_src/api.py", How.DOUBTFUL),
+        ("/opt/env/site-packages/jax/_src/api.py", How.EXACT),
+    ],
+)
+def test_a_file_of_another_python_than_the_texts_is_doubtful(tmp_path: Path, path: str, how: How) -> None:
+    """Its package may be of another version as well, unless the text says which version that is."""
+    here = environment(tmp_path, "0.10.2", OLD)
+    index = indexed(tmp_path, here.parents[2])
+    text = traceback(path, 11, "device_put")
+    assert (place(found(text, Resolver(index))).path, place(found(text, Resolver(index))).how) == (str(here), how)
+    stated = f"jax==0.10.2\n{text}"
+    assert place(found(stated, Resolver(index, releases=StatedReleases(stated)))).how is How.EXACT
+
+
+@pytest.mark.parametrize(("path", "how"), [("/usr/lib/python3.11", How.EXACT), ("/usr/lib/python3.12", How.DOUBTFUL)])
+def test_pythons_own_library_of_another_version_is_doubtful(tmp_path: Path, path: str, how: How) -> None:
+    here = tmp_path / "lib" / "python3.11" / "json" / "api.py"
+    here.parent.mkdir(parents=True)
+    here.write_text(OLD)
+    index = indexed(tmp_path, here.parents[1])
+    answer = found(traceback(f"{path}/json/api.py", 11, "device_put"), Resolver(index))
+    assert (place(answer).path, place(answer).how) == (str(here), how)
+
+
+def test_what_is_wanted_is_not_what_a_text_is_of() -> None:
+    lines = [
+        "jaxlib requires jax==0.10.2",
+        "jax>=0.10.2",
+        "This needs jax version 0.10.2 at least",
+        "Please upgrade to jax 0.10.2",
+        "mujax==0.10.2",
+    ]
+    assert [line for line in lines if StatedReleases(line).of("jax")] == []
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "api.py"
+    file.write_text(OLD)
+    resolver = Resolver(None)
+    assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.EXACT
+    file.write_text(NEW)
+    os.utime(file, ns=(1, 1))
+    assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.DEFINITION
+
+
+def quoting(path: Path, *frames: tuple[int, str, str], prefix: str = "") -> str:
+    """A traceback with the source of its frames, as Python prints it."""
+    lines = ["Traceback (most recent call last):"]
+    for line, function, source in frames:
+        lines += [f'  File "{path}", line {line}, in {function}', f"    {source}", "    ^^^^^^"]
+    return "".join(f"{prefix}{line}\n" for line in [*lines, "ValueError: no"])
+
+
+@pytest.mark.exhaustive(keep=["12-return y-exact-", "11-y = helper(x, 3)-doubtful-E1120 worker 3] "])
+@pytest.mark.parametrize("prefix", ["", "E1120 worker 3] "])
+@pytest.mark.parametrize(
+    ("line", "source", "how"),
+    [
+        (12, "return y", How.EXACT),
+        (11, "y = helper(x)", How.EXACT),
+        (11, "y = helper(x, 3)", How.DOUBTFUL),
+        (11, "return y", How.DOUBTFUL),
+        (11, "y = helper('\u00e9')", How.EXACT),  # which a log may have written in any encoding
+    ],
+)
+def test_the_source_that_a_traceback_quotes_is_compared(
+    tmp_path: Path, line: int, source: str, how: How, prefix: str
+) -> None:
+    file = tmp_path / "api.py"
+    file.write_text(OLD)
+    text = quoting(file, (line, "device_put", source), prefix=prefix)
+    (frame,) = read(text).frames()
+    quoted = quoted_source(frame, text.split("\n"))
+    assert quoted == (source if source.isascii() else "")
+    assert place(Resolver(None).find(frame, quoted)).how is how
+
+
+def test_a_line_is_followed_by_the_source_that_is_quoted(tmp_path: Path) -> None:
+    """Given two versions in which the line is in the same function: that one counts which has the quoted line there."""
+    newer = OLD.replace("    y = helper(x)\n", "    x = x\n    y = helper(x)\n")
+    make_checkout(tmp_path / "tree", {"api.py": OLD})
+    make_checkout(tmp_path / "tree", {"api.py": newer})
+    file = tmp_path / "tree" / "api.py"
+    text = quoting(file, (11, "device_put", "y = helper(x)"))
+    (frame,) = read(text).frames()
+    there = place(Resolver(None).find(frame, quoted_source(frame, text.split("\n"))))
+    assert (there.how, there.line, there.moved_from) == (How.FOLLOWED, 12, 11)
+
+
+def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(tmp_path: Path) -> None:
+    """Given a dump of one version: a frame that both bear out goes where the others of its stack go."""
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
+    for file in (old, new):
+        (file.parent / "pjit.py").write_text(f"def call():\n    return 1\n\n# {file}\n")
+    text = py_spy("jax/_src/api.py", 10, "device_put") + "    call (jax/_src/pjit.py:2)\n"
+    first, second = read(text).frames()
+    resolver = Resolver(indexed(tmp_path, old.parents[2], new.parents[2]))
+    assert place(resolver.find(second)).how is How.CANDIDATES
+    resolver.of_stack([(first, ""), (second, "")])
+    assert place(resolver.find(first)) == Location(str(old), 10, How.EXACT)
+    assert place(resolver.find(second)) == Location(str(old.parent / "pjit.py"), 2, How.EXACT)
+    resolver.of_stack([(second, "")])
+    assert place(resolver.find(second)).how is How.CANDIDATES
+
+
+def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_path: Path) -> None:
+    file = environment(tmp_path, "0.12.0", NEW)
+    other = file.parent / "pjit.py"
+    other.write_text("def call():\n    return 1\n")
+    mine = tmp_path / "train.py"
+    mine.write_text("def main():\n    return 1\n")
+    text = traceback(file, 10, "device_put") + traceback(other, 2, "call") + traceback(mine, 2, "main")
+    frames = [(frame, "") for frame in read(text).frames()]
+    resolver = Resolver(None)
+    resolver.of_stack(frames)
+    assert [place(resolver.find(*frame)).how for frame in frames] == [How.DEFINITION, How.DOUBTFUL, How.EXACT]
+
+
+def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path: Path) -> None:
+    versions = [OLD.replace('"""A module', "# one more\n" * number + '"""A module') for number in range(4)]
+    for version in versions:
+        make_checkout(tmp_path / "tree", {"api.py": version})
+    file = tmp_path / "tree" / "api.py"
+    text = traceback(file, 11, "device_put") + traceback(file, 8, "helper")  # only the second has both
+    frames = [(frame, "") for frame in read(text).frames()]
+    resolver = Resolver(None)
+    resolver.of_stack(frames)
+    assert [(place(found).how, place(found).line) for found in (resolver.find(*frame) for frame in frames)] == [
+        (How.FOLLOWED, 13),
+        (How.FOLLOWED, 10),
+    ]
+
+
+def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path: Path) -> None:
+    installed = environment(tmp_path, "0.10.2", OLD)
+    checkout = tmp_path / "checkout" / "jax" / "_src" / "api.py"
+    checkout.parent.mkdir(parents=True)
+    checkout.write_text(OLD)
+    index = indexed(tmp_path, tmp_path / "checkout", installed.parents[2])
+    answer = found(py_spy("jax/_src/api.py", 11, "device_put"), Resolver(index))
+    assert (place(answer), answer.candidates) == (Location(str(installed), 11, How.EXACT), ())
+    answer = found(py_spy("jax/_src/api.py", 11, "nobody"), Resolver(index))
+    assert {each.how for each in (place(answer), *answer.candidates)} == {How.DOUBTFUL}
+
+
+def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_map(tmp_path: Path) -> None:
+    commit = make_checkout(tmp_path / "then" / "xla", {"xla/compile.cc": CPP})
+    here = tmp_path / "now" / "xla" / "compile.cc"
+    here.parent.mkdir(parents=True)
+    here.write_text("namespace xla {\n\nint Removed() { return 1; }\n\n}  // namespace xla\n")
+    indexed(tmp_path, tmp_path / "now")
+    info = SourceMapInfo("xla", "https://github.com/openxla/xla", commit, is_dirty=False, tool="test")
+    then = tmp_path / "then" / "xla"
+    with Store(tmp_path / "map.db") as store, (tmp_path / "xla.fdmap").open("wb") as stream:
+        export_map(store, then, str(then), info, stream, Silence())
+    with Store(tmp_path / "index.db") as store:
+        import_map(store, tmp_path / "xla.fdmap", Silence())
+    index = Index.open(tmp_path / "index.db")
+    answer = found(f"    #0 0x7f00 in xla::Compile(int) {here}:13:3\n", Resolver(index))
+    assert (place(answer).path, place(answer).line, place(answer).how) == (
+        f"xla@{commit[:12]}:xla/compile.cc",
+        13,
+        How.FOLLOWED,
+    )
+
+
+def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    resolver = Resolver(index, Whereabouts(sources=[new.parents[2]], index=index))
+    answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
+    assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
+    assert place(answer).how is How.CANDIDATES
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "how"),
+    [
+        ("glue::twice(int)", 4, How.EXACT),
+        ("std::__invoke_impl<int>(int)", 2, How.DOUBTFUL),  # another file of that name
+        ("main", 9, How.DOUBTFUL),  # which every program has
+    ],
+)
+def test_a_files_name_alone_proves_nothing_without_its_function(
+    tmp_path: Path, function: str, line: int, how: How
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "invoke.h").write_text(
+        "// Calls.\n\nnamespace glue {\nint twice(int x) { return 2 * x; }\n}\n\n"
+        "int main() {\n  int x = 1;\n  return x;\n}\n"
+    )
+    answer = found(f"==7==    at 0x4C3: {function} (invoke.h:{line})\n", Resolver(indexed(tmp_path, tree)))
+    assert (place(answer).line, place(answer).how) == (line, how)
+
+
+def test_the_main_function_of_another_program_is_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "main.cc").write_text("int main() {\n  return 1;\n}\n")
+    resolver = Resolver(indexed(tmp_path, tmp_path / "tree"))
+    assert found("#1 0x4 in main /srv/other/main.cc:2:1\n", resolver).location is None
+    assert found("    @  0x7f1bb00a8eed  8  main\n", resolver).location is None
+
+
+def test_the_script_of_another_program_is_doubtful(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "train.py").write_text("x = 1\ny = 2\n")
+    index = indexed(tmp_path, tmp_path / "tree")
+    resolver = Resolver(index)
+    assert place(found(py_spy("train.py", 2, "<module>"), resolver)).how is How.DOUBTFUL
+    beside = Resolver(index, Whereabouts(folders=[tmp_path / "tree"], index=index))
+    assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is How.EXACT
+
+
+def test_a_path_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "tools.py").write_text("def check(x):\n    return x\n")
+    text = "File ~/tools.py:2, in check(x)\n      1 def check(x):\n----> 2     return x\n"
+    answer = found(text, Resolver(None))
+    assert (place(answer).path, place(answer).line, place(answer).how) == (str(tmp_path / "tools.py"), 2, How.EXACT)

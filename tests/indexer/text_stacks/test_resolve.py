@@ -1,0 +1,174 @@
+"""From frames of texts to source: by path, by symbol through the index, by offset through the binary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from framedex.binaries import Binary
+from framedex.index import Index
+from framedex.model import How
+from framedex.path_resolution.precedence import Whereabouts
+from framedex.path_resolution.rules import PathRule
+from framedex.text_stacks import read
+from framedex.text_stacks.placing.binaries import Binaries
+from framedex.text_stacks.placing.resolve import Found, Resolver
+from tests.indexer.recorded import Project
+
+
+@pytest.fixture
+def index(project: Project) -> Index:
+    """An index of the program with its library's sources."""
+    return project.ingest(project.library.parent)
+
+
+def found(text: str, resolver: Resolver) -> Found:
+    """The only frame of a text."""
+    (frame,) = read(text).frames()
+    return resolver.find(frame)
+
+
+def where(found: Found) -> tuple[str, int, How] | None:
+    place = found.location
+    return (Path(place.path).name, place.line, place.how) if place else None
+
+
+def definition_line(project: Project, text: str) -> int:
+    return next(n for n, line in enumerate(project.library_source.read_text().split("\n"), 1) if text in line)
+
+
+def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    text = '  File "a.py", line 1, in <module>\n'
+    assert where(found(text, Resolver(None, Whereabouts(folders=[tmp_path])))) == ("a.py", 1, How.EXACT)
+    assert where(found(text, Resolver(None))) is None
+
+
+def test_a_link_leads_to_the_file_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
+    assert where(found('  File "link.py", line 1, in <module>\n', Resolver(None, Whereabouts(folders=[tmp_path])))) == (
+        "a.py",
+        1,
+        How.EXACT,
+    )
+
+
+@pytest.mark.parametrize(
+    "printed", ["runtime::allocate()", "runtime::allocate(unsigned long)", "_ZN7runtime8allocateEm"]
+)
+def test_a_symbol_alone_leads_to_the_definition(project: Project, index: Index, printed: str) -> None:
+    line = f"    @     0x7f1bb00a8eed        112  {printed}\n"
+    place = found(line, Resolver(index)).location
+    assert place is not None
+    assert (Path(place.path).name, place.how) == ("runtime.cc", How.DEFINITION)
+    assert place.line == definition_line(project, "std::size_t allocate(")
+
+
+def test_a_symbol_that_was_not_recorded_is_found_in_the_sources(index: Index) -> None:
+    assert where(found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))) == ("glue.cc", 3, How.DEFINITION)
+
+
+def test_an_unknown_symbol_is_nowhere(index: Index) -> None:
+    assert where(found("    @  0x7f1bb00a8eed  8  nobody::knows()\n", Resolver(index))) is None
+
+
+def test_namesakes_are_candidates(project: Project) -> None:
+    other = project.library.with_name("other.cc")
+    other.write_text("namespace glue { int twice(int value, int more) { return 2; } }\n")
+    try:
+        index = project.ingest(project.library.parent)
+        answer = found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))
+    finally:
+        other.unlink()
+    assert answer.location is not None
+    assert answer.location.how is How.CANDIDATES
+    assert {Path(place.path).name for place in (answer.location, *answer.candidates)} == {"glue.cc", "other.cc"}
+
+
+def test_a_path_of_a_build_machine_is_found_by_its_tail(project: Project, index: Index) -> None:
+    folder = project.library.parent.name
+    assert where(found(f"#1 0x4 in f() /build/{folder}/runtime.cc:4:1\n", Resolver(index))) == (
+        "runtime.cc",
+        4,
+        How.EXACT,
+    )
+    # Of a path, the file's name alone proves nothing.
+    assert where(found("#1 0x4 in nobody() /build/other/runtime.cc:4:1\n", Resolver(index))) is None
+
+
+def test_a_symbol_leads_to_no_other_file_than_the_one_that_is_printed(project: Project, index: Index) -> None:
+    at = definition_line(project, "std::size_t allocate(")
+    same = "#1 0x4 in runtime::allocate(unsigned long) /build/other/runtime.cc:4:1\n"
+    assert where(found(same, Resolver(index))) == ("runtime.cc", at, How.DEFINITION)
+    for printed in ("/home/me/plugin.cc:12", "/build/other_runtime.cc:4"):
+        assert where(found(f"#1 0x4 in runtime::allocate(unsigned long) {printed}:1\n", Resolver(index))) is None
+
+
+@pytest.mark.parametrize(("module", "is_found"), [("/elsewhere/libruntime.so", True), ("/home/me/libplugin.so", False)])
+def test_a_bare_name_in_a_library_that_was_not_recorded_proves_nothing(
+    index: Index, module: str, is_found: bool
+) -> None:
+    put = f"#3 0x00007f12 in PJRT_Client_BufferFromHostBuffer () from {module}\n"
+    assert (where(found(put, Resolver(index))) is not None) == is_found
+    qualified = f"#3 0x00007f12 in runtime::allocate(unsigned long) () from {module}\n"
+    assert where(found(qualified, Resolver(index))) is not None
+
+
+def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
+    rules = [PathRule("/their/a.cc", project.library_source)]
+    assert where(found("/their/a.cc:3:1: error\n", Resolver(index, Whereabouts(rules, index=index)))) == (
+        "runtime.cc",
+        3,
+        How.EXACT,
+    )
+
+
+def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: Project) -> None:
+    with project.library.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        address = next(int(s["st_value"]) for s in table.iter_symbols() if s.name == "_ZN7runtime8allocateEm")
+    build_id = Binary.open(project.library).build_id
+    line = definition_line(project, "size + 7")  # of what the compiler has inlined there
+
+    def at(build: str | None) -> tuple[str, int, How] | None:
+        text = f"    #0 0x7f00  ({project.library}+{address:#x}) (BuildId: {build})\n"
+        return where(found(text, Resolver(None, binaries=Binaries())))
+
+    assert at(build_id) == ("runtime.cc", line, How.EXACT)
+    assert at("00" * 20) is None  # another build of it
+
+
+def test_a_binary_without_a_build_id_is_not_the_one_that_a_text_names(project: Project) -> None:
+    bare = project.library.with_name("libglue.so")
+    text = f"    #0 0x7f00 in nobody ({bare}+0x1119) (BuildId: {'00' * 20})\n"
+    (frame,) = read(text).frames()
+    assert Binary.open(bare).build_id is None
+    assert Binaries().symbols(frame, str(bare)) == ()
+
+
+def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project: Project, index: Index) -> None:
+    with project.library.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        address = next(int(s["st_value"]) for s in table.iter_symbols() if s.name == "_ZN7runtime8allocateEm")
+    build_id, base = Binary.open(project.library).build_id, 0x7F3B0FCD3000
+    mapped = f"{build_id}:{base:x}-{base + 0x10000:x}"
+    link = f"https://symbolize.stripped_domain/r/?trace={base + address:x},7f&map={mapped} \n"
+    known, unknown = read(link).frames()
+    assert where(Resolver(index, binaries=Binaries()).find(known)) == (
+        "runtime.cc",
+        definition_line(project, "size + 7"),
+        How.EXACT,
+    )
+    assert (unknown.address, unknown.offset, unknown.build_id) == (0x7F, None, "")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/proc/self/mem", "\\x00", "/" + "x" * 5000 + ".py", "/tmp"])
+def test_odd_paths_are_nowhere(path: str) -> None:
+    (frame,) = read(f'  File "{path}", line 1, in f\n').frames()
+    assert Resolver(None, binaries=Binaries()).find(frame).location is None
